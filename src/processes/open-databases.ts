@@ -43,7 +43,7 @@ export async function openDatabases(
       }
     : await startOwn(config, dataDir, log, undo);
   const directUrl = config.databaseDirectUrl;
-  const database = openDatabase(url, { directUrl, lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const database = openDatabase(url, { directUrl, min: 2, lockTimeoutMs: LOCK_TIMEOUT_MS });
   undo.add(() => database.close());
   // The sandbox network recognises live processes by locks that their connections hold.
   const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });

@@ -25,8 +25,8 @@ export interface Database {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DEFAULT_POOL = 10;
-/** Two connections stay open, so that the next statement finds its plan; the others for a minute. */
-const KEPT = { min: 2, idleTimeoutMillis: 60_000 };
+/** A new connection has no plans yet. */
+const IDLE_MS = 60_000;
 /** A connection never releases the memory of its statements, and their texts change. */
 const MAX_LIFETIME_S = 86_400;
 /** Ends a stalled transaction at most 3 s + 8 s after the last heartbeat: after 11 s others claim the lanes. */
@@ -38,6 +38,8 @@ export interface DatabaseOptions {
   directUrl?: string | undefined;
   /** Most connections; 10 by default. */
   max?: number;
+  /** Connections that stay open with their plans once they are open; the others end after an idle minute. */
+  min?: number;
   application_name?: string;
   /**
    * A statement that waits longer for a lock fails (55P03), so that one locked row cannot stop a whole batch.
@@ -55,7 +57,8 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   const pool = new pg.Pool({
     connectionString: url,
     max: options.max ?? DEFAULT_POOL,
-    ...KEPT,
+    min: options.min ?? 0,
+    idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: MAX_LIFETIME_S,
     application_name: options.application_name ?? "waygate",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
