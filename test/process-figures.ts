@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 
 const TICK_MS = 10;
@@ -30,6 +30,46 @@ export async function readProcess(pid: number): Promise<ProcessTimes> {
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
   const ownMs = (user + system) * TICK_MS;
   return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
+}
+
+/** The process whose command line is this one, and its children after it; empty if there is none. */
+export async function findProcessTree(isRoot: (command: string) => boolean): Promise<number[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  let root: number | undefined;
+  const parents = new Map<number, number>();
+  for (const pid of pids) {
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    if (isRoot(command)) root ??= pid;
+    const times = await readProcess(pid).catch(() => undefined);
+    if (times) parents.set(pid, times.parent);
+  }
+  if (root === undefined) return [];
+  return [root, ...pids.filter((pid) => parents.get(pid) === root)];
+}
+
+export interface ProcessUse {
+  /** So far, in milliseconds. */
+  cpuMs: number;
+  /** Memory, with what several processes share counted in parts, in MB. */
+  proportionalMb: number;
+}
+
+/** What these processes use; those that have ended count through the first one, their parent. */
+export async function readUse([root, ...rest]: readonly number[]): Promise<ProcessUse> {
+  const use: ProcessUse = { cpuMs: 0, proportionalMb: 0 };
+  if (root === undefined) return use;
+  use.cpuMs = (await readProcess(root)).endedMs;
+  for (const pid of [root, ...rest]) {
+    use.cpuMs += await cpuMs(pid).catch(() => 0);
+    use.proportionalMb += await proportionalMb(pid);
+  }
+  return use;
+}
+
+/** Proportional set size in MB; 0 for a process that has ended. */
+async function proportionalMb(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024;
 }
 
 export function percentile(values: number[], share: number): number {

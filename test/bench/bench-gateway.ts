@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, signIn } from "../sign-in.ts";
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
@@ -35,7 +36,7 @@ export async function startBenchGateway(
   databaseUrl?: string,
   settings: Record<string, string> = {},
 ): Promise<BenchGateway> {
-  const port = 20_000 + (randomBytes(2).readUInt16BE() % 20_000);
+  const { value: port } = await freePortsFor(`bench gateway ${dataDir}`).next();
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
   const child = spawn(process.execPath, [join(packageRoot(), "dist", "src", "main.js"), "serve"], {
@@ -58,6 +59,10 @@ export async function startBenchGateway(
     },
     stdio: ["ignore", "ignore", "inherit"],
   });
+  // A bench that fails leaves no gateway behind.
+  const endWithBench = () => void child.kill("SIGINT");
+  process.once("exit", endWithBench);
+  child.once("exit", () => process.off("exit", endWithBench));
   await waitForHealth(url, child);
   const startMs = performance.now() - began;
   const { client: owner, token } = await signIn(url);

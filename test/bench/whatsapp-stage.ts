@@ -17,9 +17,7 @@ export interface WhatsAppBenchStage {
   network: WhatsAppServer;
   readonly gateway: BenchGateway;
   /** A new instance, paired through the API; resolves when it is connected. */
-  connect(webhookUrl?: string): Promise<BenchInstance & { phone: string }>;
-  /** People who can be written to, and read nothing. */
-  addReaders(count: number): Promise<string[]>;
+  connect(): Promise<BenchInstance & { phone: string }>;
   /** Stops the gateway in order and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -41,25 +39,14 @@ export async function startWhatsAppStage(): Promise<WhatsAppBenchStage> {
     get gateway() {
       return gateway;
     },
-    async connect(webhookUrl) {
+    async connect() {
       const { phone } = await network.control.addPerson();
-      const { data } = await gateway.owner.createInstance({
-        name: "Bench",
-        network: "whatsapp",
-        ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
-      });
+      const { data } = await gateway.owner.createInstance({ name: "Bench", network: "whatsapp" });
       const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
       const { data: connecting } = await client.connectInstance({ id: data.id });
       await network.control.scan(phone, connecting.qr_code ?? "");
       while (!(await client.getInstanceStatus({ id: data.id })).data.connected) await sleep(20);
       return { id: data.id, api_key: data.api_key, client, phone };
-    },
-    async addReaders(count) {
-      const phones: string[] = [];
-      for (let i = 0; i < count; i++) {
-        phones.push((await network.control.addPerson({ opaque: true })).phone);
-      }
-      return phones;
     },
     async restart() {
       await gateway.stop();

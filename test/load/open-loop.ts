@@ -16,8 +16,13 @@ export interface Offered {
   driverLagMs: number;
 }
 
-/** Begins an act at every due moment whatever became of those before, and waits for all of them. */
-export async function offer(pace: Pace, act: (n: number) => Promise<unknown>): Promise<Offered> {
+/**
+ * Begins an act at every due moment (of `performance.now`) whatever became of those before, and waits for all of them.
+ */
+export async function offer(
+  pace: Pace,
+  act: (n: number, dueAt: number) => Promise<unknown>,
+): Promise<Offered> {
   const total = Math.floor(pace.perSecond * pace.seconds);
   const intervalMs = 1000 / pace.perSecond;
   const offered: Offered = { count: total, failed: 0, latencies: [], driverLagMs: 0 };
@@ -28,7 +33,7 @@ export async function offer(pace: Pace, act: (n: number) => Promise<unknown>): P
     const earlyMs = dueAt - performance.now();
     if (earlyMs > 1) await sleep(earlyMs);
     offered.driverLagMs = Math.max(offered.driverLagMs, performance.now() - dueAt);
-    const one = follow(act(n), dueAt, offered).finally(() => under.delete(one));
+    const one = follow(act(n, dueAt), dueAt, offered).finally(() => under.delete(one));
     under.add(one);
     // A loop that is behind must let answers in, too.
     if (n % 50 === 0) await new Promise((turn) => setImmediate(turn));

@@ -4,11 +4,17 @@ import type { WhatsAppControl } from "./control.ts";
 import { connectControl } from "./remote-control.ts";
 import type { WhatsAppServer } from "./server.ts";
 
+export interface WhatsAppServerProcess extends WhatsAppServer {
+  pid: number;
+  /** For `connectControl` of another process. */
+  controlUrl: string;
+}
+
 /** Runs the server in a process of its own, from a built `main.js`; it dies with this process. */
 export async function spawnWhatsAppServer(
   mainJs: string,
   options: { env?: NodeJS.ProcessEnv } = {},
-): Promise<WhatsAppServer & { pid: number }> {
+): Promise<WhatsAppServerProcess> {
   const child = spawn(process.execPath, [mainJs], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...options.env },
@@ -25,6 +31,7 @@ export async function spawnWhatsAppServer(
     rootKeyHex: rootKeyHex ?? "",
     caFile: caFile ?? "",
     control,
+    controlUrl: controlUrl ?? "",
     pid: child.pid ?? 0,
     close: async () => {
       child.kill("SIGTERM");

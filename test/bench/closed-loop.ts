@@ -1,0 +1,58 @@
+import type { Offered } from "../load/open-loop.ts";
+import { percentile } from "../process-figures.ts";
+
+/** What came of one load; times in milliseconds. */
+export interface LoadFigures {
+  count: number;
+  failed: number;
+  perSecond: number;
+  p50: number;
+  p99: number;
+  max: number;
+  /** How late the load itself was at worst. */
+  driverLagMs: number;
+  /** The first failure, in words. */
+  failure?: string;
+}
+
+/** Each connection acts again as soon as its last act has ended, for a time or until so many are done. */
+export async function runClosedLoop(
+  load: { connections: number } & ({ seconds: number } | { count: number }),
+  act: (n: number) => Promise<unknown>,
+): Promise<LoadFigures> {
+  const began = performance.now();
+  const until = "seconds" in load ? began + load.seconds * 1000 : Number.POSITIVE_INFINITY;
+  const most = "count" in load ? load.count : Number.POSITIVE_INFINITY;
+  const offered: Offered = { count: 0, failed: 0, latencies: [], driverLagMs: 0 };
+  let failure: string | undefined;
+  const work = async (): Promise<void> => {
+    while (offered.count < most && performance.now() < until) {
+      const startedAt = performance.now();
+      try {
+        await act(offered.count++);
+        offered.latencies.push(performance.now() - startedAt);
+      } catch (error) {
+        offered.failed += 1;
+        failure ??= String(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: load.connections }, work));
+  const figures = summariseLoad(offered, (performance.now() - began) / 1000);
+  return failure === undefined ? figures : { ...figures, failure };
+}
+
+export function summariseLoad(
+  { count, failed, latencies, driverLagMs }: Offered,
+  seconds: number,
+): LoadFigures {
+  return {
+    count,
+    failed,
+    perSecond: latencies.length / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    max: percentile(latencies, 1),
+    driverLagMs,
+  };
+}

@@ -1,0 +1,97 @@
+import { Agent } from "undici";
+import { offer, type Pace } from "../../load/open-loop.ts";
+import { connectControl } from "../../whatsapp-server/remote-control.ts";
+import { type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
+import { type GatewaySession, loadAdapter, type SendRequest } from "../gateways/gateway-adapter.ts";
+import { serveRequests } from "./bench-process.ts";
+
+/** Most connections of an open loop, which does not wait for responses. */
+const OPEN_CONNECTIONS = 256;
+/** At once, for a burst: more do not make the WhatsApp server faster. */
+const BURST_WORKERS = 20;
+
+export type LoadPace = { connections: number; seconds: number } | Pace;
+
+export interface SendLoad {
+  adapter: string;
+  baseUrls: readonly string[];
+  sessions: readonly GatewaySession[];
+  /** Each session writes to each of them in turn. */
+  numbers: readonly string[];
+  isAsync: boolean;
+  pace: LoadPace;
+}
+
+export interface InboundLoad {
+  controlUrl: string;
+  /** Phones that write, and phones of the sessions. */
+  people: readonly string[];
+  phones: readonly string[];
+  /** A burst is sent as fast as the server can. */
+  pace: Pace | { burst: number };
+}
+
+export type LoadGenerator = typeof handlers;
+
+const handlers = {
+  /** One text from each session to each number, so that their encryption has begun. */
+  async greet({ sessions, numbers, ...load }: SendLoad): Promise<void> {
+    const send = await createSender({ ...load, sessions, numbers }, sessions.length);
+    await Promise.all(
+      sessions.map(async (_, session) => {
+        for (const number of numbers.keys()) await send(session + number * sessions.length);
+      }),
+    );
+  },
+
+  async send(load: SendLoad): Promise<LoadFigures> {
+    const { pace } = load;
+    const isClosed = "connections" in pace;
+    const send = await createSender(load, isClosed ? pace.connections : OPEN_CONNECTIONS);
+    if (isClosed) return runClosedLoop(pace, send);
+    return summariseLoad(await offer(pace, send), pace.seconds);
+  },
+
+  /** Each text is `at <due time> <number of the text>`, so that the receiver can tell the delay. */
+  async receive({ controlUrl, people, phones, pace }: InboundLoad): Promise<LoadFigures> {
+    const control = connectControl(controlUrl);
+    const say = (n: number, dueAt: number) => {
+      const due = Date.now() - (performance.now() - dueAt);
+      const from = people[Math.floor(n / phones.length) % people.length] ?? "";
+      return control.sendMessage(from, phones[n % phones.length] ?? "", `at ${due.toFixed(0)} ${n}`);
+    };
+    if (!("burst" in pace)) return summariseLoad(await offer(pace, say), pace.seconds);
+    const load = { connections: BURST_WORKERS, count: pace.burst };
+    return runClosedLoop(load, (n) => say(n, performance.now()));
+  },
+};
+
+serveRequests(handlers);
+
+/** The nth text: sessions take turns, then the numbers of each. */
+async function createSender(
+  { adapter: modulePath, baseUrls, sessions, numbers, isAsync }: Omit<SendLoad, "pace">,
+  connections: number,
+): Promise<(n: number) => Promise<void>> {
+  const adapter = await loadAdapter(modulePath);
+  const agent = new Agent({ connections: Math.ceil(connections / baseUrls.length) });
+  return async (n) => {
+    const session = sessions[n % sessions.length];
+    const number = numbers[Math.floor(n / sessions.length) % numbers.length];
+    if (!session || number === undefined) throw new Error("A load needs a session and a number.");
+    const request = adapter.toSendRequest(session, number, `text ${n}`, isAsync);
+    await post(agent, baseUrls[n % baseUrls.length] ?? "", request);
+  };
+}
+
+async function post(agent: Agent, origin: string, { path, headers, body }: SendRequest): Promise<void> {
+  const response = await agent.request({
+    origin,
+    path,
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+  });
+  const text = await response.body.text();
+  if (response.statusCode >= 300) throw new Error(`${response.statusCode}: ${text.slice(0, 200)}`);
+}
