@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { Identity, MessageStatus } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db/database.ts";
+import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { GroupChatTable, MessageReceiptTable } from "../../../tables.ts";
 
 export type MemberReceipt = Selectable<MessageReceiptTable>;
@@ -120,10 +121,13 @@ export async function saveReceipts(trx: Trx, { changed, merged }: ReceiptLedger)
         message bigint, person text)
       where r.message = x.message and r.person = x.person`.execute(trx);
   if (changed.size === 0) return;
-  await sql`
+  const entries = [...changed];
+  await sql`${PREPARED_STATEMENT}
     insert into message_receipt
-    select x.* from jsonb_populate_recordset(null::message_receipt, ${JSON.stringify([...changed])}::jsonb) x
-    order by x.message, x.person
+    select x.* from (
+      select * from jsonb_populate_recordset(null::message_receipt, ${JSON.stringify(entries)}::jsonb)
+      ${rowCountHint(entries)}
+    ) x order by x.message, x.person
     on conflict (message, person) do update set is_addressee = excluded.is_addressee,
       jid = excluded.jid, lid = excluded.lid, phone = excluded.phone, delivered_at = excluded.delivered_at, read_at = excluded.read_at, played_at = excluded.played_at`.execute(
     trx,
@@ -139,10 +143,11 @@ interface LockedMessage {
 }
 
 async function readMessages(trx: Trx, messages: readonly number[]): Promise<LockedMessage[]> {
-  const { rows } = await sql<LockedMessage>`
+  const { rows } = await sql<LockedMessage>`${PREPARED_STATEMENT}
     select m.id, m.account_id, m.instance_id, m.jid,
       exists (select from message_receipt r where r.message = m.id and r.is_addressee) as is_listed
-    from message m where m.id = any(${messages}::bigint[]) order by m.id desc`.execute(trx);
+    from message m where m.id in (select unnest(${messages}::bigint[]) ${rowCountHint(messages)})
+    order by m.id desc`.execute(trx);
   return rows;
 }
 
@@ -153,8 +158,8 @@ async function readEntries(
   persons: readonly Identity[],
 ): Promise<MemberReceipt[]> {
   const addresses = [...new Set(persons.flatMap(addressesOf))];
-  const { rows } = await sql<MemberReceipt>`
-    select * from message_receipt where message = any(${messages}::bigint[])
+  const { rows } = await sql<MemberReceipt>`${PREPARED_STATEMENT}
+    select * from message_receipt where message in (select unnest(${messages}::bigint[]) ${rowCountHint(messages)})
       and (jid = any(${addresses}::text[]) or lid = any(${addresses}::text[]) or not is_addressee)`.execute(
     trx,
   );

@@ -111,11 +111,12 @@ async function lockMessages(trx: Trx, receipts: readonly MessageReceipt[]): Prom
 
 /** A message has the status of its slowest member at the time of sending. */
 async function readStatuses(trx: Trx, messages: readonly number[]): Promise<Map<number, MessageStatus>> {
-  const { rows } = await sql<{ message: number; status: MessageStatus }>`
+  const { rows } = await sql<{ message: number; status: MessageStatus }>`${PREPARED_STATEMENT}
     select message, (array['sent', 'delivered', 'read', 'played'])[1 + min(case
       when played_at is not null then 3 when read_at is not null then 2 when delivered_at is not null then 1
       else 0 end)] as status
-    from message_receipt where message = any(${messages}::bigint[]) and is_addressee group by message`.execute(
+    from message_receipt
+    where message in (select unnest(${messages}::bigint[]) ${rowCountHint(messages)}) and is_addressee group by message`.execute(
     trx,
   );
   return new Map(rows.map(({ message, status }) => [message, status]));

@@ -1,6 +1,7 @@
 import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
@@ -34,6 +35,7 @@ export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFol
       const { lanes, freed, decided } = await db
         .transaction()
         .execute((trx) => recordReports(trx, reports, follow));
+      faultPoint("report:after-commit");
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
       publishOutcomes(engine, decided);
@@ -66,6 +68,7 @@ async function recordReports(
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
   if (ofCampaigns.size > 0) await follow(trx, [...ofCampaigns]);
   const events = eventsInOrder(reports, ended.decided, advanced.events);
+  faultPoint("report:before-commit");
   const lanes = await recordEvents(trx, events, { isLast: true });
   return {
     lanes: [...ended.lanes, ...advanced.lanes, ...lanes],
