@@ -1,3 +1,6 @@
+import { LRUCache } from "lru-cache";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
+
 export interface QuietHours {
   start: string;
   end: string;
@@ -95,7 +98,8 @@ interface ZonedTime {
   minute: number;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+/** A name of a time zone has many spellings, and a format takes 36 KB. */
+const formats = new LRUCache<string, Intl.DateTimeFormat>(maxEntries(100));
 
 function formatOf(tz: string): Intl.DateTimeFormat {
   const known = formats.get(tz);
