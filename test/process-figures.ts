@@ -32,14 +32,14 @@ export async function readProcess(pid: number): Promise<ProcessTimes> {
   return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
 }
 
-/** The process whose command line is this one, and its children after it; empty if there is none. */
-export async function findProcessTree(isRoot: (command: string) => boolean): Promise<number[]> {
+/** The first process that this is true of, and its children after it; empty if there is none. */
+export async function findProcessTree(isRoot: (command: string, pid: number) => boolean): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   let root: number | undefined;
   const parents = new Map<number, number>();
   for (const pid of pids) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (isRoot(command)) root ??= pid;
+    if (isRoot(command, pid)) root ??= pid;
     const times = await readProcess(pid).catch(() => undefined);
     if (times) parents.set(pid, times.parent);
   }

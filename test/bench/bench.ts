@@ -14,6 +14,7 @@ import { type BenchOptions, runScenario, type Scenario } from "./scenario.ts";
 import { accepts } from "./scenarios/accepts.ts";
 import { inbound } from "./scenarios/inbound.ts";
 import { limits } from "./scenarios/limits.ts";
+import { memory } from "./scenarios/memory.ts";
 import { nodes } from "./scenarios/nodes.ts";
 import { sends } from "./scenarios/sends.ts";
 import { sessions } from "./scenarios/sessions.ts";
@@ -31,6 +32,7 @@ const SCENARIOS: Record<string, Scenario> = {
   trickle,
   nodes,
   sessions,
+  memory,
   starts,
 };
 

@@ -15,9 +15,11 @@ export interface LoadFigures {
   failure?: string;
 }
 
+export type ClosedLoad = { connections: number } & ({ seconds: number } | { count: number });
+
 /** Each connection acts again as soon as its last act has ended, for a time or until so many are done. */
 export async function runClosedLoop(
-  load: { connections: number } & ({ seconds: number } | { count: number }),
+  load: ClosedLoad,
   act: (n: number) => Promise<unknown>,
 ): Promise<LoadFigures> {
   const began = performance.now();

@@ -1,6 +1,5 @@
-import { readdir } from "node:fs/promises";
 import type { Database } from "../../src/platform/db/database.ts";
-import { cpuMs, readProcess } from "../process-figures.ts";
+import { cpuMs, findProcessTree, readProcess, readUse } from "../process-figures.ts";
 import type { LoadStage } from "./load-stage.ts";
 
 /** What the node and its database have used so far. */
@@ -19,9 +18,11 @@ export async function readMeter({ gateway, database: { pool } }: LoadStage): Pro
        pg_database_size(current_database())::float8 as kept`,
   );
   const { pid = 0, wal = 0, kept = 0 } = rows[0] ?? {};
+  const { parent } = await readProcess(pid);
+  const postgres = await readUse(await findProcessTree((_, one) => one === parent));
   return {
     nodeMs: await cpuMs(gateway.pid),
-    databaseMs: await readTree((await readProcess(pid)).parent),
+    databaseMs: postgres.cpuMs,
     walBytes: wal,
     keptBytes: kept,
   };
@@ -43,16 +44,4 @@ export async function sizesOfEach({ pool }: Database, count: number): Promise<st
      group by 1 order by 2 desc limit 10`,
   );
   return rows.map(({ name, bytes }) => `${name} ${(bytes / count).toFixed(0)}`).join(", ");
-}
-
-/** PostgreSQL is one process with a child for each connection. */
-async function readTree(postmaster: number): Promise<number> {
-  const root = await readProcess(postmaster);
-  let sum = root.ownMs + root.endedMs;
-  for (const name of await readdir("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const one = await readProcess(Number(name)).catch(() => undefined);
-    if (one?.parent === postmaster) sum += one.ownMs;
-  }
-  return sum;
 }

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { offer, type Pace } from "../../load/open-loop.ts";
 import { connectControl } from "../../whatsapp-server/remote-control.ts";
-import { type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
+import { type ClosedLoad, type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
 import { type GatewaySession, loadAdapter, type SendRequest } from "../gateways/gateway-adapter.ts";
 import { serveRequests } from "./bench-process.ts";
 
@@ -10,7 +10,7 @@ const OPEN_CONNECTIONS = 256;
 /** At once, for a burst: more do not make the WhatsApp server faster. */
 const BURST_WORKERS = 20;
 
-export type LoadPace = { connections: number; seconds: number } | Pace;
+export type LoadPace = ClosedLoad | Pace;
 
 export interface SendLoad {
   adapter: string;
