@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { createEngine } from "../src/engine/engine.ts";
+import type { AddedJob } from "../src/engine/job-store.ts";
 import { openDatabase } from "../src/platform/db/database.ts";
 
 /** What a node of its own process is told: it writes each try into the table `ledger` before it does anything else. */
@@ -11,10 +12,12 @@ export interface LaneWorkerOptions {
   /** Duration of a job in milliseconds; null: it never ends. */
   jobMs: number | null;
   nodeConcurrency?: number;
+  /** Adds a job to each of four groups of every lane, again and again, and dispatches those that are first. */
+  adds?: boolean;
   times: { heartbeatMs: number; deadAfterMs: number; selfFenceMs: number };
 }
 
-const { url, times, jobMs, nodeConcurrency, node_id, claimImmediately }: LaneWorkerOptions = JSON.parse(
+const { url, times, jobMs, nodeConcurrency, adds, node_id, claimImmediately }: LaneWorkerOptions = JSON.parse(
   process.argv[2] ?? "{}",
 );
 const database = openDatabase(url);
@@ -43,3 +46,19 @@ engine.register({
   },
 });
 await engine.start();
+
+for (let pos = 1; adds; pos++) {
+  const { rows } = await database.pool.query<AddedJob & { is_first: boolean }>(
+    `with job_added as (
+       insert into job (lane, prio, pos, grp, ref)
+       select lane.id, 1, $1, 'g' || grp, '{}' from lane, generate_series(1, 4) grp
+       returning job.*,
+         not exists (select from job e where e.lane = job.lane and e.grp = job.grp and e.id <> job.id) as is_first
+     ), noted as (insert into added (job) select id from job_added)
+     select * from job_added`,
+    [pos],
+  );
+  engine.dispatch(rows.filter(({ is_first }) => is_first));
+  engine.wake(rows.filter(({ is_first }) => !is_first).map(({ lane }) => lane));
+  await sleep(20);
+}

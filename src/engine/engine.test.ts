@@ -45,6 +45,37 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
   });
 
+  it("runs a dispatched job without reading its row", async () => {
+    const ran: Job[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job))], { pollMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}]);
+    engine.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    // A read would let it wait.
+    await story.add(lane, [{ pos: 1, run_at: inMs(3_600_000), ref: { hello: 1 } }]);
+    const [row] = await database.db.selectFrom("job").selectAll().execute();
+    if (row) engine.dispatch([{ ...row, ref: { hello: 1 } }]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect(ran[1]).toMatchObject({ id: row?.id, pos: 1, grp: "g", attempts: 0, ref: { hello: 1 } });
+    expect(ran[1]?.lane).toEqual(ran[0]?.lane);
+  });
+
+  it("notifies the owner of a lane of a job that another node dispatches", async () => {
+    const ran: number[] = [];
+    const kind = kindOf(async (job) => note(ran, job.pos));
+    const owner = await story.start("a", [kind], { pollMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}]);
+    owner.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    const other = await story.start("b", [], { pollMs: 60_000 });
+    await expect.poll(() => other.countLiveNodes("worker")).toBe(2);
+    await story.add(lane, [{ pos: 1 }]);
+    const [row] = await database.db.selectFrom("job").selectAll().execute();
+    if (row) other.dispatch([{ ...row, ref: {} }]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect(ran).toEqual([0, 1]);
+  });
+
   it("finds a job by polling without a notification, even if its lane empties on the insert", async () => {
     const ran: number[] = [];
     const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 30 });

@@ -6,6 +6,7 @@ import { DatabaseAvailability } from "./database-availability.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
 import { NODE_TIMING } from "./failure-detector.ts";
 import { JobPoller } from "./job-poller.ts";
+import type { AddedJob } from "./job-store.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { LaneRebalancer } from "./lane-rebalancer.ts";
@@ -34,6 +35,8 @@ export interface Engine {
    * lanes and ends their pauses.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
+  /** Like `wake` after a commit that only added these jobs; a lane of this node runs them without reading them. */
+  dispatch(jobs: readonly AddedJob[]): void;
   /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
   markLaneLost(lane: number): void;
   /** The lane, if this node owns it now. */
@@ -175,6 +178,12 @@ class LaneEngine implements Engine {
     this.#takeover.scan(foreign);
   }
 
+  dispatch(jobs: readonly AddedJob[]): void {
+    if (this.#state !== "started") return;
+    const foreign = jobs.filter((job) => !this.#owned.update(job.lane, (work) => work.add(job)));
+    this.wake(foreign.map(({ lane }) => lane));
+  }
+
   markLaneLost(lane: number): void {
     const work = this.#owned.get(lane);
     if (work) void this.#owned.close(work);
@@ -185,15 +194,11 @@ class LaneEngine implements Engine {
   }
 
   limitToGroups(lane: number, only: readonly string[] | null): void {
-    const work = this.#owned.get(lane);
-    work?.limitToGroups(only);
-    if (work) this.#owned.dispatch(work);
+    this.#owned.update(lane, (work) => work.limitToGroups(only));
   }
 
   pauseLane(lane: number, ms: number): void {
-    const work = this.#owned.get(lane);
-    work?.pause(ms);
-    if (work) this.#owned.dispatch(work);
+    this.#owned.update(lane, (work) => work.pause(ms));
   }
 
   publish(topic: string, key: string, detail?: unknown): void {

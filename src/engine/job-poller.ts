@@ -1,7 +1,6 @@
 import type { Db } from "../platform/db/database.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import { findLanesWithJobs } from "./job-store.ts";
-import type { OwnedLane } from "./owned-lane.ts";
 import type { OwnedLanes } from "./owned-lanes.ts";
 
 export interface JobPollerOptions {
@@ -39,20 +38,18 @@ export class JobPoller {
     for (const work of ownedLanes.all()) {
       const needs = work.nextPollAction();
       if (needs === "ask") idle.push(work.lane.id);
-      if (needs === "read") this.#wake(work);
+      if (needs === "read") this.#wake(work.lane.id);
     }
     if (idle.length === 0) return;
     try {
-      for (const id of await findLanesWithJobs(db, idle)) this.#wake(ownedLanes.get(id));
+      for (const id of await findLanesWithJobs(db, idle)) this.#wake(id);
       availability.recordSuccess();
     } catch (error) {
       availability.recordFailure(error);
     }
   }
 
-  #wake(work: OwnedLane | undefined): void {
-    if (!work) return;
-    work.wake();
-    this.#options.ownedLanes.dispatch(work);
+  #wake(lane: number): void {
+    this.#options.ownedLanes.update(lane, (work) => work.wake());
   }
 }

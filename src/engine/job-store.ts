@@ -17,6 +17,12 @@ export interface NewJob {
   ref: Record<string, unknown>;
 }
 
+/** A job after its commit, which was due and saw no earlier job of its group in the lane. */
+export interface AddedJob extends Omit<NewJob, "run_at"> {
+  id: number;
+  run_at: Date;
+}
+
 const OWN_GROUP = "job:";
 
 /** A group of one job. The database leaves it out until it is due, so that it uses no memory. */

@@ -19,11 +19,12 @@ const children: ChildProcess[] = [];
 beforeEach(async () => {
   await pool.query(`create table ledger
     (id bigserial, job bigint, lane bigint, grp text, pos bigint, attempts integer, node text)`);
+  await pool.query("create table added (job bigint)");
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
   await story.rest();
-  await pool.query("drop table ledger");
+  await pool.query("drop table ledger, added");
 });
 afterAll(story.close);
 
@@ -43,6 +44,13 @@ async function kill(child: ChildProcess): Promise<void> {
 
 async function count(sql: string): Promise<number> {
   return (await pool.query<{ count: number }>(`select count(*) from ${sql}`)).rows[0]?.count ?? 0;
+}
+
+/** First tries that did not follow the job before them in their group. */
+function countOutOfOrder(): Promise<number> {
+  const firsts = "select min(id) as id, lane, grp, pos from ledger group by lane, grp, pos";
+  const steps = `select pos - lag(pos, 1, 0::bigint) over (partition by lane, grp order by id) as step from (${firsts}) as firsts`;
+  return count(`(${steps}) as steps where step <> 1`);
 }
 
 /** Jobs `first` to `last` of every group of every lane. */
@@ -71,10 +79,23 @@ describe("a node that is killed", () => {
     expect(await count("(select distinct job from ledger) as done")).toBe(total);
     const repeated = (await count("ledger")) - total;
     expect(repeated).toBeLessThanOrEqual(nodeConcurrency);
-    const firsts = "select min(id) as id, lane, grp, pos from ledger group by lane, grp, pos";
-    const steps = `select pos - lag(pos) over (partition by lane, grp order by id) as step from (${firsts}) as firsts`;
-    expect(await count(`(${steps}) as steps where step <> 1`)).toBe(0);
+    expect(await countOutOfOrder()).toBe(0);
     expect((await pool.query("select distinct node from ledger order by node")).rows).toHaveLength(2);
+  });
+
+  it("does the same with jobs that it has added and not read back", async () => {
+    const nodeConcurrency = 32;
+    await pool.query("insert into lane (kind, key) select 'k', n::text from generate_series(1, 60) n");
+    const first = startWorker("a", { nodeConcurrency, jobMs: 2, adds: true });
+    await expect.poll(() => count("ledger")).toBeGreaterThan(1_000);
+    await kill(first);
+    startWorker("b", { nodeConcurrency, jobMs: 2 });
+    await expect.poll(story.jobsLeft).toBe(0);
+
+    expect(await count("added where job not in (select job from ledger)")).toBe(0);
+    const repeated = (await count("ledger")) - (await count("added"));
+    expect(repeated).toBeLessThanOrEqual(nodeConcurrency);
+    expect(await countOutOfOrder()).toBe(0);
   });
 
   it("uses up no attempt of a job, even when the same job is running at 20 kills", {

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { FetchJobsQuery, JobRow } from "./job-store.ts";
+import type { AddedJob, FetchJobsQuery, JobRow } from "./job-store.ts";
 import type { Job, Lane, LaneKind } from "./lane-kind.ts";
 
 /** Every tenth dispatch of a lane goes to its lowest priority. */
@@ -100,6 +100,17 @@ export class OwnedLane {
     this.#remove();
   }
 
+  /**
+   * Takes a job that was just committed, so that it is not read back. A lane that has other jobs to read, or that
+   * is paused, reads it with them: it must not start before them.
+   */
+  add(job: AddedJob): void {
+    if (this.#busy.has(job.grp) || this.#waiting.has(job.grp)) this.#unread.add(job.grp);
+    else if (this.#isComplete() && this.#hasRoomFor(job.grp))
+      this.#ahead = [...this.#ahead, toRow(job)].sort(byOrder);
+    else this.wake();
+  }
+
   limitToGroups(only: readonly string[] | null): void {
     this.#only = only && new Set(only);
     this.#remove();
@@ -162,8 +173,8 @@ export class OwnedLane {
 
   /** Whether to poll the database (`ask`), read rows (`read`), or do nothing. */
   nextPollAction(): "nothing" | "ask" | "read" {
-    const isIdle = this.isOpen && !this.isClosed && this.#slots() > 0 && this.#allowed()?.size !== 0;
-    if (!isIdle || this.#mayHaveMore || this.#reading) return "nothing";
+    const isAllowed = this.isOpen && !this.isClosed && this.#allowed()?.size !== 0;
+    if (!isAllowed || this.#mayHaveMore || this.#reading) return "nothing";
     return this.#waiting.size + this.#busy.size > 0 || this.#isPaused() ? "read" : "ask";
   }
 
@@ -185,6 +196,18 @@ export class OwnedLane {
     const paused = this.#pausedUntil > 0 ? this.#pausedUntil : Number.POSITIVE_INFINITY;
     const at = Math.min(paused, this.#nextDueAt);
     return at === Number.POSITIVE_INFINITY ? undefined : at;
+  }
+
+  /** Whether all jobs of the idle groups are ahead. */
+  #isComplete(): boolean {
+    return !this.#mayHaveMore && this.#reading === undefined && this.#pausedUntil === 0;
+  }
+
+  #hasRoomFor(grp: string): boolean {
+    const { prefetch = 0, laneConcurrency } = this.kind;
+    return (
+      this.#ahead.length < Math.max(prefetch, laneConcurrency) && this.#ahead.every((row) => row.grp !== grp)
+    );
   }
 
   #isPaused(): boolean {
@@ -263,6 +286,10 @@ export class OwnedLane {
 
 function byOrder(a: JobRow, b: JobRow): number {
   return a.prio - b.prio || a.pos - b.pos || a.id - b.id;
+}
+
+function toRow(job: AddedJob): JobRow {
+  return { ...job, attempts: 0, max_attempts: job.max_attempts ?? null, wait_ms: 0, lowest: false };
 }
 
 function toJob(row: JobRow, lane: Lane): Job {

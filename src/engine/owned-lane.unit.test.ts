@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { FetchJobsQuery, JobRow } from "./job-store.ts";
+import type { AddedJob, FetchJobsQuery, JobRow } from "./job-store.ts";
 import type { LaneKind } from "./lane-kind.ts";
 import { OwnedLane } from "./owned-lane.ts";
 
@@ -33,6 +33,11 @@ function row(pos: number, grp: string, extra: Partial<JobRow> = {}): JobRow {
     lowest: false,
     ...extra,
   };
+}
+
+function added(pos: number, grp: string, prio = 1): AddedJob {
+  lastId += 1;
+  return { id: lastId, lane: 1, prio, pos, grp, run_at: new Date(), ref: {} };
 }
 
 /** Returns the rows that the database would return. */
@@ -457,6 +462,88 @@ describe("the end of a job", () => {
   });
 });
 
+describe("an added job", () => {
+  it("starts without a read, in the order of its lane", () => {
+    const work = createWork();
+    answer(work, []);
+    work.add(added(5, "b"));
+    work.add(added(7, "c", 0));
+    work.add(added(3, "a"));
+    expect(work.needsFetch()).toBe(false);
+    expect(startAll(work)).toEqual([7, 3, 5]);
+    for (const grp of ["a", "b", "c"]) work.finishJob(grp);
+    expect(work.needsFetch()).toBe(false);
+  });
+
+  it("is read with the others if the lane has jobs to read", () => {
+    const work = createWork();
+    work.add(added(1, "a"));
+    expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
+  });
+
+  it("is read with the others if a read is in progress, which may not have seen it", () => {
+    const work = createWork();
+    const order = work.beginFetch();
+    work.add(added(2, "a"));
+    work.fetched([row(1, "a")], order.limit);
+    expect(startAll(work)).toEqual([1]);
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("of a running group is read when the group is free", () => {
+    const work = createWork();
+    answer(work, [row(1, "a")]);
+    startAll(work);
+    work.add(added(2, "a"));
+    expect([work.needsFetch(), startAll(work)]).toEqual([false, []]);
+    work.finishJob("a");
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("of a waiting group is left to the end of the wait", () => {
+    const work = createWork();
+    answer(work, [row(1, "a", { wait_ms: 60_000 })]);
+    work.add(added(2, "a"));
+    expect([work.needsFetch(), startAll(work)]).toEqual([false, []]);
+  });
+
+  it("of a group with a job ahead is read with it, since the order of both may have changed", () => {
+    const work = createWork();
+    answer(work, []);
+    work.add(added(1, "a"));
+    work.add(added(2, "a", 0));
+    expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
+  });
+
+  it("waits for the end of a pause, and for the read that follows", () => {
+    const work = createWork({ unpausedGroups: ["urgent"] });
+    answer(work, []);
+    work.pause(60_000);
+    work.add(added(1, "urgent"));
+    expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
+    answer(work, []);
+    work.add(added(2, "a"));
+    work.pause(0);
+    expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
+  });
+
+  it("of a closed group does not start", () => {
+    const work = createWork();
+    work.limitToGroups(["b"]);
+    answer(work, []);
+    work.add(added(1, "a"));
+    work.limitToGroups(null);
+    expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
+  });
+
+  it("is not kept beyond what the lane can run at once", () => {
+    const work = createWork({ laneConcurrency: 2 });
+    answer(work, []);
+    for (const grp of ["a", "b", "c"]) work.add(added(1, grp));
+    expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
+  });
+});
+
 describe("the next job of a lane", () => {
   it("is not started while no slot is free", () => {
     const work = createWork({ laneConcurrency: 1 });
@@ -576,6 +663,14 @@ describe("the poll of a lane without a read to do", () => {
     expect(paused.nextPollAction()).toBe("read");
   });
 
+  it("reads as soon as a slot is free if all are busy, since added jobs may keep them busy", () => {
+    const full = createWork({ laneConcurrency: 1 });
+    answer(full, []);
+    full.add(added(1, "a"));
+    full.startNextJob();
+    expect(full.nextPollAction()).toBe("read");
+  });
+
   it("does nothing if the lane cannot start a job", () => {
     const paused = createWork();
     answer(paused, []);
@@ -583,17 +678,13 @@ describe("the poll of a lane without a read to do", () => {
     const limited = createWork();
     limited.limitToGroups([]);
     answer(limited, []);
-    const full = createWork({ laneConcurrency: 1, prefetch: 10 });
-    answer(full, [row(1, "a")]);
-    full.startNextJob();
     const unopened = createWork();
     answer(unopened, []);
     unopened.isOpen = false;
     const closed = createWork();
     answer(closed, []);
     closed.close();
-    for (const work of [paused, limited, full, unopened, closed])
-      expect(work.nextPollAction()).toBe("nothing");
+    for (const work of [paused, limited, unopened, closed]) expect(work.nextPollAction()).toBe("nothing");
   });
 
   it("does nothing if a read is due or in progress", () => {

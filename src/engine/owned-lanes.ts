@@ -59,6 +59,15 @@ export class OwnedLanes {
     return [...this.#closing];
   }
 
+  /** Changes and dispatches the lane; false if this node does not own it. */
+  update(id: number, change: (work: OwnedLane) => void): boolean {
+    const work = this.#byId.get(id);
+    if (!work) return false;
+    change(work);
+    this.dispatch(work);
+    return true;
+  }
+
   /** Dispatches the lane. */
   dispatch(work: OwnedLane): void {
     this.#dispatchers.get(work.lane.kind)?.enqueue(work);

@@ -114,9 +114,9 @@ export async function queueRecipients(
     going.map(({ recipient, at }) => toMessage(campaign, instance, recipient, at)),
   );
   const queued = going.flatMap(({ recipient, at }, index) => {
-    const message = accepted[index];
+    const row = accepted[index];
     const { person } = namesOf(recipient.conversation);
-    return typeof message === "number" ? [{ id: recipient.id, message, at, person }] : [];
+    return row && "id" in row ? [{ id: recipient.id, message: row.id, at, person }] : [];
   });
   await sql`
     update campaign_recipient r set status = 'queued', reason = null, message = x.message, planned_at = x.at,

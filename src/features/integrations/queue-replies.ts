@@ -82,13 +82,13 @@ export async function queueReplies(
   const messages = replies.map((reply, index) => toMessage(route, reply, index, options));
   const inserted = await insertMessages(trx, messages);
   return messages.map(({ message_id }, index) => {
-    const id = inserted[index];
-    if (typeof id === "object")
+    const row = inserted[index];
+    if (row && "limit" in row)
       throw new GatewayError(
         "MESSAGE_QUOTA_EXCEEDED",
         "The messages that the account's plan allows this month are used up.",
       );
-    return id === undefined ? undefined : { id, message_id };
+    return row && { id: row.id, message_id };
   });
 }
 

@@ -8,7 +8,7 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
 import type { StoredContent } from "../log/message-view.ts";
-import type { InsertedMessageId, MessageInserter, NewMessage } from "./insert-messages.ts";
+import type { InsertedMessage, MessageInserter, NewMessage } from "./insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import type { SendingInstance } from "./sending-instance.ts";
@@ -54,14 +54,19 @@ export async function acceptSend(
     return undefined;
   }
   faultPoint("accept:after-commit");
-  options.engine.wake([request.instance.lane]);
-  return accepted;
+  const { job, ...send } = accepted;
+  if (job) options.engine.dispatch([job]);
+  else options.engine.wake([request.instance.lane]);
+  return send;
 }
 
-async function commit(options: AcceptSendOptions, request: SendRequest): Promise<AcceptedSend | undefined> {
+async function commit(
+  options: AcceptSendOptions,
+  request: SendRequest,
+): Promise<(AcceptedSend & InsertedMessage) | undefined> {
   const message = toMessage(options, request, await conversationOf(options, request));
-  const id = await accept(options, message);
-  return id === undefined ? undefined : { id, message_id: message.message_id, job_id: message.job_id };
+  const inserted = await accept(options, message);
+  return inserted && { ...inserted, message_id: message.message_id, job_id: message.job_id };
 }
 
 /** Whether the send may have been accepted despite the error, so that it must not be reported as failed. */
@@ -114,7 +119,7 @@ function toMessage(
   };
 }
 
-async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessageId> {
+async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessage | undefined> {
   try {
     return await options.inserter.write(message);
   } catch (error) {
@@ -133,13 +138,13 @@ async function lookUp(
   { db, ackTimeoutMs }: AcceptSendOptions,
   message: NewMessage,
   cause: unknown,
-): Promise<InsertedMessageId> {
+): Promise<InsertedMessage> {
   const giveUpAt = performance.now() + ackTimeoutMs;
   for (let ms = POLL_MS.first; performance.now() < giveUpAt; ms = Math.min(2 * ms, POLL_MS.longest)) {
     // Checked first, so that the query below sees a commit that the backend makes before it ends.
     const isLast = await isBackendGone(db, cause).catch(() => false);
     const found = await findMessage(db, message).catch(() => undefined);
-    if (found) return found.id;
+    if (found) return { id: found.id, job: undefined };
     if (found === null && isLast) throw cause;
     await delay(ms);
   }

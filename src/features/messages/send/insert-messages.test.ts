@@ -129,9 +129,9 @@ describe("a monthly message limit", () => {
       acceptor.write(newMessage({ max_messages: 2 })),
     ]);
     expect(taken.map((one) => (one.status === "fulfilled" ? typeof one.value : one.reason.code))).toEqual([
-      "number",
+      "object",
       "undefined",
-      "number",
+      "object",
       "MESSAGE_QUOTA_EXCEEDED",
     ]);
     expect(await used()).toEqual([2]);
@@ -154,4 +154,79 @@ test("a plan without a limit counts nothing, even next to one with a limit", asy
   expect(taken.map(isTaken)).toEqual([true, false, true]);
   expect(await used()).toEqual([0]);
   await sql`delete from job where lane = 0`.execute(db());
+});
+
+describe("the job of an accepted send", () => {
+  const lane = 0;
+  const chat = (n: number) => phoneJid(`55119000001${n}`);
+  const insert = (...messages: Partial<NewMessage>[]) => {
+    const acceptor = createMessageInserter(db());
+    return Promise.all(messages.map((one) => acceptor.write(newMessage({ max_messages: null, ...one }))));
+  };
+
+  beforeEach(async () => {
+    await sql`delete from job where lane = ${lane}`.execute(db());
+  });
+
+  test("is returned as it was stored if it is the first of its chat", async () => {
+    const [inserted] = await insert({ jid: chat(1), mode: "sync" });
+    const { rows } = await sql`
+      select id, lane, prio, pos, grp, run_at, ref from job where lane = ${lane}`.execute(db());
+    expect([inserted?.job]).toEqual(rows);
+    expect(inserted?.job).toMatchObject({ prio: 0, pos: inserted?.id, grp: chat(1) });
+  });
+
+  test.each(["sync", "async"] as const)(
+    "is not returned behind a waiting %s send of its chat",
+    async (mode) => {
+      await insert({ jid: chat(1), mode });
+      const [behind, other] = await insert({ jid: chat(1), mode: "sync" }, { jid: chat(2), mode: "sync" });
+      expect(behind).toEqual({ id: expect.any(Number), job: undefined });
+      expect(other?.job).toMatchObject({ grp: chat(2) });
+    },
+  );
+
+  test("is returned for the first of several sends to a chat in one batch", async () => {
+    const inserted = await insert({ jid: chat(1) }, { jid: chat(1), mode: "sync" }, { jid: chat(2) });
+    expect(inserted.map((one) => one?.job?.prio)).toEqual([0, undefined, 1]);
+  });
+
+  test("is not returned before it is due", async () => {
+    const [later] = await insert({ jid: chat(1), run_at: new Date(Date.now() + 60_000) });
+    expect(later).toEqual({ id: expect.any(Number), job: undefined });
+  });
+
+  test("is not returned while very many urgent jobs wait in its lane", async () => {
+    await insert(
+      ...Array.from({ length: 64 }, (_, n) => ({
+        jid: phoneJid(`5511910000${100 + n}`),
+        mode: "sync" as const,
+      })),
+    );
+    const [one] = await insert({ jid: chat(1) });
+    expect(one).toEqual({ id: expect.any(Number), job: undefined });
+  });
+
+  test("waits for a send of its chat that another node has just accepted", async () => {
+    const number = newNumber();
+    await story.sales.client.sendText({ ...sales(), number, text: "Zero" });
+    const jid = phoneJid(number);
+    const { conversation_id } = await db()
+      .selectFrom("message")
+      .select("conversation_id")
+      .where("jid", "=", jid)
+      .executeTakeFirstOrThrow();
+    const { lane } = await db()
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", story.sales.id)
+      .executeTakeFirstOrThrow();
+    // Its notification is lost.
+    await insert({ lane, jid, conversation_id, content: { kind: "text", text: "One" }, hold_ms: 60_000 });
+    await story.sales.client.sendText({ ...sales(), number, text: "Two" });
+    const { rows } = await sql<{ text: string }>`
+      select content ->> 'text' as text from message where conversation_id = ${conversation_id} and submitted_at is not null
+      order by submitted_at`.execute(db());
+    expect(rows.map(({ text }) => text)).toEqual(["Zero", "One", "Two"]);
+  });
 });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { type BatchWriter, createBatchWriter } from "../../../engine/batch-queue.ts";
+import type { AddedJob } from "../../../engine/job-store.ts";
 import type { Jid, MessageId } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
@@ -41,10 +42,15 @@ export interface NewMessage {
   max_messages: number | null;
 }
 
-/** The row number; undefined if another message has its idempotency key. */
-export type InsertedMessageId = number | undefined;
+export interface InsertedMessage {
+  /** The row number. */
+  id: number;
+  /** Its job, if it is due and no earlier send of its chat waits. */
+  job: AddedJob | undefined;
+}
 
-export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessageId>, "write">;
+/** Undefined for a message whose idempotency key another message has. */
+export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessage | undefined>, "write">;
 
 /** What a fast machine accepts in a second; further requests get an error that asks for a later retry. */
 const MOST_WAITING = 5_000;
@@ -55,14 +61,14 @@ const MOST_WAITING = 5_000;
  * order. Throws MESSAGE_QUOTA_EXCEEDED and then stores nothing.
  */
 export function createMessageInserter(db: Db): MessageInserter {
-  const writer = createBatchWriter<NewMessage, InsertedMessageId | ExceededQuota>({
+  const writer = createBatchWriter<NewMessage, InsertedMessage | ExceededQuota | undefined>({
     write: (messages) => insertMessages(db, messages),
     maxWaiting: MOST_WAITING,
   });
   return {
     async write(message) {
       const inserted = await writer.write(message);
-      if (typeof inserted === "object") throw messageQuotaExceeded(inserted);
+      if (inserted && "limit" in inserted) throw messageQuotaExceeded(inserted);
       return inserted;
     },
   };
@@ -73,22 +79,36 @@ interface InsertedRow {
   /** Null: the monthly quota was used up. */
   id: number | null;
   used: number | null;
+  prio: number | null;
+  run_at: Date | null;
+  /** Null: an earlier send of the chat may wait. */
+  job: number | null;
 }
 
-/** The row number of each message, or the month's usage if the quota is used up. */
+/** Returns for each message its row, or the month's usage if the quota is used up. */
 export async function insertMessages(
   db: Db | Trx,
   messages: NewMessage[],
-): Promise<(InsertedMessageId | ExceededQuota)[]> {
+): Promise<(InsertedMessage | ExceededQuota | undefined)[]> {
   const month = currentMonth();
   const limited = new Set(messages.flatMap((one) => (one.max_messages === null ? [] : one.account_id)));
   if (limited.size > 0) await createMonthCounters(db, [...limited], month);
   const { rows } = await acceptStatement(messages, limited.size > 0 ? month : undefined).execute(db);
   const byOrd = new Map(rows.map((row) => [row.ord, row]));
-  return messages.map(({ max_messages }, ord) => {
+  return messages.map((message, ord) => {
     const row = byOrd.get(ord);
-    return row?.id === null ? { limit: max_messages ?? 0, used: row.used ?? 0 } : row?.id;
+    if (row?.id === null) return { limit: message.max_messages ?? 0, used: row.used ?? 0 };
+    return row && { id: row.id, job: toAddedJob(message, row.id, row) };
   });
+}
+
+function toAddedJob(
+  { lane, jid }: NewMessage,
+  id: number,
+  { job, prio, run_at }: InsertedRow,
+): AddedJob | undefined {
+  if (job === null || prio === null || run_at === null) return undefined;
+  return { id: job, lane, prio, pos: id, grp: jid, run_at, ref: { do: "send", message: id } };
 }
 
 /** `month`: some plans have a limit. Plans without one use no counter, which all sends would share. */
@@ -124,9 +144,10 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
       returning message
     ), accepted as materialized (
       select * from ${granted} where key is null or id in (select message from claimed)
-    ), ${INSERTED}, ${QUEUED}, ${CHATTED}${quota ? sql`, ${quota.counted}` : sql``}
-    select ord, id, null::bigint as used from accepted
-    ${quota ? sql`union all ${quota.refused}` : sql``}`;
+    ), ${INSERTED}, ${QUEUED}, ${URGENT}, ${CHATTED}${quota ? sql`, ${quota.counted}` : sql``}
+    select a.ord, a.id, null::bigint as used, q.prio, q.run_at, case when ${IS_FIRST_OF_CHAT} then q.id end as job
+    from accepted a join queued q on q.pos = a.id join urgent u on u.lane = a.lane
+    ${quota ? sql`union all select *, null, null, null from (${quota.refused}) as refused` : sql``}`;
 }
 
 const INSERTED = sql`
@@ -165,7 +186,28 @@ const QUEUED = sql`
         ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id else a.jid end,
         coalesce(a.run_at, now()), jsonb_build_object('do', 'send', 'message', a.id)
       from accepted a order by a.ord
+      returning id, pos, prio, run_at
     )`;
+
+/** Bounds the cost for a session with thousands of waiting sync sends. */
+const MOST_URGENT = 64;
+
+/** The groups of each lane's waiting jobs of priority 0. */
+const URGENT = sql`
+    urgent as (
+      select a.lane, array(
+        select j.grp from job j where j.lane = a.lane and j.prio = 0 order by j.pos limit ${sql.lit(MOST_URGENT)}
+      ) as grps
+      from (select distinct lane from accepted) a
+    )`;
+
+/** No send of the chat waits that was accepted before, on any node. */
+const IS_FIRST_OF_CHAT = sql`
+  a.origin <> 'campaign' and a.run_at is null
+  and cardinality(u.grps) < ${sql.lit(MOST_URGENT)} and a.jid <> all(u.grps)
+  and not exists (
+    select from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send')
+  and not exists (select from accepted s where s.lane = a.lane and s.jid = a.jid and s.ord < a.ord)`;
 
 /**
  * Free if the key is old or its message is gone. A transaction that blocked here on another commit cannot see
