@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 
 const STEADY: SendSchedule = {
@@ -157,19 +157,13 @@ describe("a daily limit", () => {
 });
 
 test("a hundred spellings of time zones are remembered, the ones used last", () => {
-  let made = 0;
-  class CountedFormat extends Intl.DateTimeFormat {
-    constructor(...options: ConstructorParameters<typeof Intl.DateTimeFormat>) {
-      super(...options);
-      made += 1;
-    }
-  }
-  vi.stubGlobal("Intl", Object.create(Intl, { DateTimeFormat: { value: CountedFormat } }));
-  onTestFinished(() => void vi.unstubAllGlobals());
+  const { DateTimeFormat } = Intl;
+  const formats = vi.spyOn(Intl as { DateTimeFormat: unknown }, "DateTimeFormat", "get");
+  formats.mockReturnValue(DateTimeFormat);
   const use = (nth: number) => {
     const tz = [..."america/bahia"].map((sign, at) => ((nth >> at) & 1 ? sign.toUpperCase() : sign)).join("");
     startOfDay({ quiet_hours: { start: "22:00", end: "06:00", tz } }, new Date("2026-11-20T12:00:00Z"));
-    return made;
+    return formats.mock.calls.length;
   };
   for (let nth = 0; nth < 101; nth++) use(nth);
   expect([use(100), use(1), use(0), use(0)]).toEqual([101, 101, 102, 102]);
