@@ -61,7 +61,7 @@ export function timePattern(pattern: Pattern, options: TimingOptions): TimedPatt
   const worst = byCpuTime(likely).slice(0, WORST);
   let slowest: Omit<TimedPattern, keyof Pattern | "attacks"> | undefined;
   for (const { attack } of worst) {
-    const grown = { attack, ...grow(run, attack, options) };
+    const grown = { attack, ...grow(run, attack, options, pattern) };
     if (!slowest || grown.cpuMs > slowest.cpuMs) slowest = grown;
     if (slowest.isOver) break;
   }
@@ -69,7 +69,7 @@ export function timePattern(pattern: Pattern, options: TimingOptions): TimedPatt
   return { ...pattern, ...slowest, attacks: attacks.length };
 }
 
-function runOf({ source, flags }: Pattern): (text: string) => void {
+function runOf({ source, flags }: Pick<Pattern, "source" | "flags">): (text: string) => void {
   const pattern = new RegExp(source, flags);
   if (!flags.includes("g")) return (text) => void pattern.test(text);
   return (text) => {
@@ -98,21 +98,32 @@ function timeLeast(run: (text: string) => void, attack: Attack, length: number):
   return leastCpuMs(5, () => run(text));
 }
 
-function grow(run: (text: string) => void, attack: Attack, { first, longest, budgetMs }: TimingOptions) {
+function grow(
+  run: (text: string) => void,
+  attack: Attack,
+  { first, longest, budgetMs }: TimingOptions,
+  { flags }: Pattern,
+) {
   for (let length = first; ; length = Math.min(longest, length * 4)) {
     const text = textOf(attack, length);
     let cpuMs = leastCpuMs(1, () => run(text));
     if (cpuMs > budgetMs && cpuMs < 4 * budgetMs) cpuMs = leastCpuMs(10, () => run(text));
-    const isOver = cpuMs > budgetMs && cpuMs > 3 * plainMs();
+    const isOver = cpuMs > budgetMs && cpuMs > 3 * plainMs(flags);
     if (length >= longest || isOver) return { length, cpuMs, isOver };
   }
 }
 
 const PLAIN_TEXT = " ".repeat(1_048_576);
 
-/** What a pattern that matches each of a million characters takes now: others at work on the machine slow all of them down. */
-function plainMs(): number {
-  return leastCpuMs(3, () => PLAIN_TEXT.replace(/[\s-]/g, ""));
+const findEachSpace = runOf({ source: "[\\s-]", flags: "g" });
+
+/**
+ * What a pattern that matches each of a million characters takes now, found one by one like those of the pattern or
+ * replaced at once: others at work on the machine slow all of them down.
+ */
+function plainMs(flags: string): number {
+  const run = flags.includes("g") ? findEachSpace : (text: string) => text.replace(/[\s-]/g, "");
+  return leastCpuMs(3, () => run(PLAIN_TEXT));
 }
 
 function textOf({ before, unit, after }: Attack, length: number): string {
