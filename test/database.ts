@@ -4,7 +4,7 @@ import pg from "pg";
 import { inject } from "vitest";
 import { migrations } from "../migrations/all.ts";
 import { type Database, openDatabase } from "../src/platform/db/database.ts";
-import { KNOWN_MIGRATIONS } from "../src/platform/db/migrate-database.ts";
+import { KNOWN_MIGRATIONS } from "../src/platform/db/find-pending-migrations.ts";
 
 /** Some of the pending jobs without maintenance; empty if there are none. */
 export const WORK_LEFT =

@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Db } from "../../platform/db/database.ts";
-import { KNOWN_MIGRATIONS, migrateWithin } from "../../platform/db/migrate-database.ts";
+import { KNOWN_MIGRATIONS } from "../../platform/db/find-pending-migrations.ts";
+import { migrateWithin } from "../../platform/db/migrate-database.ts";
 import { makePartitions } from "../../platform/db/partitions.ts";
 import { copyIn } from "../../platform/db/pg-copy.ts";
 import type { Tables } from "../../tables.ts";

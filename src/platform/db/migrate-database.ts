@@ -1,12 +1,10 @@
 import { Migrator, sql } from "kysely";
 import { migrations } from "../../../migrations/all.ts";
 import type { Db } from "./database.ts";
+import { findPendingMigrations } from "./find-pending-migrations.ts";
 import { ensurePartitions } from "./partitions.ts";
 
 const OLDEST_POSTGRES = 15;
-
-/** The names of all migrations of this version, in order. */
-export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort();
 
 /**
  * Migrates the database and creates its partitions; returns the names of the applied migrations. Safe if
@@ -14,9 +12,9 @@ export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort(
  */
 export async function migrateDatabase(db: Db): Promise<string[]> {
   await refuseOldPostgres(db);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const known = await migrator.getMigrations();
-  const applied = known.every((one) => one.executedAt) ? [] : await applyMigrations(migrator);
+  const pending = await findPendingMigrations(db);
+  const provider = { getMigrations: async () => migrations };
+  const applied = pending.length === 0 ? [] : await applyMigrations(new Migrator({ db, provider }));
   await ensurePartitions(db);
   return applied;
 }
