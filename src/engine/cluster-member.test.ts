@@ -292,6 +292,34 @@ describe("several nodes", () => {
     expect(b.ran).toEqual([]);
   });
 
+  it("notify only the owner of a lane, also after the lane has moved", async () => {
+    const never = { pollMs: 3_600_000 };
+    const [a, b] = [createLedger("a"), createLedger("b")];
+    const engineA = await story.start("a", [a.kind], never);
+    const lane = await story.lane("k", "one");
+    engineA.wake([lane]);
+    await owns(engineA, "one");
+    const engineB = await story.start("b", [b.kind], never);
+    const engineC = await story.start("c", [], never);
+    await story.start("d", [], never);
+    await expect.poll(() => engineC.countLiveNodes("worker")).toBe(4);
+    const heard: string[] = [];
+    let moves = 0;
+    engineC.subscribe("engine.lanes", () => moves++);
+    for (const [name, engine] of Object.entries({ a: engineA, b: engineB }))
+      engine.subscribe("engine.jobs", () => heard.push(name));
+    await story.add(lane, [{}]);
+    engineC.wake([lane]);
+    await expect.poll(() => a.ran).toEqual(["a one"]);
+    await engineA.stop();
+    await owns(engineB, "one");
+    await expect.poll(() => moves).toBeGreaterThan(0);
+    await story.add(lane, [{}]);
+    engineC.wake([lane]);
+    await expect.poll(() => b.ran).toEqual(["b one"]);
+    expect(heard).toEqual(["a", "b"]);
+  });
+
   it("receive the notifications that one of them publishes", async () => {
     const [engineA, engineB] = [await story.start("a", []), await story.start("b", [])];
     const heard: string[] = [];

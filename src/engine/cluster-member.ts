@@ -4,7 +4,7 @@ import type { Log } from "../platform/log/log.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import { FailureDetector, type NodeRow } from "./failure-detector.ts";
 import { HeartbeatConnection } from "./heartbeat-connection.ts";
-import { NOTIFY_CHANNEL } from "./notification-bus.ts";
+import { channelOf, NOTIFY_CHANNEL, type Notice } from "./notification-bus.ts";
 
 export interface ClusterMemberOptions {
   /** Heartbeats use their own connection. When it fails, the pool's connections are checked as well. */
@@ -54,7 +54,7 @@ export class ClusterMember {
     this.#availability = new DatabaseAvailability(options.log, "heartbeat");
     this.#connection = new HeartbeatConnection({
       url: options.database.url,
-      channel: NOTIFY_CHANNEL,
+      channels: [NOTIFY_CHANNEL, channelOf(options.id)],
       timeoutMs: this.#timeoutMs,
       onNotification: options.onNotice,
       onLost: () => this.#scheduleHeartbeat(0),
@@ -66,8 +66,9 @@ export class ClusterMember {
     return this.#isIn && performance.now() - this.#lastHeartbeatAt < this.#options.selfFenceMs;
   }
 
-  hasOthers(): boolean {
-    return this.#watch.alive(performance.now()).length > 0;
+  /** Number of other nodes with a fresh heartbeat. */
+  countOthers(): number {
+    return this.#watch.alive(performance.now()).length;
   }
 
   hasLiveNode(role: string): boolean {
@@ -100,8 +101,12 @@ export class ClusterMember {
     this.#scheduleHeartbeat(this.#options.heartbeatMs);
   }
 
-  async notify(payload: string): Promise<void> {
-    await this.#connection.query("select pg_notify($1, $2)", [NOTIFY_CHANNEL, payload]);
+  async notify(notices: readonly Notice[]): Promise<void> {
+    await this.#connection.query(
+      "select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as notice (channel, payload)",
+      [notices.map(({ channel }) => channel), notices.map(({ payload }) => payload)],
+      "notify",
+    );
   }
 
   /** Stops the heartbeat and records in the database that this boot has ended. */

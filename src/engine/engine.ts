@@ -9,6 +9,7 @@ import { JobPoller } from "./job-poller.ts";
 import type { AddedJob } from "./job-store.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
+import { LANE_TOPIC, LaneNotifier } from "./lane-notifier.ts";
 import { LaneRebalancer } from "./lane-rebalancer.ts";
 import { LaneTakeover } from "./lane-takeover.ts";
 import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
@@ -43,15 +44,13 @@ export interface Engine {
   findOwnedLane(kind: string, key: string): Lane | undefined;
   /** Restricts the lane to these groups; null runs all groups. Lasts as long as this node owns the lane. */
   limitToGroups(lane: number, only: readonly string[] | null): void;
-  /**
-   * Starts no further job of the lane for this long, except in the kind's `unpausedGroups`; 0 ends a pause.
-   */
+  /** Starts no further job of the lane for this long, except in the kind's `unpausedGroups`; 0 ends a pause. */
   pauseLane(lane: number, ms: number): void;
   /**
-   * Publishes a notification to all nodes; it can be lost. Subscribers of this node run before this returns
-   * and also receive `detail`.
+   * Publishes a notification to all nodes, or only to this one and `node`; it can be lost. Subscribers of this
+   * node run before this returns and also receive `detail`.
    */
-  publish(topic: string, key: string, detail?: unknown): void;
+  publish(topic: string, key: string, detail?: unknown, node?: string): void;
   /** Subscribes to notifications; the key `*` means "check everything". Returns the unsubscribe function. */
   subscribe(topic: string, listener: (key: string, detail?: unknown) => void): () => void;
   /** Whether a node with this role has a fresh heartbeat. */
@@ -67,7 +66,6 @@ export function createEngine(options: EngineOptions): Engine {
   return new LaneEngine(options);
 }
 
-const TOPIC = { jobs: "engine.jobs", changed: "engine.changed", lanes: "engine.lanes" } as const;
 const CHECK_EVERY_HEARTBEATS = 10;
 const BALANCE_EVERY_HEARTBEATS = 5;
 const DEFAULT_GRACE_MS = 10_000;
@@ -80,6 +78,7 @@ class LaneEngine implements Engine {
   readonly #owned: OwnedLanes;
   readonly #node: ClusterMember;
   readonly #notifications: NotificationBus;
+  readonly #laneNotifier: LaneNotifier;
   readonly #takeover: LaneTakeover;
   readonly #poll: JobPoller;
   readonly #ownership: OwnershipCheck;
@@ -93,6 +92,7 @@ class LaneEngine implements Engine {
     this.#availability = new DatabaseAvailability(options.log, "engine");
     this.#node = this.#createNode();
     this.#notifications = this.#createNotifications();
+    this.#laneNotifier = new LaneNotifier(options.database.db, this.#notifications, this.#node);
     this.#takeover = this.#createTakeover();
     this.#owned = new OwnedLanes(options.log, this.#dispatchers, () => this.#takeover.recheckOwnership());
     const shared = { db: options.database.db, ownedLanes: this.#owned, availability: this.#availability };
@@ -103,7 +103,7 @@ class LaneEngine implements Engine {
       handoverGraceMs: options.handoverGraceMs ?? 10_000,
       kinds: () => [...this.#dispatchers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
-      notifyOthers: () => this.#notifications.publishToOtherNodes(TOPIC.lanes, ALL_KEYS),
+      notifyOthers: () => this.#laneNotifier.publishMoved(),
       recheckOwnership: () => this.#takeover.recheckOwnership(),
     });
     this.#poll = new JobPoller({
@@ -173,8 +173,7 @@ class LaneEngine implements Engine {
   wake(lanes: readonly number[], { changed = false }: { changed?: boolean } = {}): void {
     if (this.#state !== "started") return;
     const foreign = this.#wakeOwned(lanes, changed);
-    for (const lane of foreign)
-      this.#notifications.publishToOtherNodes(changed ? TOPIC.changed : TOPIC.jobs, String(lane));
+    this.#laneNotifier.publish(foreign, changed);
     this.#takeover.scan(foreign);
   }
 
@@ -201,8 +200,8 @@ class LaneEngine implements Engine {
     this.#owned.update(lane, (work) => work.pause(ms));
   }
 
-  publish(topic: string, key: string, detail?: unknown): void {
-    this.#notifications.publish(topic, key, detail);
+  publish(topic: string, key: string, detail?: unknown, node?: string): void {
+    this.#notifications.publish(topic, key, detail, node);
   }
 
   subscribe(topic: string, listener: (key: string, detail?: unknown) => void): () => void {
@@ -227,7 +226,7 @@ class LaneEngine implements Engine {
     await releaseLanes(database.db, node_id, only && { only }).catch((error) =>
       this.#availability.recordFailure(error),
     );
-    this.#notifications.publishToOtherNodes(TOPIC.lanes, ALL_KEYS);
+    this.#laneNotifier.publishMoved();
     return (only ?? []).map(() => undefined);
   }
 
@@ -290,14 +289,15 @@ class LaneEngine implements Engine {
 
   #createNotifications(): NotificationBus {
     const notifications = new NotificationBus({
+      node: this.#options.node_id,
       from: `${this.#options.node_id} ${process.pid} ${performance.now()}`,
-      send: (payload) => this.#node.notify(payload),
-      hasOtherNodes: () => this.#node.hasOthers(),
+      send: (notices) => this.#node.notify(notices),
+      hasOtherNodes: () => this.#node.countOthers() > 0,
       log: this.#options.log,
     });
-    notifications.subscribe(TOPIC.jobs, (key) => this.#received(key, false));
-    notifications.subscribe(TOPIC.changed, (key) => this.#received(key, true));
-    notifications.subscribe(TOPIC.lanes, () => this.#state === "started" && this.#takeover.scanAll());
+    notifications.subscribe(LANE_TOPIC.jobs, (key) => this.#received(key, false));
+    notifications.subscribe(LANE_TOPIC.changed, (key) => this.#received(key, true));
+    notifications.subscribe(LANE_TOPIC.moved, () => this.#state === "started" && this.#takeover.scanAll());
     return notifications;
   }
 

@@ -2,7 +2,7 @@ import pg from "pg";
 
 export interface HeartbeatConnectionOptions {
   url: string;
-  channel: string;
+  channels: readonly string[];
   /** A statement that takes longer counts as a lost connection. */
   timeoutMs: number;
   onNotification(payload: string): void;
@@ -40,7 +40,7 @@ export class HeartbeatConnection {
     client.on("notification", (notice) => this.#options.onNotification(notice.payload ?? ""));
     try {
       await client.connect();
-      await client.query(`listen ${this.#options.channel}`);
+      await client.query(this.#options.channels.map((channel) => `listen ${channel}`).join("; "));
       this.#client = client;
     } catch (error) {
       this.#drop(client);
@@ -48,18 +48,21 @@ export class HeartbeatConnection {
     }
   }
 
-  /** Runs statements sequentially. Any failure rejects and closes the connection. */
-  query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const result = this.#last.then(() => this.#run<Row>(text, values));
+  /**
+   * Runs statements sequentially. Any failure rejects and closes the connection. A statement with a name is
+   * prepared once per connection.
+   */
+  query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = [], name?: string): Promise<Row[]> {
+    const result = this.#last.then(() => this.#run<Row>({ text, values, ...(name && { name }) }));
     this.#last = result.catch(() => {});
     return result;
   }
 
-  async #run<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
     const client = this.#client;
     if (!client) throw new Error("Connection terminated");
     try {
-      return (await client.query<Row>(text, values)).rows;
+      return (await client.query<Row>(statement)).rows;
     } catch (error) {
       this.#drop(client);
       const isSilent = error instanceof Error && error.message === "Query read timeout";

@@ -1,18 +1,33 @@
+import { createHash } from "node:crypto";
 import type { Log } from "../platform/log/log.ts";
 
+/** The channel of all nodes. */
 export const NOTIFY_CHANNEL = "waygate";
 /** The key of a notification that means: check everything. */
 export const ALL_KEYS = "*";
 
+/** Least time between two sends. */
 const COALESCE_MS = 10;
 /** PostgreSQL rejects payloads of 8,000 bytes or more. */
 const PAYLOAD_LIMIT = 7_999;
 
+/** The channel of one node. A hash, because PostgreSQL limits the length of the name. */
+export function channelOf(node: string): string {
+  return `${NOTIFY_CHANNEL}_${createHash("sha256").update(node).digest("hex").slice(0, 16)}`;
+}
+
+export interface Notice {
+  channel: string;
+  payload: string;
+}
+
 export interface NotificationBusOptions {
-  /** Distinguishes the notifications of this node from those of other nodes. */
+  /** The name of this node. */
+  node: string;
+  /** Distinguishes the notifications of this process from those of other processes. */
   from: string;
-  /** Sends one payload to all nodes; a failure loses it. */
-  send(payload: string): Promise<void>;
+  /** Sends the notices in one statement; a failure loses them. */
+  send(notices: readonly Notice[]): Promise<void>;
   /** Whether there are other nodes to notify. */
   hasOtherNodes(): boolean;
   log: Log;
@@ -24,8 +39,10 @@ type Subscriber = (key: string, detail?: unknown) => void;
 export class NotificationBus {
   readonly #options: NotificationBusOptions;
   readonly #listeners = new Map<string, Set<Subscriber>>();
-  #waiting = new Map<string, Set<string>>();
+  /** The keys of each topic, by channel. */
+  #waiting = new Map<string, Map<string, Set<string>>>();
   #timer: NodeJS.Timeout | undefined;
+  #sentAt = Number.NEGATIVE_INFINITY;
   #sending: Promise<void> | undefined;
 
   constructor(options: NotificationBusOptions) {
@@ -33,17 +50,19 @@ export class NotificationBus {
   }
 
   /**
-   * Notifies local subscribers at once, and other nodes within 10 ms unless the previous send is still
-   * running.
+   * Notifies local subscribers at once, and the other nodes, or `node` alone, at most 10 ms after the previous
+   * send has finished.
    */
-  publish(topic: string, key: string, detail?: unknown): void {
+  publish(topic: string, key: string, detail?: unknown, node?: string): void {
     this.#notify(topic, key, detail);
-    this.publishToOtherNodes(topic, key);
+    this.publishToOtherNodes(topic, key, node);
   }
 
-  publishToOtherNodes(topic: string, key: string): void {
-    const keys = this.#waiting.get(topic) ?? new Set();
-    this.#waiting.set(topic, keys.add(key));
+  publishToOtherNodes(topic: string, key: string, node?: string): void {
+    if (node === this.#options.node || !this.#options.hasOtherNodes()) return;
+    const channel = node === undefined ? NOTIFY_CHANNEL : channelOf(node);
+    const topics = this.#waiting.get(channel) ?? new Map<string, Set<string>>();
+    this.#waiting.set(channel, topics.set(topic, (topics.get(topic) ?? new Set()).add(key)));
     this.#flushSoon();
   }
 
@@ -73,23 +92,30 @@ export class NotificationBus {
     this.#sending = this.#sendWaiting();
     await this.#sending;
     this.#sending = undefined;
+    this.#sentAt = performance.now();
     if (this.#waiting.size > 0) this.#flushSoon();
   }
 
   /** Sends one notification at a time: heartbeats share the connection and must not queue behind many. */
   #flushSoon(): void {
-    if (!this.#sending) this.#timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+    if (this.#sending) return;
+    const waitMs = Math.max(0, this.#sentAt + COALESCE_MS - performance.now());
+    this.#timer ??= setTimeout(() => void this.flush(), waitMs);
   }
 
   async #sendWaiting(): Promise<void> {
-    const about = [...this.#waiting].map(([topic, keys]): TopicKeys => [topic, [...keys]]);
+    const notices = [...this.#waiting].map(([channel, topics]) => ({
+      channel,
+      payload: this.#payload(topics),
+    }));
     this.#waiting = new Map();
-    if (about.length === 0 || !this.#options.hasOtherNodes()) return;
-    // If the connection loses it, polling finds the same work.
-    await this.#options.send(this.#payload(about)).catch(() => {});
+    if (notices.length === 0) return;
+    // If the connection loses them, polling finds the same work.
+    await this.#options.send(notices).catch(() => {});
   }
 
-  #payload(about: TopicKeys[]): string {
+  #payload(topicKeys: ReadonlyMap<string, ReadonlySet<string>>): string {
+    const about = [...topicKeys].map(([topic, keys]): TopicKeys => [topic, [...keys]]);
     const payload = JSON.stringify({ from: this.#options.from, about });
     if (Buffer.byteLength(payload) <= PAYLOAD_LIMIT) return payload;
     const topics = about.map(([topic]): TopicKeys => [topic, [ALL_KEYS]]);

@@ -1,21 +1,35 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
+import { ALL_KEYS, channelOf, NOTIFY_CHANNEL, type Notice, NotificationBus } from "./notification-bus.ts";
 
-function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBus; sent: string[] } {
-  const sent: string[] = [];
+function createPair(hasAudience = true): { a: NotificationBus; b: NotificationBus; sent: Notice[] } {
+  const sent: Notice[] = [];
   const log = pino({ level: "silent" });
-  const b = new NotificationBus({ from: "b", send: async () => {}, hasOtherNodes: () => true, log });
+  const b = new NotificationBus({
+    node: "b",
+    from: "b",
+    send: async () => {},
+    hasOtherNodes: () => true,
+    log,
+  });
   const a: NotificationBus = new NotificationBus({
+    node: "a",
     from: "a",
     log,
     hasOtherNodes: () => hasAudience,
-    async send(payload) {
-      sent.push(payload);
-      for (const notifications of [a, b]) notifications.receiveNotification(payload);
+    async send(notices) {
+      sent.push(...notices);
+      for (const { channel, payload } of notices) {
+        if (channel !== channelOf("b")) a.receiveNotification(payload);
+        if (channel !== channelOf("a")) b.receiveNotification(payload);
+      }
     },
   });
   return { a, b, sent };
+}
+
+function aboutOf(sent: readonly Notice[]) {
+  return sent.map(({ payload }) => JSON.parse(payload).about);
 }
 
 function heardBy(notifications: NotificationBus, topic: string): string[] {
@@ -44,15 +58,31 @@ describe("notifications", () => {
     expect([outcomes, events]).toEqual([["1", "2"], ["x"]]);
   });
 
+  it("that concern one node go to its own channel, and those for this node to none", async () => {
+    const { a, b, sent } = createPair();
+    const keys = heardBy(b, "outcome");
+    for (const [key, node] of [
+      ["1", "b"],
+      ["2", "a"],
+      ["3", undefined],
+      ["4", "b"],
+    ] as const)
+      a.publish("outcome", key, undefined, node);
+    await a.flush();
+    expect(sent.map(({ channel }) => channel)).toEqual([channelOf("b"), NOTIFY_CHANNEL]);
+    expect(aboutOf(sent)).toEqual([[["outcome", ["1", "4"]]], [["outcome", ["3"]]]]);
+    expect(keys).toEqual(["1", "4", "3"]);
+  });
+
   it("gather while a notice is being sent, and leave together in the next one", async () => {
     const gates: (() => void)[] = [];
-    const sent: string[] = [];
+    const sent: Notice[] = [];
     const log = pino({ level: "silent" });
-    const send = (payload: string) => {
-      sent.push(payload);
+    const send = (notices: readonly Notice[]) => {
+      sent.push(...notices);
       return new Promise<void>((resolve) => gates.push(resolve));
     };
-    const slow = new NotificationBus({ from: "a", send, hasOtherNodes: () => true, log });
+    const slow = new NotificationBus({ node: "a", from: "a", send, hasOtherNodes: () => true, log });
     slow.publishToOtherNodes("outcome", "1");
     const first = slow.flush();
     for (const key of ["2", "3", "2"]) slow.publishToOtherNodes("outcome", key);
@@ -63,21 +93,19 @@ describe("notifications", () => {
     await expect.poll(() => sent.length).toBe(2);
     gates[1]?.();
     await last;
-    expect(sent.map((payload) => JSON.parse(payload).about)).toEqual([
-      [["outcome", ["1"]]],
-      [["outcome", ["2", "3"]]],
-    ]);
+    expect(aboutOf(sent)).toEqual([[["outcome", ["1"]]], [["outcome", ["2", "3"]]]]);
   });
 
   it("that arrive during a notice are sent by themselves after it, even when it was lost", async () => {
     const losses: ((error: Error) => void)[] = [];
-    const sent: string[] = [];
+    const sent: Notice[] = [];
     const slow = new NotificationBus({
+      node: "a",
       from: "a",
       hasOtherNodes: () => true,
       log: pino({ level: "silent" }),
-      send(payload) {
-        sent.push(payload);
+      send(notices) {
+        sent.push(...notices);
         return new Promise<void>((_, reject) => losses.push(reject));
       },
     });
@@ -85,9 +113,7 @@ describe("notifications", () => {
     await expect.poll(() => losses.length).toBe(1);
     slow.publishToOtherNodes("outcome", "2");
     losses[0]?.(new Error("lost"));
-    await expect
-      .poll(() => sent.map((payload) => JSON.parse(payload).about))
-      .toEqual([[["outcome", ["1"]]], [["outcome", ["2"]]]]);
+    await expect.poll(() => aboutOf(sent)).toEqual([[["outcome", ["1"]]], [["outcome", ["2"]]]]);
   });
 
   it("become one 'check everything' when they would not fit into a notice", async () => {
@@ -96,7 +122,7 @@ describe("notifications", () => {
     for (let n = 0; n < 5_000; n++) a.publish("outcome", `message-${n}`);
     await a.flush();
     expect(keys).toEqual([ALL_KEYS]);
-    expect(sent.map((payload) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
+    expect(sent.map(({ payload }) => Buffer.byteLength(payload) < 8_000)).toEqual([true]);
   });
 
   it("are not sent when there is no other node", async () => {

@@ -38,7 +38,7 @@ export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFol
       faultPoint("report:after-commit");
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
-      publishOutcomes(engine, decided);
+      publishOutcomes(engine, decided, awaitedBy(reports));
       return reports.map(() => undefined);
     },
   });
@@ -46,6 +46,13 @@ export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFol
     outcomes: { record: (outcome) => writer.write({ outcome }) },
     receipts: { record: (receipt) => writer.write({ receipt }) },
   };
+}
+
+/** The nodes whose callers wait for outcomes, by message. */
+function awaitedBy(reports: readonly MessageReport[]): Map<number, string | undefined> {
+  return new Map(
+    reports.flatMap(({ outcome }) => (outcome ? [[outcome.id, outcome.awaited_by] as const] : [])),
+  );
 }
 
 interface RecordedReports {

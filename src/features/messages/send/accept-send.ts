@@ -98,7 +98,7 @@ async function conversationOf(
 }
 
 function toMessage(
-  { sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
+  { engine, sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
   { instance, recipient: _, delay_ms, ...request }: SendRequest,
   conversation: ConversationRef,
 ): NewMessage {
@@ -115,6 +115,7 @@ function toMessage(
     jid: conversation.jid,
     type: content.kind === "media" ? content.media_type : content.kind,
     delay_ms: delay_ms || null,
+    ...(mode === "sync" && { awaited_by: engine.node.id }),
     hold_ms: (mode === "async" ? sendHoldMs : ackTimeoutMs) + delay_ms,
   };
 }

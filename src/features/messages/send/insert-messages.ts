@@ -38,6 +38,8 @@ export interface NewMessage {
   /** The earliest time of the send; default: at once. */
   run_at?: Date;
   idempotency: IdempotencyKey | null;
+  /** The node whose caller waits for the outcome. */
+  awaited_by?: string;
   /** The monthly message limit of the account's plan; null: no limit. */
   max_messages: number | null;
 }
@@ -103,12 +105,12 @@ export async function insertMessages(
 }
 
 function toAddedJob(
-  { lane, jid }: NewMessage,
+  { lane, jid, awaited_by }: NewMessage,
   id: number,
   { job, prio, run_at }: InsertedRow,
 ): AddedJob | undefined {
   if (job === null || prio === null || run_at === null) return undefined;
-  return { id: job, lane, prio, pos: id, grp: jid, run_at, ref: { do: "send", message: id } };
+  return { id: job, lane, prio, pos: id, grp: jid, run_at, ref: { do: "send", message: id, awaited_by } };
 }
 
 /** `month`: some plans have a limit. Plans without one use no counter, which all sends would share. */
@@ -128,7 +130,7 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
-        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, max_messages bigint, route text, key text,
+        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text, max_messages bigint, route text, key text,
         fingerprint text, words text[])
       order by ord ${rowCountHint(input)}
     ), numbered as materialized (
@@ -184,7 +186,8 @@ const QUEUED = sql`
       select a.lane, case when a.origin = 'campaign' then 2 when exists (
           select from accepted s where s.mode = 'sync' and s.lane = a.lane and s.jid = a.jid and s.ord >= a.ord
         ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id else a.jid end,
-        coalesce(a.run_at, now()), jsonb_build_object('do', 'send', 'message', a.id)
+        coalesce(a.run_at, now()),
+        jsonb_strip_nulls(jsonb_build_object('do', 'send', 'message', a.id, 'awaited_by', a.awaited_by))
       from accepted a order by a.ord
       returning id, pos, prio, run_at
     )`;

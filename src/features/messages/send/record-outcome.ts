@@ -25,6 +25,8 @@ export interface SendOutcome {
   error: SendError | null;
   /** The job that this outcome ends, if known. */
   job: number | null;
+  /** The node whose caller waits for it, if known. */
+  awaited_by?: string | undefined;
   /** Applies only to a send that has not begun. */
   only_if_not_submitted?: boolean;
   /** The media reference with which the network can serve the file again. */

@@ -15,9 +15,19 @@ export interface OutcomeWatch {
 const POLL_MS = 1000;
 const TOPIC = "outcome";
 
-/** Publishes messages whose outcomes were just committed. */
-export function publishOutcomes(engine: Pick<Engine, "publish">, rows: readonly MessageOutcome[]): void {
-  for (const row of rows) engine.publish(TOPIC, String(row.id), row);
+/**
+ * Publishes messages whose outcomes were just committed. Another node gets the outcome of a sync send that its
+ * caller waits for; all of them get it if that node is unknown.
+ */
+export function publishOutcomes(
+  engine: Pick<Engine, "node" | "publish">,
+  rows: readonly (MessageOutcome & Pick<MessageRow, "mode">)[],
+  awaitedBy: ReadonlyMap<number, string | undefined>,
+): void {
+  for (const row of rows) {
+    const node = row.mode === "sync" ? awaitedBy.get(row.id) : engine.node.id;
+    engine.publish(TOPIC, String(row.id), row, node);
+  }
 }
 
 type ResolveWait = (decided?: MessageOutcome) => void;

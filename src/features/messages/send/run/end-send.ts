@@ -19,10 +19,11 @@ export function retryIn(ms: number): JobResult {
 /** Records the outcome, which ends the job in the same commit. */
 export async function endSend(
   { deps: { engine, outcomes }, job, send }: SendContext,
-  outcome: Omit<SendOutcome, "id" | "instance_id" | "job">,
+  outcome: Omit<SendOutcome, "id" | "instance_id" | "job" | "awaited_by">,
 ): Promise<JobResult> {
+  const { awaited_by } = job.ref as { awaited_by?: string };
   await retryUntilCommitted(engine, job.lane, () =>
-    outcomes.record({ ...outcome, id: send.id, instance_id: send.instance_id, job: job.id }),
+    outcomes.record({ ...outcome, id: send.id, instance_id: send.instance_id, job: job.id, awaited_by }),
   );
   faultPoint("send:after-outcome");
   return { end: "committed", deleted: true };
