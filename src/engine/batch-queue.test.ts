@@ -112,6 +112,28 @@ describe("a batch writer", () => {
   });
 });
 
+describe("a batch writer with bulk items", () => {
+  it("writes other items before the bulk items that exceed a batch's share, and each kind in its order", async () => {
+    const batches: number[][] = [];
+    const writer = createBatchWriter<number, number>({
+      maxBatch: 30,
+      isBulk: (n) => n < 100,
+      async write(items) {
+        batches.push(items);
+        return items;
+      },
+    });
+    const bulk = Array.from({ length: 45 }, (_, n) => n);
+    const others = Array.from({ length: 12 }, (_, n) => 100 + n);
+    await Promise.all([...bulk, ...others].map(writer.write));
+    expect(batches).toEqual([
+      [...bulk.slice(0, 20), ...others.slice(0, 10)],
+      [...bulk.slice(20, 40), ...others.slice(10)],
+      bulk.slice(40),
+    ]);
+  });
+});
+
 describe("a batch writer with groups", () => {
   interface GroupedItem {
     group: number;

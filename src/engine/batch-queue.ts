@@ -7,6 +7,8 @@ import { Semaphore } from "../platform/limits/semaphore.ts";
 const APART_MS = 10_000;
 /** Most groups that run apart at the same time; each needs a connection. */
 const MOST_APART = 4;
+/** Most bulk items per batch. */
+const MOST_BULK = 20;
 
 interface BatchLimits {
   /** Most items per statement; 100 by default. */
@@ -15,11 +17,19 @@ interface BatchLimits {
   maxWaiting?: number;
 }
 
-interface BatchWriterOptions<Item, Result> extends BatchLimits {
+interface BatchComposition<Item> extends BatchLimits {
+  /**
+   * Items of one group keep their order; a group whose batch failed does not delay the others. Without groups, the
+   * items of a failed batch run one by one before the next batch.
+   */
+  groupOf?(item: Item): number;
+  /** Items that arrive in masses: at most 20 share a batch, and the items behind the rest of them go first. */
+  isBulk?(item: Item): boolean;
+}
+
+interface BatchWriterOptions<Item, Result> extends BatchComposition<Item> {
   /** Writes all items in one statement and returns one result per item, in the same order. */
   write(items: Item[]): Promise<Result[]>;
-  /** Items of one group keep their order; a group whose batch failed does not delay the others. */
-  groupOf?(item: Item): number;
 }
 
 export interface BatchWriter<Item, Result> {
@@ -55,11 +65,9 @@ export function createBatchLoader<Key, Value>({
   return { load: (key) => queue.add(key) };
 }
 
-interface BatchQueueOptions<Item, Result> extends BatchLimits {
+interface BatchQueueOptions<Item, Result> extends BatchComposition<Item> {
   /** Runs one statement for all items and returns one result per item, in the same order. */
   run(items: Item[]): Promise<Result[]>;
-  /** Without groups, the items of a failed batch run one by one before the next batch. */
-  groupOf?(item: Item): number;
 }
 
 interface QueuedItem<Item, Result> {
@@ -119,8 +127,22 @@ export class BatchQueue<Item, Result> {
     this.#isRunning = true;
     // Items that arrive in the same turn of the event loop share the first batch.
     await nextTurn();
-    while (this.#waiting.length > 0) await this.#runBatch(this.#waiting.splice(0, this.#maxBatch));
+    while (this.#waiting.length > 0) await this.#runBatch(this.#takeBatch());
     this.#isRunning = false;
+  }
+
+  #takeBatch(): QueuedItem<Item, Result>[] {
+    const { isBulk } = this.#options;
+    if (!isBulk) return this.#waiting.splice(0, this.#maxBatch);
+    const batch: QueuedItem<Item, Result>[] = [];
+    const left: QueuedItem<Item, Result>[] = [];
+    let bulk = 0;
+    for (const queued of this.#waiting) {
+      const isLeft = batch.length === this.#maxBatch || (isBulk(queued.item) && ++bulk > MOST_BULK);
+      (isLeft ? left : batch).push(queued);
+    }
+    this.#waiting = left;
+    return batch;
   }
 
   async #runBatch(batch: QueuedItem<Item, Result>[]): Promise<void> {
@@ -155,6 +177,7 @@ export class BatchQueue<Item, Result> {
       failedAtMs: performance.now(),
       queue: new BatchQueue({
         maxBatch: this.#maxBatch,
+        isBulk: this.#options.isBulk,
         run: async (items) => {
           try {
             return await this.#connections.use(1, () => this.#options.run(items));

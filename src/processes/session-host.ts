@@ -1,12 +1,10 @@
 import type { Engine } from "../engine/engine.ts";
 import { withdrawSend } from "../features/campaigns/withdraw-sends.ts";
-import type { SuppressionList } from "../features/consent/consent.ts";
 import {
   type Conversations,
   createNumberResolver,
   type NumberResolver,
 } from "../features/contacts/contacts.ts";
-import { createLeadFollower } from "../features/crm/crm.ts";
 import { unregisterIntegrations } from "../features/integrations/unregister-integrations.ts";
 import { waitUntilIntegrationsIdle } from "../features/integrations/wait-until-integrations-idle.ts";
 import { MEDIA_GROUPS } from "../features/media/media.ts";
@@ -14,6 +12,7 @@ import { createMediaJobRunner } from "../features/media/media-job-runner.ts";
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
+import type { InboundMessageWriter } from "../features/messages/inbound/inbound-recorder.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
@@ -48,7 +47,7 @@ export interface SessionHostOptions {
   conversations: Conversations;
   outcomes: OutcomeRecorder;
   receipts: ReceiptRecorder;
-  suppression: SuppressionList;
+  inbound: InboundMessageWriter;
   media: NodeMedia;
   sandbox: Database;
 }
@@ -81,7 +80,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       connections: recorder,
       live,
       connectedSession,
-      followMessages: createLeadFollower(parts.suppression),
+      inbound: parts.inbound,
       receipts: parts.receipts,
     }),
   });

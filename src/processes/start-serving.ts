@@ -5,6 +5,7 @@ import { versionPolicyOf } from "../features/client-version/client-version.ts";
 import { ClientVersionUpdater } from "../features/client-version/client-version-updater.ts";
 import { createSuppressionList } from "../features/consent/consent.ts";
 import { createConversations } from "../features/contacts/contacts.ts";
+import { createLeadFollower } from "../features/crm/crm.ts";
 import { createNodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
@@ -62,7 +63,13 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
-  const reports = createReportRecorder(db, engine, updateRecipientStatus);
+  const suppression = await createSuppressionList(db, box);
+  const reports = createReportRecorder({
+    db,
+    engine,
+    followCampaigns: updateRecipientStatus,
+    followMessages: createLeadFollower(suppression),
+  });
   const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
     rethrowAsStartError,
   );
@@ -75,7 +82,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     outgoing,
     conversations: createConversations(db),
     ...reports,
-    suppression: await createSuppressionList(db, box),
+    suppression,
     media,
     backups: await openBackupsOf(on),
     clientVersion: await openClientVersion(on, engine, outgoing),

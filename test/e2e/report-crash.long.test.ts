@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import type { PairedInstance } from "./e2e-story.ts";
 import { sendAll } from "./send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);
 
 const PEOPLE = 5;
-const SENDS = 40;
+/** Texts of an instance, each way. */
+const TEXTS = 40;
 
 let on: WhatsAppStory;
 let people: string[];
+let instances: PairedInstance[];
 
 beforeAll(async () => {
   on = await startWhatsAppStory();
@@ -19,59 +22,123 @@ beforeAll(async () => {
     people.push((await on.network.control.addPerson({ phone: newPhone() })).phone);
   await on.start();
   await on.pair();
-  await on.client().updateDefaultWebhook({ id: on.instance.id, events: ["message.*", "message.delivered"] });
+  instances = [on.instance, await on.pairAnother()];
+  for (const instance of instances)
+    await on.story
+      .clientOf(instance)
+      .updateDefaultWebhook({ id: instance.id, events: ["message.*", "message.delivered"] });
 });
 
 afterAll(() => on.end());
 
 interface ReportedMessage {
+  message_id: string;
   status: string;
+  jid: string;
+  text: string;
   /** Names of its events in their order. */
-  events: string[];
+  events: string[] | null;
 }
 
-async function readReported(messageIds: string[]): Promise<ReportedMessage[]> {
+/** In the order in which they were reported. */
+async function readReported({ id }: PairedInstance, prefix: string): Promise<ReportedMessage[]> {
   return on.story.rows<ReportedMessage>(
-    `select m.status, (
-       select array_agg(e.event order by e.sequence) from event e
+    `select m.message_id, m.status, m.jid, m.content ->> 'text' as text, reported.events
+     from message m, lateral (
+       select array_agg(e.event order by e.sequence) as events, min(e.sequence) as first from event e
        where e.instance_id = m.instance_id
-         and convert_from(e.body, 'UTF8')::jsonb #>> '{data,message,message_id}' = m.message_id) as events
-     from message m where m.message_id = any($1) order by m.id`,
-    messageIds,
+         and convert_from(e.body, 'UTF8')::jsonb #>> '{data,message,message_id}' = m.message_id) reported
+     where m.instance_id = $1 and m.content ->> 'text' like $2 order by reported.first`,
+    id,
+    `${prefix}%`,
   );
 }
 
+const personOf = (n: number) => people[n % PEOPLE] ?? "";
+
+/** Each person writes in order, and all at the same time. */
+async function receiveTexts({ phone }: PairedInstance, prefix: string): Promise<void> {
+  const texts = Array.from({ length: TEXTS }, (_, n) => n);
+  await Promise.all(
+    people.map(async (person, nth) => {
+      for (const n of texts.filter((one) => one % PEOPLE === nth))
+        await on.network.control.sendMessage(person, phone, `${prefix}${n}`);
+    }),
+  );
+}
+
+const sendTexts = (instance: PairedInstance, prefix: string) =>
+  sendAll(
+    on.story,
+    instance,
+    Array.from({ length: TEXTS }, (_, n) => ({ text: `${prefix}${n}`, number: personOf(n) })),
+  );
+
+async function expectReportedOnce(instance: PairedInstance, name: string): Promise<void> {
+  const sent = await readReported(instance, `${name}-out-`);
+  expect(sent.map(({ status, events }) => ({ status, events }))).toEqual(
+    Array.from({ length: TEXTS }, () => ({
+      status: "delivered",
+      events: ["message.sent", "message.delivered"],
+    })),
+  );
+  const received = await readReported(instance, `${name}-in-`);
+  expect(received.map(({ events }) => events)).toEqual(
+    Array.from({ length: TEXTS }, () => ["message.received"]),
+  );
+  for (const jid of new Set(received.map((one) => one.jid))) {
+    const numbers = received
+      .filter((one) => one.jid === jid)
+      .map(({ text }) => Number(text.replace(/.*-/, "")));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  }
+  const [{ last, count } = {}] = await on.story.rows<{ last: number; count: number }>(
+    "select max(sequence) as last, count(*) as count from event where instance_id = $1",
+    instance.id,
+  );
+  expect(count).toBe(last);
+}
+
+/** What the network saw agrees with what the gateway reported. */
+async function expectLedgerAgrees(instance: PairedInstance, name: string): Promise<void> {
+  const { decryptions, deliveries } = await on.network.control.ledger();
+  expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
+  const own = deliveries.filter(({ phone }) => phone === instance.phone);
+  expect(own.filter(({ retries, nacked }) => retries > 0 || nacked !== undefined)).toEqual([]);
+  const seen = (await Promise.all(people.map((person) => on.network.control.seen(person)))).flat();
+  const ids = seen.flatMap((one) => (one.type === "message" ? [one.id] : []));
+  const sent = await readReported(instance, `${name}-out-`);
+  expect(ids).toEqual(expect.arrayContaining(sent.map(({ message_id }) => message_id)));
+}
+
 test.each(["report:before-commit", "report:after-commit"])(
-  "a kill at %s loses and repeats no acknowledgement and no receipt",
+  "a kill at %s loses and repeats no acknowledgement, no receipt and no message of two sessions",
   async (point) => {
-    const { story, instance } = on;
+    const { story } = on;
+    const name = point.replace("report:", "");
     await story.gateway.kill();
-    const { exited } = await story.start({ WAYGATE_FAULT_POINT: `${point}:2` });
+    // Texts go both ways by then.
+    const { exited } = await story.start({ WAYGATE_FAULT_POINT: `${point}:4` });
     await on.online();
-    const plan = Array.from({ length: SENDS }, (_, n) => ({
-      text: `${point}-${n}`,
-      number: people[n % PEOPLE] ?? "",
-    }));
-    const sending = sendAll(story, instance, plan);
+    const texts = instances.map((instance) =>
+      Promise.all([sendTexts(instance, `${name}-out-`), receiveTexts(instance, `${name}-in-`)]),
+    );
     expect((await exited).signal).toBe("SIGKILL");
     await on.start();
-    const ids = (await sending).map(({ message_id }) => message_id);
-    await waitUntil(
-      async () => (await readReported(ids)).every(({ status }) => status === "delivered"),
-      60_000,
-    );
+    await Promise.all(texts);
+    await waitUntil(async () => {
+      const all = await Promise.all(instances.map((instance) => readReported(instance, name)));
+      return all.every(
+        (messages) =>
+          messages.length === 2 * TEXTS &&
+          messages.every(({ status }) => status === "delivered" || status === "received"),
+      );
+    }, 60_000);
+    await on.online();
     await story.drained();
-    const reported = await readReported(ids);
-    expect(reported).toEqual(
-      Array.from({ length: SENDS }, () => ({
-        status: "delivered",
-        events: ["message.sent", "message.delivered"],
-      })),
-    );
-    const [{ last, count } = {}] = await story.rows<{ last: number; count: number }>(
-      "select max(sequence) as last, count(*) as count from event where instance_id = $1",
-      instance.id,
-    );
-    expect(count).toBe(last);
+    for (const instance of instances) {
+      await expectReportedOnce(instance, name);
+      await expectLedgerAgrees(instance, name);
+    }
   },
 );

@@ -21,6 +21,9 @@ export interface WhatsAppStory {
   withoutDatabase(work: () => Promise<void>): Promise<void>;
   /** Makes the instance and scans its QR, all through the API. */
   pair(): Promise<void>;
+  /** Makes and pairs another instance, with a phone of its own. */
+  pairAnother(): Promise<PairedInstance>;
+  /** Resolves when every paired instance is connected. */
   online(): Promise<void>;
   /** Messages of webhooks with this event, each once, in the order of their arrival. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
@@ -51,10 +54,29 @@ export async function startWhatsAppStory({
   const instance: PairedInstance = { id: 0, phone, api_key: "" };
   const cable = await layCable(story.store.url);
   const client = () => story.clientOf(instance);
+  const instances = [instance];
   // After a start the row still says for a moment how it was before.
-  const isThere = async () => (await network.control.person(phone)).devices.some((device) => device.online);
-  const online = () =>
-    waitUntil(async () => (await isThere()) && story.isConnected(instance).catch(() => false));
+  const isThere = async (number: string) =>
+    (await network.control.person(number)).devices.some((device) => device.online);
+  const isOnline = async (one: PairedInstance) =>
+    (await isThere(one.phone)) && story.isConnected(one).catch(() => false);
+  const online = () => waitUntil(async () => (await Promise.all(instances.map(isOnline))).every(Boolean));
+  const pair = async (one: PairedInstance): Promise<void> => {
+    const owner = await story.signIn();
+    const webhook_url = story.receiver.url;
+    const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
+    story.receiver.trust(data.webhook_secret);
+    Object.assign(one, { id: data.id, api_key: data.api_key });
+    // On a busy machine the first QR may come after the answer.
+    let qr: string | null = null;
+    await waitUntil(async () => {
+      qr = (await story.clientOf(one).connectInstance({ id: one.id })).data.qr_code;
+      return qr;
+    }, 60_000);
+    assert.match(qr ?? "", /https:\/\/wa\.me\//);
+    await network.control.scan(one.phone, qr ?? "");
+    await online();
+  };
   return {
     network,
     story,
@@ -66,22 +88,13 @@ export async function startWhatsAppStory({
       cable.cut();
       await work().finally(() => cable.restore());
     },
-    async pair() {
-      const owner = await story.signIn();
-      const webhook_url = story.receiver.url;
-      const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
-      story.receiver.trust(data.webhook_secret);
-      Object.assign(instance, { id: data.id, api_key: data.api_key });
-      // On a busy machine the first QR may come after the answer.
-      const ask = async () => (await client().connectInstance({ id: instance.id })).data.qr_code;
-      let qr: string | null = null;
-      await waitUntil(async () => {
-        qr = await ask();
-        return qr;
-      }, 60_000);
-      assert.match(qr ?? "", /https:\/\/wa\.me\//);
-      await network.control.scan(phone, qr ?? "");
-      await online();
+    pair: () => pair(instance),
+    async pairAnother() {
+      const another = { id: 0, phone: newPhone(), api_key: "" };
+      await network.control.addPerson({ phone: another.phone });
+      instances.push(another);
+      await pair(another);
+      return another;
     },
     receivedMessages(event) {
       const first = new Map(story.receiver.of(event).map(({ body }) => [body.event_id, body.data.message]));

@@ -10,7 +10,7 @@ import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
 import {
   createAutoReader,
   createInboundRecorder,
-  type InboundFollower,
+  type InboundMessageWriter,
   type MessageChange,
   type MessageReceipt,
   type ReceiptRecorder,
@@ -32,8 +32,7 @@ export interface SessionEventRecorderDeps {
   live: LiveSettings;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
-  /** Handles new messages in the transaction that stores them. */
-  followMessages: InboundFollower;
+  inbound: InboundMessageWriter;
   receipts: ReceiptRecorder;
 }
 
@@ -86,8 +85,8 @@ function createMessageRecorder(
   record: (receipt: MessageReceipt) => Promise<void>,
   fetchGroup: ReturnType<typeof createGroupFetcher>,
 ) {
-  const { db, engine, log, conversations, live, connectedSession, followMessages } = deps;
-  const inbound = createInboundRecorder(db, engine, conversations, followMessages);
+  const { log, conversations, live, connectedSession } = deps;
+  const inbound = createInboundRecorder(conversations, deps.inbound);
   const markRead = createAutoReader({ connectedSession, record, log });
 
   return async (instance: SessionInstance, message: NetworkMessage): Promise<void> => {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { createSecondRecorder } from "../../../../test/second-recorder.ts";
 import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
 import { lidOf } from "../../../network/sandbox/world/test-numbers.ts";
-import { createReportRecorder } from "../record/report-recorder.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
 import type { ReceiptRecorder } from "./record-receipts.ts";
 
@@ -20,11 +20,7 @@ let recorder: ReceiptRecorder;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  recorder = createReportRecorder(
-    story.gateway.database.db,
-    story.gateway.gateway.engine,
-    async () => {},
-  ).receipts;
+  recorder = createSecondRecorder(story.gateway).receipts;
 });
 afterAll(() => story.stop());
 beforeEach(async () => {

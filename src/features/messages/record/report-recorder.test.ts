@@ -2,25 +2,27 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory } from "../../../../test/messaging-story.ts";
-import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
+import { createSecondRecorder } from "../../../../test/second-recorder.ts";
+import type { Jid, MessageId, MessageStatus, NetworkMessage } from "../../../network/driver.ts";
 import { newMessageId } from "../../../network/jid.ts";
 import type { SendOutcome } from "../send/record-outcome.ts";
-import { createReportRecorder, type ReportRecorder } from "./report-recorder.ts";
+import type { ReportRecorder } from "./report-recorder.ts";
 
 let story: MessagingStory;
 let reports: ReportRecorder;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  const { database, gateway } = story.gateway;
-  reports = createReportRecorder(database.db, gateway.engine, async () => {});
+  reports = createSecondRecorder(story.gateway);
 });
 
 afterAll(() => story.stop());
 
 interface SubmittedSend {
   id: number;
+  account_id: number;
   instance_id: number;
+  conversation_id: number;
   message_id: MessageId;
   jid: Jid;
 }
@@ -33,7 +35,8 @@ async function submit({ id, client }: TestInstance): Promise<SubmittedSend> {
       type, content, status, submitted_at)
     select account_id, instance_id, conversation_id, ${newMessageId()}, direction, from_me, origin, 'async', jid,
       type, content, 'pending', now()
-    from message where id = ${data.id ?? 0} returning id, instance_id, message_id, jid`.execute(
+    from message where id = ${data.id ?? 0}
+    returning id, account_id, instance_id, conversation_id, message_id, jid`.execute(
     story.gateway.database.db,
   );
   const [send] = rows;
@@ -62,9 +65,32 @@ const receive = ({ instance_id, message_id, jid }: SubmittedSend, status: Messag
     at: new Date(),
   });
 
-/** The events about these sends by name and number of the send, with the transactions that wrote them. */
-async function eventsOf(...sends: SubmittedSend[]): Promise<{ event: string; commit: string }[]> {
-  const ids = sends.map(({ message_id }) => message_id as string);
+/** The person to whom the message was sent writes a message; resolves once it is stored. */
+function reply(
+  { account_id, instance_id, conversation_id, jid }: SubmittedSend,
+  message: Partial<NetworkMessage> & { id: MessageId },
+) {
+  return reports.inbound.write({
+    account_id,
+    instance_id,
+    conversation_id,
+    message: {
+      chat: jid,
+      chat_type: "contact",
+      from_me: false,
+      sender: { jid, lid: null, phone: null, push_name: null },
+      content: { kind: "text", text: "Hello" },
+      at: new Date(),
+      ...message,
+    },
+  });
+}
+
+/** The events about these messages by name and number of the message, with the transactions that wrote them. */
+async function eventsOf(
+  ...messages: Pick<SubmittedSend, "message_id">[]
+): Promise<{ event: string; commit: string }[]> {
+  const ids = messages.map(({ message_id }) => message_id as string);
   const { rows } = await sql<{ event: string; message_id: string; commit: string }>`
     select event, xmin::text as commit, convert_from(body, 'UTF8')::jsonb #>> '{data,message,message_id}' as message_id
     from event where convert_from(body, 'UTF8')::jsonb #>> '{data,message,message_id}' = any(${ids}) order by sequence`.execute(
@@ -102,37 +128,87 @@ test("a receipt that arrives together with and before the acknowledgement is rep
   expect(await statusOf(send)).toBe("read");
 });
 
-test("events have the order in which the network reported outcomes and receipts", async () => {
+test("events have the order in which the network reported outcomes, receipts and messages, in one commit", async () => {
   const [first, second, third] = [
     await submit(story.sales),
     await submit(story.sales),
     await submit(story.sales),
   ];
+  const [question, thanks] = [{ message_id: newMessageId() }, { message_id: newMessageId() }];
   await Promise.all([acknowledge(first), acknowledge(second)]);
-  await Promise.all([receive(first, "delivered"), acknowledge(third), receive(second, "delivered")]);
-  const events = await eventsOf(first, second, third);
+  await Promise.all([
+    reply(first, { id: question.message_id }),
+    receive(first, "delivered"),
+    acknowledge(third),
+    reply(first, { id: thanks.message_id }),
+    receive(second, "delivered"),
+  ]);
+  const events = await eventsOf(first, second, third, question, thanks);
   expect(events.map(({ event }) => event)).toEqual([
     "message.sent 0",
     "message.sent 1",
+    "message.received 3",
     "message.delivered 0",
     "message.sent 2",
+    "message.received 4",
     "message.delivered 1",
   ]);
+  expect(new Set(events.slice(2).map(({ commit }) => commit)).size).toBe(1);
 });
 
-test("a report that the database rejects fails alone in a batch of outcomes and receipts", async () => {
+test("the readable one of two messages with one id is reported at its own place", async () => {
+  const send = await submit(story.sales);
+  const [twice, between] = [{ message_id: newMessageId() }, { message_id: newMessageId() }];
+  await Promise.all([
+    reply(send, { id: twice.message_id, unreadable: true }),
+    reply(send, { id: between.message_id }),
+    reply(send, { id: twice.message_id }),
+  ]);
+  const events = await eventsOf(twice, between);
+  expect(events.map(({ event }) => event)).toEqual(["message.received 1", "message.received 0"]);
+});
+
+test("a report that the database rejects fails alone in a batch of outcomes, receipts and messages", async () => {
   const [bad, good, read] = [await submit(story.sales), await submit(story.sales), await submit(story.sales)];
+  const [lost, received] = [newMessageId(), newMessageId()];
   const results = await Promise.allSettled([
     acknowledge(bad, { status: "lost" as "sent" }),
+    reply(bad, { id: lost, content: { kind: "text", text: "\0" } }),
     acknowledge(good),
+    reply(good, { id: received }),
     receive(read, "read"),
   ]);
-  expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  expect(results.map(({ status }) => status)).toEqual([
+    "rejected",
+    "rejected",
+    "fulfilled",
+    "fulfilled",
+    "fulfilled",
+  ]);
   expect([await statusOf(bad), await statusOf(good), await statusOf(read)]).toEqual([
     "pending",
     "sent",
     "read",
   ]);
+  expect(await eventsOf({ message_id: lost }, { message_id: received })).toMatchObject([
+    { event: "message.received 1" },
+  ]);
+});
+
+test("an acknowledgement waits for a part of a history sync only", async () => {
+  const [send, older] = [await submit(story.sales), await submit(story.sales)];
+  const ids = Array.from({ length: 45 }, newMessageId);
+  const stored: string[] = [];
+  const wait = async (name: string, recording: Promise<void>) => {
+    await recording;
+    stored.push(name);
+  };
+  await Promise.all([
+    ...ids.map((id) => wait("history", reply(older, { id, history: true }))),
+    wait("acknowledgement", acknowledge(send)),
+  ]);
+  expect(stored.indexOf("acknowledgement")).toBe(20);
+  expect(stored).toHaveLength(46);
 });
 
 test("a locked message delays only its own instance, whose last batch has failed", async () => {

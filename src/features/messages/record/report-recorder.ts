@@ -3,6 +3,13 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
+import {
+  applyInboundMessages,
+  type InboundEvent,
+  type InboundFollower,
+} from "../inbound/apply-inbound-messages.ts";
+import type { InboundMessageWriter } from "../inbound/inbound-recorder.ts";
+import type { InboundMessage } from "../inbound/insert-inbound-messages.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { applyReceipts, type ReceiptEvent, type ReceiptRecorder } from "../receipts/record-receipts.ts";
@@ -15,26 +22,39 @@ import {
   type SendOutcome,
 } from "../send/record-outcome.ts";
 
+export interface ReportRecorderDeps extends ReportFollowers {
+  db: Db;
+  engine: Engine;
+}
+
+interface ReportFollowers {
+  followCampaigns: CampaignFollower;
+  followMessages: InboundFollower;
+}
+
 export interface ReportRecorder {
   outcomes: OutcomeRecorder;
   receipts: ReceiptRecorder;
+  inbound: InboundMessageWriter;
 }
 
 type MessageReport =
-  | { outcome: SendOutcome; receipt?: undefined }
-  | { receipt: MessageReceipt; outcome?: undefined };
+  | { outcome: SendOutcome; receipt?: undefined; message?: undefined }
+  | { receipt: MessageReceipt; outcome?: undefined; message?: undefined }
+  | { message: InboundMessage; outcome?: undefined; receipt?: undefined };
 
 /**
- * Records outcomes and receipts in shared batches: the acknowledgement and the receipt of a message arrive
- * together, and two transactions would wait for each other's rows.
+ * Records what the network reports about messages in shared batches: two transactions with reports of one session
+ * would wait for each other's rows and share no commit.
  */
-export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFollower): ReportRecorder {
+export function createReportRecorder({ db, engine, ...followers }: ReportRecorderDeps): ReportRecorder {
   const writer = createBatchWriter<MessageReport, void>({
-    groupOf: ({ outcome, receipt }) => (outcome ?? receipt).instance_id,
+    groupOf: ({ outcome, receipt, message }) => (outcome ?? receipt ?? message).instance_id,
+    isBulk: ({ message }) => message?.message.history === true,
     async write(reports) {
       const { lanes, freed, decided } = await db
         .transaction()
-        .execute((trx) => recordReports(trx, reports, follow));
+        .execute((trx) => recordReports(trx, reports, followers));
       faultPoint("report:after-commit");
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
@@ -45,6 +65,7 @@ export function createReportRecorder(db: Db, engine: Engine, follow: CampaignFol
   return {
     outcomes: { record: (outcome) => writer.write({ outcome }) },
     receipts: { record: (receipt) => writer.write({ receipt }) },
+    inbound: { write: (message) => writer.write({ message }) },
   };
 }
 
@@ -63,22 +84,25 @@ interface RecordedReports {
   decided: MessageRow[];
 }
 
+/** Locks the rows of messages before those of chats. */
 async function recordReports(
   trx: Trx,
   reports: readonly MessageReport[],
-  follow: CampaignFollower,
+  { followCampaigns, followMessages }: ReportFollowers,
 ): Promise<RecordedReports> {
   const outcomes = reports.flatMap(({ outcome }) => outcome ?? []);
   const receipts = reports.flatMap(({ receipt }) => receipt ?? []);
+  const messages = reports.flatMap(({ message }) => message ?? []);
   const ended = await applyOutcomes(trx, outcomes, receipts);
   const advanced = await applyReceipts(trx, receipts);
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
-  if (ofCampaigns.size > 0) await follow(trx, [...ofCampaigns]);
-  const events = eventsInOrder(reports, ended.decided, advanced.events);
+  if (ofCampaigns.size > 0) await followCampaigns(trx, [...ofCampaigns]);
+  const received = await applyInboundMessages(trx, messages, followMessages);
+  const events = eventsInOrder(reports, ended.decided, advanced.events, received.events);
   faultPoint("report:before-commit");
   const lanes = await recordEvents(trx, events, { isLast: true });
   return {
-    lanes: [...ended.lanes, ...advanced.lanes, ...lanes],
+    lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes, ...lanes],
     freed: advanced.freed,
     decided: [...ended.decided, ...advanced.decided],
   };
@@ -89,8 +113,10 @@ function eventsInOrder(
   reports: readonly MessageReport[],
   decided: readonly MessageRow[],
   ofReceipts: readonly ReceiptEvent[],
+  ofMessages: readonly InboundEvent[],
 ): EventDraft[] {
   const receiptArrivals = reports.flatMap(({ receipt }, arrival) => (receipt ? [arrival] : []));
+  const messageArrivals = reports.flatMap(({ message }, arrival) => (message ? [arrival] : []));
   const arrivalOf = ({ receipt }: ReceiptEvent) => receiptArrivals[receipt] ?? 0;
   const firstReports = new Map<number, number>();
   const note = (message: number, arrival: number) =>
@@ -102,6 +128,7 @@ function eventsInOrder(
       outcomeEvent(row).map((draft) => ({ draft, arrival: firstReports.get(row.id) ?? 0 })),
     ),
     ...ofReceipts.map((event) => ({ draft: event.draft, arrival: arrivalOf(event) })),
+    ...ofMessages.map(({ draft, message }) => ({ draft, arrival: messageArrivals[message] ?? 0 })),
   ];
   return events.toSorted((one, other) => one.arrival - other.arrival).map(({ draft }) => draft);
 }

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { changeSandboxTiming } from "../../../../test/change-sandbox-timing.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { createSecondRecorder } from "../../../../test/second-recorder.ts";
 import type { MessageId } from "../../../network/driver.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
-import { createReportRecorder } from "../record/report-recorder.ts";
 import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
@@ -335,10 +335,7 @@ describe("a send that the network does not acknowledge in time", () => {
 });
 
 describe("the outcome of a send", () => {
-  const recorders = () => {
-    const { database, gateway } = story.gateway;
-    return createReportRecorder(database.db, gateway.engine, async () => {});
-  };
+  const recorders = () => createSecondRecorder(story.gateway);
   const sent = async () => {
     const { data } = await story.sales.client.sendText({ ...sales(), number: newNumber("0003"), text: "Hi" });
     await story.event("message.delivered", data.message_id ?? "");

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
-import { createReportRecorder } from "../../record/report-recorder.ts";
+import { createSecondRecorder } from "../../../../../test/second-recorder.ts";
 import { SEND_ERROR } from "../send-error.ts";
 import { failStuckSends } from "./fail-stuck-sends.ts";
 
@@ -82,9 +82,8 @@ test("a sync send that waits behind another one fails at once when its instance 
 test("a send that starts while its instance is banned keeps its job until it has an outcome", async () => {
   const instance = await story.join({ name: "Begins" });
   const { behind } = await queueTwo(instance);
-  const { database, gateway } = story.gateway;
-  const { db } = database;
-  const { outcomes } = createReportRecorder(db, gateway.engine, async () => {});
+  const { db } = story.gateway.database;
+  const { outcomes } = createSecondRecorder(story.gateway);
   let failing = Promise.resolve();
   await db.transaction().execute(async (trx) => {
     await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
@@ -99,13 +98,12 @@ test("a send that starts while its instance is banned keeps its job until it has
 test("an acknowledgement recorded together with a failure of the same send is its outcome", async () => {
   const instance = await story.join({ name: "Both" });
   const { begun } = await queueTwo(instance);
-  const { database, gateway } = story.gateway;
-  const { id } = await database.db
+  const { id } = await story.gateway.database.db
     .selectFrom("message")
     .select("id")
     .where("message_id", "=", begun)
     .executeTakeFirstOrThrow();
-  const { record } = createReportRecorder(database.db, gateway.engine, async () => {}).outcomes;
+  const { record } = createSecondRecorder(story.gateway).outcomes;
   const about = { id, instance_id: instance.id, at: new Date(), job: null };
   // The first one is written alone; the others wait for it and are written in one batch.
   await Promise.all([

@@ -1,0 +1,81 @@
+import type { Trx } from "../../../platform/db/database.ts";
+import type { EventDraft } from "../../events/events.ts";
+import { queueInboundFiles } from "../../media/media.ts";
+import { type MessageRow, readForEvents } from "../log/message-view.ts";
+import { receivedEvent, sentEvent } from "../message-events.ts";
+import { type InboundMessage, type InboundRow, insertInboundMessages } from "./insert-inbound-messages.ts";
+
+/** Handles new messages in the transaction that stores them. */
+export type InboundFollower = (trx: Trx, rows: readonly InboundRow[]) => Promise<void>;
+
+/** What a batch of inbound messages has changed. */
+export interface AppliedMessages {
+  events: InboundEvent[];
+  /** Lanes to wake after the commit. */
+  lanes: number[];
+}
+
+/** An event that an inbound message causes. */
+export interface InboundEvent {
+  /** Index of the message. */
+  message: number;
+  draft: EventDraft;
+}
+
+const NOTHING: AppliedMessages = { events: [], lanes: [] };
+
+/**
+ * Stores the messages without their events, which the result contains. Followers and webhooks get the messages,
+ * except those from before the pairing and undecrypted ones.
+ */
+export async function applyInboundMessages(
+  trx: Trx,
+  all: readonly InboundMessage[],
+  follow: InboundFollower,
+): Promise<AppliedMessages> {
+  if (all.length === 0) return NOTHING;
+  const messages = unique(all);
+  const counted = [...messages.values()].map(({ one }) => one);
+  const stored = await insertInboundMessages(trx, counted);
+  const reported = stored.filter((row) => {
+    const { history, unreadable } = messages.get(keyOf(row))?.one.message ?? {};
+    return !history && !unreadable;
+  });
+  if (reported.length === 0) return NOTHING;
+  const lanes = await queueInboundFiles(trx, reported);
+  await follow(trx, reported);
+  const rows = lanes.length > 0 ? await readForEvents(trx, reported) : reported;
+  const events = rows.map((row) => {
+    const { index = 0, one } = messages.get(keyOf(row)) ?? {};
+    const draft = row.from_me ? sentEvent(row) : receivedEvent(row, { offline: one?.message.offline });
+    return { message: index, draft };
+  });
+  return { events, lanes };
+}
+
+interface NumberedMessage {
+  /** Index of the message. */
+  index: number;
+  one: InboundMessage;
+}
+
+/** One statement cannot change a row twice: of two messages with one id, the readable one counts. */
+function unique(messages: readonly InboundMessage[]): Map<string, NumberedMessage> {
+  const byKey = new Map<string, NumberedMessage>();
+  for (const [index, one] of messages.entries()) {
+    const { message, instance_id } = one;
+    const key = keyOf({ instance_id, message_id: message.id, jid: message.chat });
+    const before = byKey.get(key)?.one.message;
+    if (!before || (before.unreadable && !message.unreadable)) byKey.set(key, { index, one });
+  }
+  return byKey;
+}
+
+/** Several instances in a group receive a message under the same id. */
+function keyOf({
+  instance_id,
+  message_id,
+  jid,
+}: Pick<MessageRow, "instance_id" | "message_id" | "jid">): string {
+  return `${instance_id} ${message_id} ${jid}`;
+}

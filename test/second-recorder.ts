@@ -1,0 +1,16 @@
+import {
+  createReportRecorder,
+  type ReportRecorder,
+} from "../src/features/messages/record/report-recorder.ts";
+import type { TestGateway } from "./gateway.ts";
+
+/** Records reports on the database of a gateway as a second node would, without leads and campaigns. */
+export function createSecondRecorder({ database, gateway }: TestGateway): ReportRecorder {
+  const ignore = async () => {};
+  return createReportRecorder({
+    db: database.db,
+    engine: gateway.engine,
+    followCampaigns: ignore,
+    followMessages: ignore,
+  });
+}
