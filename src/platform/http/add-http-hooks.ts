@@ -9,6 +9,7 @@ import { createRejectedRequestLog, type LogRejectedRequest } from "./rejected-re
 import { errorBody } from "./response-serializer.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 import { unknownRouteMessage } from "./unknown-route-message.ts";
+import { whenClosed } from "./when-closed.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -89,10 +90,10 @@ function reportResponse(
   logRefusal: LogRejectedRequest,
 ): void {
   const startedAt = performance.now();
-  reply.raw.once("close", () => {
+  whenClosed(reply.raw, (isSent) => {
     const { method, caller, id: request_id } = request;
     const route = request.routeOptions.url ?? "unknown";
-    const status = reply.raw.writableFinished ? reply.statusCode : GONE;
+    const status = isSent ? reply.statusCode : GONE;
     const duration_ms = Math.round((performance.now() - startedAt) * 10) / 10;
     const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
     const { ip, refusal: code } = request;

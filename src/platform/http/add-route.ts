@@ -9,11 +9,13 @@ import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
 import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
 import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
+import { createInProcessFetch } from "./in-process-fetch.ts";
 import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
 import { overloadedError } from "./load-shedder.ts";
 import type { LongLivedResponses } from "./long-lived-responses.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
+import { whenClosed } from "./when-closed.ts";
 
 export interface AddRouteOptions extends BodyLimits {
   authorise: Authorise;
@@ -139,8 +141,8 @@ async function toHandlerRequest(
 ): Promise<HandlerRequest<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
   const disconnected = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) disconnected.abort();
+  whenClosed(reply.raw, (isSent) => {
+    if (!isSent) disconnected.abort();
   });
   const idempotencyKey = route.idempotent
     ? readIdempotencyKey(request.headers["idempotency-key"])
@@ -158,6 +160,7 @@ async function toHandlerRequest(
     },
     signal: disconnected.signal,
     headers: withoutCredentials(request.headers),
+    fetchAsCaller: createInProcessFetch(request.server, request),
     get log() {
       return log.child({ request_id: request.id });
     },

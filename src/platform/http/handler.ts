@@ -77,6 +77,11 @@ export interface HandlerRequest<R extends Route> {
   readonly signal: AbortSignal;
   /** Request headers in lower case, without credentials. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /**
+   * Sends a request to another route of this process as the same caller, with its access, limits and logs. The
+   * host of the URL does not matter.
+   */
+  readonly fetchAsCaller: typeof fetch;
 }
 
 export type Handler<R extends Route> = (request: HandlerRequest<R>) => Promise<HandlerResult<R>>;

@@ -115,6 +115,16 @@ function toCredential(header: string, text: string): Credential | undefined {
   return value === undefined ? undefined : { kind: value.startsWith("wg_") ? "key" : "bearer", value };
 }
 
+/** The headers that hold the credential of a request, for another request of the same caller. */
+export function credentialHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const [name, value] = [rawHeaders[i]?.toLowerCase() ?? "", rawHeaders[i + 1] ?? ""];
+    if (toCredential(name, value.trim())) found[name] = value;
+  }
+  return found;
+}
+
 /** Throws VALIDATION_ERROR if a query contains a credential: proxies log URLs. */
 function rejectCredentialsInQuery(query: Readonly<Record<string, unknown>>): void {
   const carried = Object.entries(query).some(
