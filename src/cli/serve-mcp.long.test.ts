@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Client as McpClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDist } from "../../test/build-dist.ts";
 import { startFileServer } from "../../test/file-server.ts";
@@ -31,14 +32,15 @@ let assistant: McpClient;
 const lines: string[] = [];
 const toClose: McpClient[] = [];
 
-async function connect(env: Record<string, string>): Promise<McpClient> {
+async function connect(env: Record<string, string>, era: "2025" | "2026" = "2026"): Promise<McpClient> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, "mcp"],
     stderr: "ignore",
     env: { PATH: process.env.PATH ?? "", ...env },
   });
-  const client = new McpClient({ name: "test", version: "1" });
+  const mode = era === "2025" ? "legacy" : { pin: "2026-07-28" };
+  const client = new McpClient({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(transport);
   toClose.push(client);
   return client;
@@ -68,7 +70,7 @@ interface Answered {
 
 async function ask(name: string, input?: Record<string, unknown>, by = assistant): Promise<Answered> {
   const { isError = false, content } = await by.callTool({ name, arguments: input });
-  const [{ text }] = content as [{ text: string }];
+  const [{ text = "" } = {}] = content as { text?: string }[];
   lines.push(text);
   return { isError: isError === true, answer: JSON.parse(text) };
 }
@@ -177,8 +179,28 @@ describe("the MCP server", () => {
     expect(titles.filter((title) => !/^[A-Z][a-z]+( [a-z]+)+$/.test(title ?? ""))).toEqual([]);
   });
 
-  test("returns an empty list of resource templates, which hosts request anyway", async () => {
-    expect(await assistant.listResourceTemplates()).toEqual({ resourceTemplates: [] });
+  test("has an output schema for each tool, with the warning for text of other people and without secrets", async () => {
+    const { tools } = await assistant.listTools();
+    const fieldsOf = (name: string) => tools.find((one) => one.name === name)?.outputSchema?.properties ?? {};
+    expect(Object.keys(fieldsOf("get_messages"))).toEqual([
+      "untrusted",
+      "success",
+      "message",
+      "data",
+      "pagination",
+    ]);
+    expect(Object.keys(fieldsOf("send_message"))).toEqual(["success", "message", "data"]);
+    expect(tools.filter(({ outputSchema }) => outputSchema?.type !== "object")).toEqual([]);
+    expect(JSON.stringify(tools)).not.toMatch(/"(token|webhook_secret|api_key)":/);
+  });
+
+  test("serves a host of the protocol of 2025 as well", async () => {
+    const env = { WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: sales.api_key };
+    const host = await connect(env, "2025");
+    expect(host.getServerVersion()).toMatchObject({ name: "waygate" });
+    expect((await host.listTools()).tools).toHaveLength(21);
+    const { answer } = await ask("get_instance_status", {}, host);
+    expect(answer.data).toMatchObject({ id: sales.id });
   });
 
   test("has three resources and four prompts", async () => {
@@ -498,10 +520,8 @@ describe("the MCP process", () => {
       },
       stdio: ["pipe", "pipe", "ignore"],
     });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
+    const output = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const read = async () => JSON.parse((await output.next()).value).id;
     const asked = [
       {
         id: 1,
@@ -511,15 +531,14 @@ describe("the MCP process", () => {
       { method: "notifications/initialized" },
       { id: 2, method: "tools/call", params: { name: "get_instances", arguments: {} } },
     ];
-    child.stdin.end(
+    child.stdin.write(
       `${asked.map((one) => JSON.stringify({ jsonrpc: "2.0", ...one })).join("\n")}\nnot json\n`,
     );
-    expect((await once(child, "close"))[0]).toBe(0);
-    const answers = output
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(answers.map(({ id }) => id)).toEqual([1, 2]);
+    expect([await read(), await read()]).toEqual([1, 2]);
+    const closed = once(child, "close");
+    child.stdin.end();
+    expect((await output.next()).done).toBe(true);
+    expect((await closed)[0]).toBe(0);
     // In a checkout with recent changes, the program compiles itself first.
   }, 180_000);
 

@@ -1,5 +1,6 @@
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createMcpServer } from "../mcp/mcp-server.ts";
+import { remoteMcpOptions } from "../mcp/remote-mcp-options.ts";
 import type { Env } from "../platform/config/config.ts";
 import { StartError } from "../processes/start-error.ts";
 
@@ -7,11 +8,12 @@ const USUAL_BASE_URL = "http://127.0.0.1:3000";
 
 /** Serves the assistant tools on standard input and output until the input ends. Throws StartError. */
 export async function serveMcp(env: Env): Promise<void> {
-  const server = createMcpServer({ ...readSettings(env), onBug: (error) => console.error(error) });
-  server.onerror = (error) => console.error(`Waygate assistant tools: ${error.message}`);
+  const options = remoteMcpOptions({ ...readSettings(env), onBug: (error) => console.error(error) });
   // The parent process has ended without closing the input.
   process.stdout.once("error", () => process.exit(0));
-  await server.connect(new StdioServerTransport());
+  serveStdio(() => createMcpServer(options), {
+    onerror: (error) => console.error(`Waygate assistant tools: ${error.message}`),
+  });
 }
 
 function readSettings(env: Env) {

@@ -9,7 +9,10 @@ export async function findOwnInstance(
   { apiKey, options }: { apiKey: string; options: CallOptions },
 ): Promise<number | undefined> {
   const masked = `wg_****${apiKey.slice(-4)}`;
-  const { data } = await readPages((page) => client.listAllInstances(page, options));
+  const { data } = await readPages(
+    (page) => client.listAllInstances(page, options),
+    () => {},
+  );
   const [own, ...others] = data.filter(({ token }) => token === masked);
   return others.length === 0 ? own?.id : undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contract } from "../contract.ts";
-import { instanceArgument, pageArguments, type Tool, tool } from "./tool.ts";
+import { instanceArgument, pageArguments, responseOf, type Tool, tool } from "./tool.ts";
 
 const { name, participants } = contract.createGroup.input.shape;
 const { jid, action: groupAction } = contract.updateGroupParticipants.input.shape;
@@ -13,6 +13,7 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "List the groups of the instance. get_group_info returns the members of one.",
     input: z.object({ ...instanceArgument, ...pageArguments }),
+    output: responseOf(contract.listGroups),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.listGroups({ id: instanceId(id), participants: false, ...input }, options),
   }),
@@ -22,15 +23,17 @@ export const GROUP_TOOLS: readonly Tool[] = [
     isForeign: true,
     description: "Get a group with its settings and participants.",
     input: z.object({ ...instanceArgument, jid: group }),
+    output: responseOf(contract.getGroup),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.getGroup({ id: instanceId(id), ...input }, options),
   }),
   tool({
     name: "create_group",
-    kind: "change",
+    kind: "create",
     isForeign: true,
     description: "Create a group. The result lists each person separately.",
     input: z.object({ ...instanceArgument, name, participants }),
+    output: responseOf(contract.createGroup),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.createGroup({ id: instanceId(id), ...input }, options),
   }),
@@ -47,6 +50,7 @@ function changeMembers(action: z.output<typeof groupAction>, description: string
     isForeign: false,
     description: `${description} The instance must be an admin of the group. The result lists each person separately.`,
     input: z.object({ ...instanceArgument, jid: group, participants }),
+    output: responseOf(contract.updateGroupParticipants),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.updateGroupParticipants({ id: instanceId(id), action, ...input }, options),
   });

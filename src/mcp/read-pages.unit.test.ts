@@ -22,14 +22,27 @@ test.each([
   [5000, 25],
 ])("a read of all pages returns %i rows with %i requests", async (rows, questions) => {
   const { asked, list } = listOf(rows);
-  const { data, pagination } = await readPages(list);
+  const steps: string[] = [];
+  const { data, pagination } = await readPages(list, (step) => steps.push(step));
   expect(data).toEqual(Array.from({ length: rows }, (_, index) => index));
   expect(pagination).toEqual({ has_more: false, next_cursor: null });
   expect(asked).toHaveLength(questions);
+  expect(steps).toHaveLength(questions - 1);
 });
 
 test("a read of all pages reports that a list is too long", async () => {
-  const { data, pagination } = await readPages(listOf(5001).list);
+  const { data, pagination } = await readPages(listOf(5001).list, () => {});
   expect(data).toHaveLength(5000);
   expect(pagination).toEqual({ has_more: true, next_cursor: "5000" });
+});
+
+test("a read of all pages ends after about a million characters", async () => {
+  const text = "x".repeat(3_000);
+  const { list } = listOf(5000);
+  const { data, pagination } = await readPages(
+    async (page) => ({ ...(await list(page)), data: Array.from({ length: page.limit }, () => text) }),
+    () => {},
+  );
+  expect(data).toHaveLength(400);
+  expect(pagination).toEqual({ has_more: true, next_cursor: "400" });
 });

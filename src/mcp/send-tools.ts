@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contract } from "../contract.ts";
 import { buttonsToText, listToText, type NumberedText } from "./numbered-text.ts";
-import { type Tool, type ToolContext, tool, withRecipient } from "./tool.ts";
+import { responseOf, type Tool, type ToolContext, tool, withRecipient } from "./tool.ts";
 
 const { text, message_id } = contract.sendReply.input.shape;
 const { mime_type, file_name, caption } = contract.sendMedia.input.shape;
@@ -16,6 +16,12 @@ const section = z.object({ title: label.optional(), rows: z.array(row).min(1).ma
 
 const FALLBACK = "Sent as numbered text (`fallback: true`), because this network shows none; the result";
 
+const NUMBERED = responseOf(contract.sendText).extend({
+  fallback: z.literal(true),
+  text: z.string().describe("As sent."),
+  options: z.array(z.object({ number: z.number().int(), id: z.string(), text: z.string() })),
+});
+
 export const SEND_TOOLS: readonly Tool[] = [
   tool({
     name: "send_message",
@@ -23,6 +29,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a text to a person or a group. Returns after the network's acknowledgement.",
     input: withRecipient({ text }),
+    output: responseOf(contract.sendText),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.sendText({ id: instanceId(id), ...input }, options),
   }),
@@ -37,6 +44,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       caption,
       fileName: file_name,
     }),
+    output: responseOf(contract.sendMedia),
     run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...input }) =>
       client.sendMedia(
         { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...input },
@@ -54,6 +62,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       title: label.optional(),
       footer: label.optional(),
     }),
+    output: NUMBERED,
     run: (context, { instanceId, number, jid, ...input }) =>
       sendNumbered(context, { instanceId, number, jid }, buttonsToText(input)),
   }),
@@ -68,6 +77,7 @@ export const SEND_TOOLS: readonly Tool[] = [
       buttonText: label.optional().describe("Text above the choices."),
       sections: z.array(section).min(1).max(100),
     }),
+    output: NUMBERED,
     run: (context, { instanceId, number, jid, ...input }) =>
       sendNumbered(context, { instanceId, number, jid }, listToText(input)),
   }),
@@ -77,6 +87,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Reply to a message with a text that quotes it.",
     input: withRecipient({ messageId: message_id.describe("`message_id` of the message to quote."), text }),
+    output: responseOf(contract.sendReply),
     run: ({ client, instanceId, options }, { instanceId: id, messageId, ...input }) =>
       client.sendReply({ id: instanceId(id), message_id: messageId, ...input }, options),
   }),
@@ -86,6 +97,7 @@ export const SEND_TOOLS: readonly Tool[] = [
     isForeign: false,
     description: "Send a place.",
     input: withRecipient({ latitude, longitude, name, address }),
+    output: responseOf(contract.sendLocation),
     run: ({ client, instanceId, options }, { instanceId: id, ...input }) =>
       client.sendLocation({ id: instanceId(id), ...input }, options),
   }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CallOptions, Client } from "../client/client.ts";
 import { contract } from "../contract.ts";
+import type { Route } from "../platform/http/route.ts";
 
 /** What a tool works with: the gateway, and the default instance. */
 export interface ToolContext {
@@ -12,7 +13,7 @@ export interface ToolContext {
   readonly options: CallOptions;
 }
 
-/** Neither the arguments nor the environment name an instance; thrown before any request to the gateway. */
+/** Neither the arguments nor the configuration name an instance; thrown before any request to the gateway. */
 export class MissingInstanceError extends Error {
   override readonly name = "MissingInstanceError";
 }
@@ -20,10 +21,11 @@ export class MissingInstanceError extends Error {
 /**
  * - `read`: changes nothing
  * - `send`: safe to repeat under one idempotency key
- * - `change`: adds or changes
- * - `remove`: takes a membership or role from another person
+ * - `create`: adds something new each time
+ * - `change`: the same change again has no further effect
+ * - `remove`: as `change`, but takes a membership or role from another person
  */
-type ToolKind = "read" | "send" | "change" | "remove";
+type ToolKind = "read" | "send" | "create" | "change" | "remove";
 
 /** One tool of the assistant. */
 export interface Tool<Input extends z.ZodObject = z.ZodObject> {
@@ -31,6 +33,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   readonly description: string;
   readonly kind: ToolKind;
   readonly input: Input;
+  readonly output: z.ZodObject;
   /** Whether the result holds text of third parties: messages, names, subjects. */
   readonly isForeign: boolean;
   run(context: ToolContext, input: z.output<Input>): Promise<object>;
@@ -41,13 +44,18 @@ export function tool<Input extends z.ZodObject>(declared: Tool<Input>): Tool {
   return declared;
 }
 
+/** The shape of a route's response, with its envelope. */
+export function responseOf({ output, beside }: Pick<Route, "output" | "beside">) {
+  return z.object({ success: z.literal(true), message: z.string(), data: output, ...beside?.shape });
+}
+
 const { number, jid } = contract.sendText.input.shape;
 const { limit, cursor, instance_id } = contract.listConversations.input.shape;
 
 /** Every tool accepts it. */
 export const instanceArgument = {
   instanceId: instance_id.describe(
-    "Numeric instance id. Default: WAYGATE_INSTANCE_ID, otherwise the instance of the key.",
+    "Numeric instance id. Default: the configured instance, otherwise the one of the key.",
   ),
 };
 

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { listedTools, TOOLS } from "./listed-tools.ts";
+import type { McpOptions } from "./mcp-options.ts";
+import { callSignal, requestWithRetry } from "./request-with-retry.ts";
+import { toToolResultText } from "./to-tool-result-text.ts";
+import { MissingInstanceError, type Tool } from "./tool.ts";
+import { explainFailure, invalidArguments, type ToolError } from "./tool-error.ts";
+import { withProgress } from "./with-progress.ts";
+
+/** Answers the requests of a host about tools. */
+export function serveTools(server: Server, options: McpOptions): void {
+  server.setRequestHandler("tools/list", () => ({ tools: listedTools() }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const tool = TOOLS.find(({ name }) => name === params.name);
+    if (!tool) {
+      const message = `There is no tool ${params.name.slice(0, 100)}.`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+    }
+    const parsed = tool.input.safeParse(withoutNulls(params.arguments));
+    if (!parsed.success) return toError(invalidArguments(parsed.error));
+    try {
+      const { signal } = context.mcpReq;
+      const result = await withProgress(context, () => callTool(tool, parsed.data, { ...options, signal }));
+      return toResult(toToolResultText(result, tool));
+    } catch (error) {
+      return toError(explainFailure(error, options));
+    }
+  });
+}
+
+/** The same result twice: as text for every host, and as an object for hosts that read one. */
+function toResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
+}
+
+function toError(refusal: ToolError): CallToolResult {
+  return { isError: true, ...toResult(toToolResultText(refusal, { isForeign: false })) };
+}
+
+/** Some assistants send null for an absent argument. */
+function withoutNulls(toolArguments: Record<string, unknown> = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(toolArguments).filter(([, value]) => value !== null));
+}
+
+interface ToolRequest extends McpOptions {
+  signal: AbortSignal;
+}
+
+async function callTool(
+  tool: Tool,
+  toolArguments: Record<string, unknown>,
+  request: ToolRequest,
+): Promise<object> {
+  const signal = callSignal(request.signal);
+  const run = (instance: number | undefined) =>
+    runTool(tool, toolArguments, { ...request, signal, instance });
+  try {
+    return await run(request.instanceId);
+  } catch (error) {
+    if (!(error instanceof MissingInstanceError)) throw error;
+    const find = () => request.findOwnInstance({ signal });
+    const own = await requestWithRetry(find, { ...request, isRepeatable: true, signal });
+    if (own === undefined) throw error;
+    return run(own);
+  }
+}
+
+function runTool(
+  tool: Tool,
+  toolArguments: Record<string, unknown>,
+  { client, baseUrl, signal, instance }: ToolRequest & { instance: number | undefined },
+): Promise<object> {
+  const context = {
+    client,
+    standardInstance: instance,
+    instanceId: (id = instance) => id ?? missInstance(),
+    options: { signal, ...(tool.kind === "send" && { idempotencyKey: `mcp-${randomUUID()}` }) },
+  };
+  const isRepeatable = tool.kind === "read" || tool.kind === "send";
+  return requestWithRetry(() => tool.run(context, toolArguments), { baseUrl, isRepeatable, signal });
+}
+
+function missInstance(): never {
+  throw new MissingInstanceError();
+}

@@ -1,0 +1,65 @@
+import type { z } from "zod";
+import { WaygateError } from "../client/client.ts";
+import type { McpOptions } from "./mcp-options.ts";
+import { CALL_TIMEOUT_MS, isConnectionLost } from "./request-with-retry.ts";
+import { MissingInstanceError } from "./tool.ts";
+
+/** Why a result is missing, as reported to the assistant. */
+export interface ToolError {
+  success: false;
+  code: string;
+  message: string;
+  details?: unknown;
+  request_id?: string;
+  retry_after_seconds?: number;
+}
+
+type Place = Pick<McpOptions, "baseUrl">;
+
+/** The error that the assistant gets; a bug is reported and not explained. */
+export function explainFailure(
+  error: unknown,
+  { baseUrl, onBug }: Place & Pick<McpOptions, "onBug">,
+): ToolError {
+  if (error instanceof MissingInstanceError) return missingInstance(baseUrl);
+  if (error instanceof WaygateError) {
+    const { code, message, details, request_id, retryAfterSeconds } = error;
+    return { success: false, code, message, details, request_id, retry_after_seconds: retryAfterSeconds };
+  }
+  if (isConnectionLost(error) && baseUrl !== undefined) {
+    const { code = "connection lost" } = error.cause as { code?: string };
+    const message = `The gateway at ${new URL(baseUrl).origin} cannot be reached (${code}). Is it running, and is WAYGATE_BASE_URL right?`;
+    return { success: false, code: "GATEWAY_UNREACHABLE", message };
+  }
+  if (error instanceof Error && /^(Timeout|Abort)Error$/.test(error.name)) return timeout(baseUrl);
+  onBug(error);
+  return { success: false, code: "INTERNAL", message: "The assistant tools have failed." };
+}
+
+function missingInstance(baseUrl: string | undefined): ToolError {
+  const issue =
+    baseUrl === undefined
+      ? "is required: the credential belongs to no single instance. get_instances lists them"
+      : "is required: neither WAYGATE_INSTANCE_ID nor the API key names an instance";
+  return refuseArguments([{ field: "instanceId", issue }]);
+}
+
+function timeout(baseUrl: string | undefined): ToolError {
+  const message =
+    baseUrl === undefined
+      ? `The gateway did not respond within ${CALL_TIMEOUT_MS / 1000} seconds. Read the result before you repeat a change.`
+      : `The gateway at ${new URL(baseUrl).origin} did not respond. Check WAYGATE_BASE_URL and that it runs.`;
+  return { success: false, code: "GATEWAY_TIMEOUT", message };
+}
+
+/** The error for arguments that a schema rejects. */
+export function invalidArguments(error: z.ZodError): ToolError {
+  return refuseArguments(
+    error.issues.map(({ path, message }) => ({ field: path.join("."), issue: message })),
+  );
+}
+
+function refuseArguments(fields: { field: string; issue: string }[]): ToolError {
+  const message = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
+  return { success: false, code: "VALIDATION_ERROR", message, details: { fields } };
+}
