@@ -1,5 +1,6 @@
 import { accountsContract } from "./features/accounts/contract.ts";
 import { adminContract } from "./features/admin/contract.ts";
+import { assistantToolsContract } from "./features/assistant-tools/contract.ts";
 import { backupsContract } from "./features/backups/contract.ts";
 import { campaignsContract } from "./features/campaigns/contract.ts";
 import { chatsContract } from "./features/chats/contract.ts";
@@ -49,6 +50,7 @@ export const contract = {
   ...eventsContract,
   ...webhooksContract,
   ...integrationsContract,
+  ...assistantToolsContract,
   ...sandboxContract,
   ...healthContract,
   ...publicPagesContract,

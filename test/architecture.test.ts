@@ -24,7 +24,7 @@ type Area =
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
   cli: ["processes", "mcp", "examples", "contract", "features", "network", "platform"],
-  processes: ["contract", "features", "engine", "network", "platform", "tables"],
+  processes: ["mcp", "contract", "features", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
   examples: ["client"],
   client: ["contract", "platform"],
@@ -46,6 +46,9 @@ const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
   { part: /^htmlparser2$/, unless: /\/read-page-summary\.ts$/ },
   { part: /\/read-page-summary\.ts$/ },
   { part: /\/start-serving\.ts$/ },
+  { part: /^@modelcontextprotocol\//, unless: /^src\/(mcp\/|cli\/serve-mcp\.ts$)/ },
+  { part: /\/serve-mcp(-request)?\.ts$/ },
+  { part: /^light-my-request$/ },
 ];
 const STATIC_IMPORT = /^(?:import|export) (?!type )(?:[^;"]*? from )?"([^"]+)"/gm;
 

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Client as McpClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { contract } from "../src/contract.ts";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { buildDist } from "./build-dist.ts";
@@ -267,15 +268,15 @@ test("every npm script that a document names exists", () => {
 describe("JSON in the documents that no request above it returned", () => {
   const isEventPage = ({ path }: DocumentBlock) => /events\/[a-z]+\.[a-z_]+\.md$/.test(path);
   const shown = BLOCKS.filter(({ language, isResponse }) => language === "json" && !isResponse);
-  /** The configuration of a host, a tool call, and its result. */
-  const toolBlocks = shown.filter(({ path }) => path === TOOLS_PAGE).slice(0, 3);
+  /** The configuration of a host by URL and by command, a tool call, and its result. */
+  const toolBlocks = shown.filter(({ path }) => path === TOOLS_PAGE).slice(0, 4);
 
   test.each(shown.filter(isEventPage))("is the tested payload of $path", ({ path, text }) => {
     expect(text).toBe(readFileSync(join(ROOT, path.replace(/md$/, "json")), "utf8"));
   });
 
   test("names a script of the package and existing settings if it configures an assistant", () => {
-    const [block] = toolBlocks;
+    const [, block] = toolBlocks;
     const { command, args, env } = JSON.parse(block?.text ?? "").mcpServers.waygate;
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect([command, Object.keys(scripts)]).toEqual(["npm", expect.arrayContaining([args.at(-1)])]);
@@ -283,8 +284,15 @@ describe("JSON in the documents that no request above it returned", () => {
     for (const name of Object.keys(env)) expect(configuration).toContain(`\`${name}\``);
   });
 
+  test("names the path of the contract if it configures an assistant by URL", () => {
+    const [block] = toolBlocks;
+    const { url, headers } = JSON.parse(block?.text ?? "").mcpServers.waygate;
+    expect(`POST ${new URL(url).pathname}`).toBe(contract.mcp.http);
+    expect(headers).toEqual({ Authorization: expect.stringMatching(/^Bearer wg_/) });
+  });
+
   test("is a tool call of an assistant, with the result that the assistant tools return", async () => {
-    const [, call, result] = toolBlocks;
+    const [, , call, result] = toolBlocks;
     if (!call || !result) throw new Error(`${TOOLS_PAGE} shows no tool call with its result`);
     const { gateway } = shell;
     const instance = await gateway.connectInstance();

@@ -112,6 +112,10 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       ...customerHandlers(parts, access, tokens),
       ...messagingHandlers(parts, watch),
       ...publicHandlers(parts),
+      mcp: async (request) => {
+        const { serveMcpRequest } = await import("../mcp/serve-mcp-request.ts");
+        return serveMcpRequest(request, config.baseUrl);
+      },
     },
     authorise: access.authorise,
     log,

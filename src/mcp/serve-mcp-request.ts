@@ -1,0 +1,63 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { createClient } from "../client/client.ts";
+import type { contract } from "../contract.ts";
+import { GatewayError } from "../platform/gateway-error.ts";
+import { type HandlerRequest, RawResponse } from "../platform/http/handler.ts";
+import { createMcpServer } from "./mcp-server.ts";
+
+type McpRequest = HandlerRequest<(typeof contract)["mcp"]>;
+
+/** Headers of the request that are part of the protocol. */
+const REQUEST_HEADERS = ["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name"];
+
+/**
+ * Answers one HTTP request of an assistant. Nothing outlives it, so any node can answer the next one. `baseUrl`:
+ * public URL of the gateway.
+ */
+export async function serveMcpRequest(request: McpRequest, baseUrl: string): Promise<RawResponse> {
+  refuseOtherOrigins(request, baseUrl);
+  const { caller, fetchAsCaller, input, log, signal } = request;
+  const onBug = (error: unknown) => log.error({ err: error }, "The assistant tools have failed.");
+  const handler = createMcpHandler(() =>
+    createMcpServer({
+      client: createClient({ baseUrl, fetch: fetchAsCaller }),
+      baseUrl: undefined,
+      instanceId: undefined,
+      findOwnInstance: async () => (caller.kind === "key" ? caller.instance_id : undefined),
+      onBug,
+    }),
+  );
+  const url = new URL("/mcp", baseUrl);
+  const response = await handler.fetch(
+    new Request(url, { method: "POST", headers: protocolHeaders(request), signal }),
+    { parsedBody: input },
+  );
+  return toRawResponse(response);
+}
+
+/** A page of another site could otherwise reach a gateway in the browser's own network (DNS rebinding). */
+function refuseOtherOrigins({ headers: { origin } }: McpRequest, baseUrl: string): void {
+  if (origin === undefined || origin === new URL(baseUrl).origin) return;
+  throw new GatewayError(
+    "FORBIDDEN",
+    "Assistants do not call from web pages. Pages of this gateway's own address (WAYGATE_BASE_URL) are accepted.",
+  );
+}
+
+function protocolHeaders({ headers }: McpRequest): Record<string, string> {
+  const given = REQUEST_HEADERS.map((name): [string, unknown] => [name, headers[name]]);
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
+async function toRawResponse(response: Response): Promise<RawResponse> {
+  const { status, headers, body } = response;
+  const type = headers.get("content-type") ?? "application/json";
+  if (body === null || !type.startsWith("text/event-stream")) {
+    return new RawResponse(type, await response.text(), status);
+  }
+  // A proxy must pass on each event at once.
+  const unbuffered = { "x-accel-buffering": "no" };
+  return new RawResponse(type, Readable.fromWeb(body as ReadableStream), status, unbuffered);
+}
