@@ -11,55 +11,67 @@ beforeAll(buildDist);
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 const ANA = "5511988887777";
 
+const WAYS = [
+  ["a command", "legacy"],
+  ["a command", "modern"],
+  ["a URL", "legacy"],
+  ["a URL", "modern"],
+] as const;
+
 describe.skipIf(!CACHE)(
   CACHE ? "the MCP inspector" : "the MCP inspector: skipped without WAYGATE_INTEGRATIONS_CACHE, a folder",
   () => {
     let gateway: TestGateway;
     let shop: TestInstance;
-    let inspector: McpInspector;
+    let program: string;
 
     beforeAll(async () => {
-      const program = await installMcpInspector(CACHE ?? "");
+      program = await installMcpInspector(CACHE ?? "");
       gateway = await startTestGateway();
       shop = await gateway.connectInstance();
-      inspector = openMcpInspector(program, [process.execPath, join(ROOT, "dist/src/main.js"), "mcp"], {
-        WAYGATE_BASE_URL: gateway.url,
-        WAYGATE_API_KEY: shop.api_key,
-        WAYGATE_INSTANCE_ID: String(shop.id),
-      });
     }, 900_000);
     afterAll(() => gateway?.stop());
 
-    test("finds nothing wrong with the schemas of the 21 tools", async () => {
-      const { tools } = (await inspector.call("tools/list", "--strict")) as { tools: unknown[] };
-      expect(tools).toHaveLength(21);
-    });
-
-    test("lists three resources, no templates and four prompts", async () => {
-      expect(await inspector.call("resources/list")).toMatchObject({ resources: { length: 3 } });
-      expect(await inspector.call("resources/templates/list")).toMatchObject({ resourceTemplates: [] });
-      expect(await inspector.call("prompts/list")).toMatchObject({ prompts: { length: 4 } });
-    });
-
-    test("gets a prompt in Portuguese", async () => {
-      const options = ["--prompt-name", "customer_support_agent", "--prompt-args", "language=pt-BR"];
-      expect(await inspector.call("prompts/get", ...options)).toMatchObject({ messages: [{ role: "user" }] });
-    });
-
-    test("sends a message that arrives in the sandbox", async () => {
-      const options = [
-        "--tool-name",
-        "send_message",
-        "--tool-arg",
-        `number=${ANA}`,
-        "text=From the inspector",
-      ];
-      expect(await inspector.call("tools/call", ...options)).toMatchObject({
-        structuredContent: { success: true },
+    describe.each(WAYS)("with %s, in the %s protocol,", (way, era) => {
+      let inspector: McpInspector;
+      beforeAll(() => {
+        const { url } = gateway;
+        const env = { WAYGATE_BASE_URL: url, WAYGATE_API_KEY: shop.api_key };
+        const command = [process.execPath, join(ROOT, "dist/src/main.js"), "mcp"];
+        const server = way === "a URL" ? { url: `${url}/mcp`, apiKey: shop.api_key } : { command, env };
+        inspector = openMcpInspector(program, server, era);
       });
-      await waitUntil(async () => {
-        const { data } = await shop.client.listChatMessages({ id: shop.id, jid: ANA });
-        return data.some(({ text }) => text === "From the inspector");
+
+      test("finds nothing wrong with the schemas of the 21 tools", async () => {
+        const { tools } = (await inspector.call("tools/list", "--strict")) as { tools: unknown[] };
+        expect(tools).toHaveLength(21);
+      });
+
+      test("lists three resources, four templates and four prompts", async () => {
+        expect(await inspector.call("resources/list")).toMatchObject({ resources: { length: 3 } });
+        expect(await inspector.call("resources/templates/list")).toMatchObject({
+          resourceTemplates: { length: 4 },
+        });
+        expect(await inspector.call("prompts/list")).toMatchObject({ prompts: { length: 4 } });
+      });
+
+      test("gets a prompt in Portuguese", async () => {
+        const options = ["--prompt-name", "customer_support_agent", "--prompt-args", "language=pt-BR"];
+        expect(await inspector.call("prompts/get", ...options)).toMatchObject({
+          messages: [{ role: "user" }],
+        });
+      });
+
+      test("sends a message that arrives in the sandbox", async () => {
+        const message = `From the inspector by ${way} (${era})`;
+        const options = ["--tool-name", "send_message", "--tool-arg", `number=${ANA}`, `text=${message}`];
+        expect(await inspector.call("tools/call", ...options)).toMatchObject({
+          structuredContent: { success: true },
+        });
+        await waitUntil(async () => {
+          const { data } = await shop.client.listChatMessages({ id: shop.id, jid: ANA });
+          return data.some(({ text }) => text === message);
+        });
       });
     });
   },

@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
-import { access, mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { installPackage } from "./install-package.ts";
 
 const run = promisify(execFile);
 
-export const INSPECTOR_VERSION = "2.12.0";
-const PACKAGE = "@modelcontextprotocol/inspector";
-const INSTALL_WITHIN_MS = 600_000;
+const INSPECTOR_VERSION = "2.12.0";
 const ANSWER_WITHIN_MS = 60_000;
 
 /** The public client of the Model Context Protocol, which talks to the assistant tools as a host does. */
@@ -16,37 +13,45 @@ export interface McpInspector {
   call(method: string, ...options: string[]): Promise<unknown>;
 }
 
-/** Installs the inspector into a folder outside of the repository, unless it is there. Returns its program. */
-export async function installMcpInspector(cacheFolder: string): Promise<string> {
-  const folder = join(cacheFolder, `mcp-inspector-${INSPECTOR_VERSION}`);
-  const program = join(folder, "node_modules", PACKAGE, "clients/launcher/build/index.js");
-  const isThere = await access(program).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return program;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), '{"private":true}\n');
-  const args = ["install", "--save-exact", "--ignore-scripts", "--no-audit", "--no-fund"];
-  await run("npm", [...args, `${PACKAGE}@${INSPECTOR_VERSION}`], { cwd: folder, timeout: INSTALL_WITHIN_MS });
-  return program;
+/** Installs the inspector, unless it is there. Returns its program. */
+export function installMcpInspector(cacheFolder: string): Promise<string> {
+  return installPackage(cacheFolder, {
+    name: "@modelcontextprotocol/inspector",
+    version: INSPECTOR_VERSION,
+    file: "clients/launcher/build/index.js",
+  });
 }
 
-/** `server`: the command that serves the assistant tools; `env`: which gateway, and with which key. */
+/** Which assistant tools the inspector calls: those of a command, or those at a URL. */
+export type InspectedServer =
+  | { command: readonly string[]; env: Readonly<Record<string, string>> }
+  | { url: string; apiKey: string };
+
+/** `era`: the generation of the protocol that the inspector insists on. */
 export function openMcpInspector(
   program: string,
-  server: readonly string[],
-  env: Readonly<Record<string, string>>,
+  server: InspectedServer,
+  era: "legacy" | "modern",
 ): McpInspector {
-  const input = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
   return {
     async call(method, ...options) {
-      const args = [program, "--cli", ...input, "--method", method, ...options, "--", ...server];
-      const { stdout } = await run(process.execPath, args, {
+      const [before, after] = targetOf(server);
+      const asked = ["--protocol-era", era, "--method", method, ...options];
+      const { stdout } = await run(process.execPath, [program, "--cli", ...before, ...asked, ...after], {
         timeout: ANSWER_WITHIN_MS,
         maxBuffer: 16 * 1024 * 1024,
       });
       return JSON.parse(stdout);
     },
   };
+}
+
+/** The arguments before and after those of the request. */
+function targetOf(server: InspectedServer): [string[], string[]] {
+  if ("url" in server) {
+    const header = `Authorization: Bearer ${server.apiKey}`;
+    return [["--server-url", server.url, "--transport", "http", "--header", header], []];
+  }
+  const settings = Object.entries(server.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  return [settings, ["--", ...server.command]];
 }
