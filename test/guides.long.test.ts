@@ -58,6 +58,8 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.long.test.ts starts it",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
+  "npm run bench": "takes minutes: .github/workflows/nightly.yml runs it",
+  "git worktree add": "builds another version",
   "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
   "(cd /tmp && npm pack baileys":
     "downloads a package: test/watch-upstream.long.test.ts compares the installed one with the recorded state",

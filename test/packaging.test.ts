@@ -339,6 +339,7 @@ describe("the npm package", () => {
     const built = ["dist/src", "dist/migrations", "dist/examples"];
     expect(files).toEqual(expect.arrayContaining(["bin", ...built, "docs", "examples"]));
     expect(files).not.toContain("dist");
+    expect(files).toContain("!docs/performance");
     expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
     for (const { types, default: code } of Object.values<Json>(doors)) {
       expect(code).toMatch(/^\.\/dist\/src\/[\w/]+\.js$/);

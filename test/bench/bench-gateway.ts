@@ -5,9 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, signIn } from "../sign-in.ts";
+import { type GatewayProgram, PRESENT } from "./gateway-program.ts";
+import { CPU_RECORDER, type CpuRecorder, connectCpuRecorder } from "./profile/cpu-recorder-client.ts";
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
 export interface BenchGateway {
@@ -19,8 +20,17 @@ export interface BenchGateway {
   owner: Client;
   /** Of the owner's sign-in. */
   token: string;
+  /** Of a program that is profiled. */
+  cpuRecorder: CpuRecorder | undefined;
   /** Resolves at once when it has ended. */
   stop(): Promise<void>;
+}
+
+export interface BenchGatewayOptions {
+  /** Without one the gateway starts its own. */
+  databaseUrl?: string;
+  settings?: Record<string, string>;
+  program?: GatewayProgram;
 }
 
 export async function makeDataDir(): Promise<string> {
@@ -33,15 +43,16 @@ export async function removeDataDir(dataDir: string): Promise<void> {
 
 export async function startBenchGateway(
   dataDir: string,
-  databaseUrl?: string,
-  settings: Record<string, string> = {},
+  { databaseUrl, settings = {}, program = PRESENT }: BenchGatewayOptions = {},
 ): Promise<BenchGateway> {
   const { value: port } = await freePortsFor(`bench gateway ${dataDir}`).next();
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const child = spawn(process.execPath, [join(packageRoot(), "dist", "src", "main.js"), "serve"], {
+  const recorder = program.isProfiled ? ["--import", CPU_RECORDER] : [];
+  const child = spawn(program.node, [...recorder, join(program.root, "dist/src/main.js"), "serve"], {
     env: {
       PATH: process.env.PATH,
+      TMPDIR: tmpdir(),
       WAYGATE_PORT: String(port),
       WAYGATE_DATA_DIR: dataDir,
       WAYGATE_OWNER_EMAIL: OWNER.email,
@@ -57,10 +68,10 @@ export async function startBenchGateway(
       }),
       ...settings,
     },
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", "inherit", ...(program.isProfiled ? (["ipc"] as const) : [])],
   });
-  // A bench that fails leaves no gateway behind.
-  const endWithBench = () => void child.kill("SIGINT");
+  // A bench that ends early leaves no gateway behind; the watcher of its scratch directory stops the database.
+  const endWithBench = () => void child.kill("SIGKILL");
   process.once("exit", endWithBench);
   child.once("exit", () => process.off("exit", endWithBench));
   await waitForHealth(url, child);
@@ -73,6 +84,7 @@ export async function startBenchGateway(
     startMs,
     owner,
     token,
+    cpuRecorder: program.isProfiled ? connectCpuRecorder(child) : undefined,
     stop: () => stop(child),
   };
 }

@@ -1,12 +1,10 @@
 import { createEngine, type Job, type JobResult } from "../../src/engine/engine.ts";
 import { addJobs, type NewJob } from "../../src/engine/job-store.ts";
 import { addLane } from "../../src/engine/lane-store.ts";
-import { openDataDir } from "../../src/platform/config/data-dir.ts";
 import { type Database, openDatabase } from "../../src/platform/db/database.ts";
 import { migrateDatabase } from "../../src/platform/db/migrate-database.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { createLog } from "../../src/platform/log/log.ts";
-import { makeDataDir, removeDataDir } from "./bench-gateway.ts";
+import { startBenchDatabase } from "./bench-database.ts";
 
 const LANES = 1_000;
 const BATCH = 500;
@@ -19,10 +17,8 @@ const RETRY_ONE_OF = 19;
 /** Whether the table of jobs keeps its size while very many jobs go through it; a number says how many. */
 export async function benchChurn(): Promise<void> {
   const total = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? 1_000_000);
-  const dataDir = await makeDataDir();
-  const held = await openDataDir(dataDir);
   const log = createLog("silent");
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log });
+  const postgres = await startBenchDatabase();
   const database = openDatabase(postgres.url, { application_name: "bench" });
   await migrateDatabase(database.db);
   const ended = { count: 0 };
@@ -41,8 +37,6 @@ export async function benchChurn(): Promise<void> {
   await engine.stop();
   await database.close();
   await postgres.stop();
-  await held.release();
-  await removeDataDir(dataDir);
 }
 
 async function end(job: Job, ended: { count: number }): Promise<JobResult> {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
-import { type ProcessUse, readUse } from "../process-figures.ts";
 import { spawnWhatsAppServer, type WhatsAppServerProcess } from "../whatsapp-server/server-process.ts";
 import {
   type BenchNetwork,
@@ -9,19 +8,17 @@ import {
   type GatewayUnderTest,
   loadAdapter,
 } from "./gateways/gateway-adapter.ts";
+import { type Metered, meterRoles, type ProcessTrees } from "./meter.ts";
 import type { BareLibrary } from "./processes/bare-library.ts";
 import { type BenchProcess, spawnBenchProcess } from "./processes/bench-process.ts";
 import type { LoadGenerator } from "./processes/load-generator.ts";
 import type { WebhookReceiver } from "./processes/webhook-receiver.ts";
+import type { BenchOptions } from "./scenario.ts";
 
-const ROLES = ["gateway", "database", "network", "receiver", "load", "library"] as const;
-export type Role = (typeof ROLES)[number];
+const POLL_MS = 20;
+const PATIENCE_MS = 60_000;
 
-/** A result with what each process has computed meanwhile and holds at the end. */
-export interface Metered<Result> {
-  result: Result;
-  use: Record<Role, ProcessUse>;
-}
+export type StageRole = "gateway" | "database" | "network" | "receiver" | "load" | "library";
 
 export interface PairedSession extends GatewaySession {
   phone: string;
@@ -40,25 +37,34 @@ export interface MeasuredStage {
   connect(count: number): Promise<PairedSession[]>;
   /** People who can be written to; opaque ones read nothing. */
   addPeople(count: number, options?: { opaque: boolean }): Promise<string[]>;
-  meter<Result>(work: () => Promise<Result>): Promise<Metered<Result>>;
+  meter<Result>(work: () => Promise<Result>): Promise<Metered<Result, StageRole>>;
   stop(): Promise<void>;
 }
 
-export async function startMeasuredStage(adapterPath: string, nodes = 1): Promise<MeasuredStage> {
+export async function startMeasuredStage(
+  { adapter: adapterPath, program, onProfile }: BenchOptions,
+  nodes = 1,
+): Promise<MeasuredStage> {
   const adapter = await loadAdapter(adapterPath);
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
   await network.control.settings({ keepLedger: false });
-  const gateway = await adapter.start(toNetwork(network), { nodes });
+  const gateway = await adapter.start(toNetwork(network), { nodes, program });
   const load = spawnBenchProcess<LoadGenerator>("load-generator");
   const receiver = spawnBenchProcess<WebhookReceiver>("webhook-receiver");
   const library = spawnBenchProcess<BareLibrary>("bare-library");
   const webhookUrl = await receiver.ask("listen", { adapter: adapterPath });
   const sessions: PairedSession[] = [];
-  const readAll = async (): Promise<Record<Role, ProcessUse>> => {
+  const findProcesses = async (): Promise<Record<StageRole, ProcessTrees>> => {
     const { gateway: nodePids, database } = await gateway.processes();
-    const pids = [nodePids, database, [network.pid], [receiver.pid], [load.pid], [library.pid]];
-    const uses = await Promise.all(pids.map((list, n) => (n === 0 ? readNodes(list) : readUse(list))));
-    return Object.fromEntries(ROLES.map((role, n) => [role, uses[n]])) as Record<Role, ProcessUse>;
+    return {
+      // Nodes are no children of each other.
+      gateway: nodePids.map((pid) => [pid]),
+      database: [database],
+      network: [[network.pid]],
+      receiver: [[receiver.pid]],
+      load: [[load.pid]],
+      library: [[library.pid]],
+    };
   };
   return {
     adapter: adapterPath,
@@ -78,11 +84,10 @@ export async function startMeasuredStage(adapterPath: string, nodes = 1): Promis
       return phones;
     },
     async meter(work) {
-      const before = await readAll();
-      const result = await work();
-      const after = await readAll();
-      for (const role of ROLES) after[role].cpuMs -= before[role].cpuMs;
-      return { result, use: after };
+      const stopRecording = await gateway.record?.();
+      const metered = await meterRoles(findProcesses, work);
+      if (stopRecording) onProfile(await stopRecording());
+      return metered;
     },
     async stop() {
       for (const one of [load, receiver, library]) one.stop();
@@ -99,25 +104,26 @@ function toNetwork({ url, rootKeyHex, caFile }: WhatsAppServerProcess): BenchNet
   return { url, rootKeyHex, caFile };
 }
 
-/** Nodes are no children of each other. */
-async function readNodes(pids: readonly number[]): Promise<ProcessUse> {
-  const uses = await Promise.all(pids.map((pid) => readUse([pid])));
-  const sum = (of: keyof ProcessUse) => uses.reduce((all, use) => all + use[of], 0);
-  return { cpuMs: sum("cpuMs"), proportionalMb: sum("proportionalMb") };
-}
-
 async function connectOne(
   gateway: GatewayUnderTest,
   { control }: WhatsAppServerProcess,
 ): Promise<PairedSession> {
   const { phone } = await control.addPerson();
   const session = await gateway.createSession();
-  let qr = await gateway.showQr(session);
-  while (qr === "") {
-    await sleep(50);
-    qr = await gateway.showQr(session);
-  }
+  const qr = await poll(() => gateway.showQr(session), "a QR");
   await control.scan(phone, qr);
-  while (!(await gateway.isConnected(session))) await sleep(20);
+  await poll(() => gateway.isConnected(session), "the connection");
   return { ...session, phone };
+}
+
+/** The first result that is not empty. */
+async function poll<Result>(ask: () => Promise<Result>, what: string): Promise<Result> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const result = await ask();
+    if (result) return result;
+    if (performance.now() > giveUpAt)
+      throw new Error(`The gateway did not show ${what} of a new session within ${PATIENCE_MS} ms.`);
+    await sleep(POLL_MS);
+  }
 }

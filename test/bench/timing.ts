@@ -13,9 +13,8 @@ type Ask = () => Promise<unknown>;
 export async function benchTiming(): Promise<void> {
   const dataDir = await makeDataDir();
   const adminToken = randomBytes(30).toString("base64url");
-  const gateway = await startBenchGateway(dataDir, undefined, {
-    WAYGATE_ADMIN_TOKEN: adminToken,
-    WAYGATE_UNKNOWN_RATE: "0",
+  const gateway = await startBenchGateway(dataDir, {
+    settings: { WAYGATE_ADMIN_TOKEN: adminToken, WAYGATE_UNKNOWN_RATE: "0" },
   });
   const ask = (headers: Record<string, string>) => async () => {
     const response = await fetch(`${gateway.url}/api/admin/overview`, { headers });

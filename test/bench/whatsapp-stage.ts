@@ -28,10 +28,12 @@ export async function startWhatsAppStage(): Promise<WhatsAppBenchStage> {
   await network.control.settings({ keepLedger: false });
   const dataDir = await makeDataDir();
   const start = () =>
-    startBenchGateway(dataDir, undefined, {
-      WAYGATE_WHATSAPP_URL: network.url,
-      WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-      NODE_EXTRA_CA_CERTS: network.caFile,
+    startBenchGateway(dataDir, {
+      settings: {
+        WAYGATE_WHATSAPP_URL: network.url,
+        WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+        NODE_EXTRA_CA_CERTS: network.caFile,
+      },
     });
   let gateway = await start();
   return {

@@ -1,9 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { openDataDir } from "../../src/platform/config/data-dir.ts";
 import { type Database, openDatabase } from "../../src/platform/db/database.ts";
-import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
-import { createLog } from "../../src/platform/log/log.ts";
+import { startBenchDatabase } from "../bench/bench-database.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench/bench-gateway.ts";
 import { residentMb } from "../process-figures.ts";
 import type { Receivers } from "./receivers.ts";
@@ -27,13 +25,14 @@ export interface LoadInstance {
 }
 
 export async function startLoadStage(settings: Record<string, string> = {}): Promise<LoadStage> {
-  const [dataDir, storeDir] = [await makeDataDir(), await makeDataDir()];
-  const held = await openDataDir(storeDir);
-  const log = createLog("silent");
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log });
+  const dataDir = await makeDataDir();
+  const postgres = await startBenchDatabase();
   const secret = { WAYGATE_SECRET_KEY: "c2VjcmV0IG9mIGEgbG9hZCB0ZXN0LCBub3RoaW5nIG1vcmU=" };
-  const gatewayUrl = postgres.socketUrl ?? postgres.url;
-  const start = () => startBenchGateway(dataDir, gatewayUrl, { ...secret, ...settings });
+  const start = () =>
+    startBenchGateway(dataDir, {
+      databaseUrl: postgres.gatewayUrl,
+      settings: { ...secret, ...settings },
+    });
   let gateway: BenchGateway | undefined = await start();
   const database = openDatabase(postgres.url, { max: 4, application_name: "load" });
   const running = () => {
@@ -57,8 +56,7 @@ export async function startLoadStage(settings: Record<string, string> = {}): Pro
       await gateway?.stop();
       await database.close();
       await postgres.stop();
-      await held.release();
-      for (const dir of [dataDir, storeDir]) await removeDataDir(dir);
+      await removeDataDir(dataDir);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { loadavg } from "node:os";
+import { openBenchScratch } from "../bench/bench-scratch.ts";
 import { describeMachine } from "../process-figures.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { disagreements, type LoadVerdict } from "./load-verdict.ts";
@@ -28,6 +29,7 @@ function readOptions(words: readonly string[]): LoadTestOptions {
 const words = process.argv.slice(2);
 const wanted = words.filter((word) => word in LOADS);
 const options = readOptions(words);
+const scratch = await openBenchScratch();
 const load = loadavg()[0]?.toFixed(1);
 console.log(`${new Date().toISOString()}, ${describeMachine()}, load average ${load} before`);
 for (const [name, run] of Object.entries(LOADS)) {
@@ -41,3 +43,4 @@ for (const [name, run] of Object.entries(LOADS)) {
   console.log();
   if (different.length + verdict.missed.length > 0) process.exitCode = 1;
 }
+await scratch.remove();

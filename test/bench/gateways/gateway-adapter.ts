@@ -1,12 +1,21 @@
+import type { GatewayProgram } from "../gateway-program.ts";
+import type { GatewayProfile } from "../profile/gateway-profile.ts";
+
 /** All that the bench knows about a gateway. A module of another gateway exports one as `adapter`. */
 export interface GatewayAdapter {
   name: string;
   /** Starts it on this WhatsApp server, with nothing stored. */
-  start(network: BenchNetwork, options: { nodes: number }): Promise<GatewayUnderTest>;
+  start(network: BenchNetwork, options: GatewayStart): Promise<GatewayUnderTest>;
   /** Sends a text; the response comes when the network has it, or with `isAsync` when it is accepted. */
   toSendRequest(session: GatewaySession, number: string, text: string, isAsync: boolean): SendRequest;
   /** The text of a webhook's body that reports an inbound message. */
   readInboundText(body: unknown): string | undefined;
+}
+
+export interface GatewayStart {
+  nodes: number;
+  /** Of Waygate only. */
+  program: GatewayProgram;
 }
 
 /** A WhatsApp server on loopback. */
@@ -31,6 +40,10 @@ export interface GatewayUnderTest {
   setWebhook(session: GatewaySession, url: string): Promise<void>;
   /** Process ids of its nodes and of its database, the parent of the others first. */
   processes(): Promise<{ gateway: number[]; database: number[] }>;
+  /** Stores so many messages in the session as if they had been sent and received over a year. */
+  storeMessages?(session: GatewaySession, count: number): Promise<void>;
+  /** Begins to record where time goes, if the program is profiled; the returned function ends that. */
+  record?(): Promise<() => Promise<GatewayProfile>>;
   stop(): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type Client, createClient } from "../../../src/client/client.ts";
-import { openDataDir } from "../../../src/platform/config/data-dir.ts";
-import { startEmbeddedPostgres } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
-import { createLog } from "../../../src/platform/log/log.ts";
+import { openDatabase } from "../../../src/platform/db/database.ts";
+import { findRunningDatabase } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { findProcessTree } from "../../process-figures.ts";
+import { startBenchDatabase } from "../bench-database.ts";
 import {
   type BenchGateway,
   connectInstance,
@@ -11,12 +11,23 @@ import {
   removeDataDir,
   startBenchGateway,
 } from "../bench-gateway.ts";
-import type { BenchNetwork, GatewayAdapter, GatewayUnderTest } from "./gateway-adapter.ts";
+import type { GatewayProgram } from "../gateway-program.ts";
+import {
+  PROFILE_SETTINGS,
+  type ProfiledDatabase,
+  writeProfileSettings,
+} from "../profile/database-recorder.ts";
+import { recordGateway } from "../profile/gateway-profile.ts";
+import { seedLog } from "../seed-log.ts";
+import type { BenchNetwork, GatewayAdapter, GatewayStart, GatewayUnderTest } from "./gateway-adapter.ts";
+
+const STORED_CHATS = 5_000;
 
 /** The built gateway: one node with its own PostgreSQL, or several on one that the bench starts. */
 export const adapter: GatewayAdapter = {
   name: "waygate",
-  start: (network, { nodes }) => (nodes === 1 ? startOne(network) : startSeveral(network, nodes)),
+  start: (network, options) =>
+    options.nodes === 1 ? startOne(network, options.program) : startSeveral(network, options),
   toSendRequest: ({ id, key }, number, text, isAsync) => ({
     path: `/api/v1/instances/${id}/send-text`,
     headers: { "x-api-key": key },
@@ -36,40 +47,50 @@ function toSettings({ url, rootKeyHex, caFile }: BenchNetwork): Record<string, s
   };
 }
 
-async function startOne(network: BenchNetwork): Promise<GatewayUnderTest> {
+async function startOne(network: BenchNetwork, program: GatewayProgram): Promise<GatewayUnderTest> {
   const dataDir = await makeDataDir();
-  const node = await startBenchGateway(dataDir, undefined, toSettings(network));
-  return toGateway([node], dataDir, async () => {
+  if (program.isProfiled) {
+    // Its database must exist before it can have settings.
+    const first = await startBenchGateway(dataDir, { program: { ...program, isProfiled: false } });
+    await first.stop();
+    await writeProfileSettings(dataDir);
+  }
+  const node = await startBenchGateway(dataDir, { settings: toSettings(network), program });
+  const url = await findRunningDatabase(dataDir);
+  if (url === undefined) throw new Error(`The gateway of ${dataDir} runs without its database.`);
+  return toGateway([node], { url, dataDir }, async () => {
     await node.stop();
     await removeDataDir(dataDir);
   });
 }
 
-async function startSeveral(network: BenchNetwork, count: number): Promise<GatewayUnderTest> {
-  const databaseDir = await makeDataDir();
-  const held = await openDataDir(databaseDir);
-  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
+async function startSeveral(
+  network: BenchNetwork,
+  { nodes: count, program }: GatewayStart,
+): Promise<GatewayUnderTest> {
+  const database = await startBenchDatabase(program.isProfiled ? PROFILE_SETTINGS : {});
   const settings = { ...toSettings(network), WAYGATE_SECRET_KEY: randomBytes(32).toString("base64") };
   const nodes: BenchGateway[] = [];
   const stop = async (): Promise<void> => {
     for (const node of nodes) await node.stop();
-    await postgres.stop();
-    await held.release();
-    for (const dir of [databaseDir, ...nodes.map(({ dataDir }) => dataDir)]) await removeDataDir(dir);
+    await database.stop();
+    for (const { dataDir } of nodes) await removeDataDir(dataDir);
   };
   try {
-    while (nodes.length < count)
-      nodes.push(await startBenchGateway(await makeDataDir(), postgres.url, settings));
+    while (nodes.length < count) {
+      const dataDir = await makeDataDir();
+      nodes.push(await startBenchGateway(dataDir, { databaseUrl: database.url, settings, program }));
+    }
   } catch (error) {
     await stop();
     throw error;
   }
-  return toGateway(nodes, databaseDir, stop);
+  return toGateway(nodes, database, stop);
 }
 
 function toGateway(
   nodes: readonly BenchGateway[],
-  databaseDir: string,
+  database: ProfiledDatabase,
   stop: () => Promise<void>,
 ): GatewayUnderTest {
   const [first] = nodes;
@@ -102,9 +123,21 @@ function toGateway(
     processes: async () => ({
       gateway: nodes.map(({ pid }) => pid),
       database: await findProcessTree(
-        (command) => command.includes("postgres") && command.includes(databaseDir),
+        (command) => command.includes("postgres") && command.includes(database.dataDir),
       ),
     }),
+    storeMessages: ({ id }, count) => storeMessages(database.url, Number(id), count),
+    ...(first.cpuRecorder && { record: () => recordGateway(nodes, database) }),
     stop,
   };
+}
+
+async function storeMessages(url: string, instance: number, messages: number): Promise<void> {
+  const database = openDatabase(url, { max: 1, application_name: "bench" });
+  try {
+    await seedLog(database, { instance, messages, chats: STORED_CHATS });
+    await database.pool.query("vacuum analyze");
+  } finally {
+    await database.close();
+  }
 }

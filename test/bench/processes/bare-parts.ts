@@ -17,19 +17,20 @@ const handlers = {
     return server.listen({ host: "127.0.0.1", port: 0 });
   },
 
-  /** Requests of this size, over so many connections. */
+  /** Requests of this size, over so many connections, to each of the servers in turn. */
   async post(load: {
-    origin: string;
+    origins: string[];
     bytes: number;
     connections: number;
     seconds: number;
   }): Promise<LoadFigures> {
-    const agent = new Agent({ connections: load.connections });
+    const { origins } = load;
+    const agent = new Agent({ connections: Math.ceil(load.connections / origins.length) });
     const body = JSON.stringify({ text: "x".repeat(load.bytes) });
     const headers = { "content-type": "application/json" };
-    return runClosedLoop(load, async () => {
+    return runClosedLoop(load, async (n) => {
       const response = await agent.request({
-        origin: load.origin,
+        origin: origins[n % origins.length] ?? "",
         path: PATH,
         method: "POST",
         headers,

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { packageRoot } from "../../../src/platform/config/package-version.ts";
 import { formatFigure, type PointReport } from "../scenario.ts";
 
@@ -30,5 +30,6 @@ export async function compareWithRelease(ratios: Ratios): Promise<string> {
 
 /** Keeps the ratios of a short run for the comparisons of later ones. */
 export async function saveReleaseRatios(ratios: Ratios): Promise<void> {
+  await mkdir(dirname(RELEASE_FILE), { recursive: true });
   await writeFile(RELEASE_FILE, `${JSON.stringify(ratios, null, 2)}\n`);
 }

@@ -19,8 +19,14 @@ const PACES: InboundPace[] = [
   { perSecond: 500 },
   { burst: 2000 },
 ];
-const SHORT_PACES: InboundPace[] = [{ perSecond: 10 }, { perSecond: 100 }, { burst: 500 }];
-const SESSIONS = [1, 20];
+const POINTS: InboundPoint[] = [
+  ...PACES.map((pace) => ({ sessions: 1, pace })),
+  ...[...PACES, { perSecond: 700 }].map((pace) => ({ sessions: 20, pace })),
+];
+const SHORT_POINTS: InboundPoint[] = [{ perSecond: 10 }, { perSecond: 100 }, { burst: 500 }].map((pace) => ({
+  sessions: 1,
+  pace,
+}));
 /** People who write to each session. */
 const PEOPLE = 25;
 
@@ -29,13 +35,11 @@ export const inbound: Scenario = {
   title: "Inbound texts to a webhook",
   plot: { figure: "per_second", limit: "library_per_second" },
   async open(options) {
-    const stage = await startMeasuredStage(options.adapter);
+    const stage = await startMeasuredStage(options);
     const people = await stage.addPeople(PEOPLE);
-    const wanted = SESSIONS.filter((sessions) => !options.isShort || sessions === 1).flatMap((sessions) =>
-      (options.isShort ? SHORT_PACES : PACES).map((pace) => ({ sessions, pace })),
-    );
+    const points = options.isShort ? SHORT_POINTS : POINTS;
     return {
-      points: wanted.map((point) => toPoint(stage, people, point, options)),
+      points: points.map((point) => toPoint(stage, people, point, options)),
       close: () => stage.stop(),
     };
   },

@@ -1,8 +1,5 @@
-import { openDataDir } from "../../../src/platform/config/data-dir.ts";
-import { startEmbeddedPostgres } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
-import { createLog } from "../../../src/platform/log/log.ts";
 import { cpuMs } from "../../process-figures.ts";
-import { makeDataDir, removeDataDir } from "../bench-gateway.ts";
+import { startBenchDatabase } from "../bench-database.ts";
 import type { LoadFigures } from "../closed-loop.ts";
 import type { BareParts } from "../processes/bare-parts.ts";
 import { type BenchProcess, spawnBenchProcess } from "../processes/bench-process.ts";
@@ -18,18 +15,17 @@ type Client = BenchProcess<BareParts>;
 export const limits: Scenario = {
   title: "Limits of this machine",
   plot: { figure: "per_second" },
+  presentOnly: "It measures no gateway.",
   async open(options) {
-    const dataDir = await makeDataDir();
-    const held = await openDataDir(dataDir);
-    const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent") });
+    const database = await startBenchDatabase();
     const client = spawnBenchProcess<BareParts>("bare-parts");
     const server = spawnBenchProcess<BareParts>("bare-parts");
     const origin = await server.ask("serve", null);
     const points = CONNECTIONS.flatMap((connections): MeasuredPoint[] => {
       const post = (bytes: number) => (seconds: number) =>
-        client.ask("post", { origin, bytes, connections, seconds });
+        client.ask("post", { origins: [origin], bytes, connections, seconds });
       const insert = (seconds: number) =>
-        client.ask("insert", { databaseUrl: postgres.url, connections, seconds });
+        client.ask("insert", { databaseUrl: database.gatewayUrl, connections, seconds });
       const at = `${connections} at once`;
       return [
         { label: `Fastify route, ${at}`, measure: () => measure(server, post(BYTES.request), options) },
@@ -41,9 +37,7 @@ export const limits: Scenario = {
       points,
       async close() {
         for (const one of [client, server]) one.stop();
-        await postgres.stop();
-        await held.release();
-        await removeDataDir(dataDir);
+        await database.stop();
       },
     };
   },

@@ -12,8 +12,9 @@ const SHORT_RATES = [50];
 export const nodes: Scenario = {
   title: `Sync texts over ${NODES} nodes`,
   plot: { figure: "p99_ms" },
-  async open({ adapter, isShort, seconds, warmUpSeconds }) {
-    const stage = await startMeasuredStage(adapter, NODES);
+  async open(options) {
+    const { isShort, seconds, warmUpSeconds } = options;
+    const stage = await startMeasuredStage(options, NODES);
     const count = isShort ? SHORT_SESSIONS : SESSIONS;
     const paired = await stage.connect(count);
     const numbers = await stage.addPeople(1, { opaque: true });

@@ -1,6 +1,6 @@
 import type { ProcessUse } from "../../process-figures.ts";
 import type { LoadFigures } from "../closed-loop.ts";
-import type { MeasuredStage, PairedSession, Role } from "../measured-stage.ts";
+import type { MeasuredStage, PairedSession, StageRole } from "../measured-stage.ts";
 import type { LoadPace, SendLoad } from "../processes/load-generator.ts";
 import type { Figures } from "../scenario.ts";
 
@@ -35,7 +35,7 @@ export function toSendFigures({
 }
 
 /** Processor time for each of so many messages, and memory at the end. */
-export function costOf(use: Record<Role, ProcessUse>, count: number): Figures {
+export function costOf(use: Record<StageRole, ProcessUse>, count: number): Figures {
   return {
     gateway_cpu_ms: use.gateway.cpuMs / count,
     database_cpu_ms: use.database.cpuMs / count,

@@ -1,5 +1,6 @@
 import type { LoadFigures } from "../closed-loop.ts";
-import { type MeasuredStage, type Metered, startMeasuredStage } from "../measured-stage.ts";
+import { type MeasuredStage, type StageRole, startMeasuredStage } from "../measured-stage.ts";
+import type { Metered } from "../meter.ts";
 import type { BenchOptions, Figures, MeasuredPoint, Scenario } from "../scenario.ts";
 import { costOf, toLoad, toSendFigures } from "./send-figures.ts";
 
@@ -24,7 +25,7 @@ export const sends: Scenario = {
   title: "Sync texts",
   plot: { figure: "per_second", limit: "library_per_second" },
   async open(options) {
-    const stage = await startMeasuredStage(options.adapter);
+    const stage = await startMeasuredStage(options);
     const numbers = await stage.addPeople(RECIPIENTS, { opaque: true });
     const points = POINTS.filter(({ sessions }) => !options.isShort || sessions <= MOST_SESSIONS);
     return {
@@ -70,13 +71,19 @@ function toPoint(
   };
 }
 
-function compare(gateway: Metered<LoadFigures>, library: Metered<LoadFigures>): Figures {
+function compare(
+  gateway: Metered<LoadFigures, StageRole>,
+  library: Metered<LoadFigures, StageRole>,
+): Figures {
   const { result, use } = gateway;
+  const sent = result.count - result.failed;
+  const libraryCpuMs = library.use.library.cpuMs / library.result.count;
   return {
     ...toSendFigures(result),
-    ...costOf(use, result.count - result.failed),
+    ...costOf(use, sent),
     library_per_second: library.result.perSecond,
-    library_cpu_ms: library.use.library.cpuMs / library.result.count,
+    library_cpu_ms: libraryCpuMs,
+    gateway_cpu_ms_beyond_library: use.gateway.cpuMs / sent - libraryCpuMs,
     ratio_to_library: result.perSecond / library.result.perSecond,
   };
 }

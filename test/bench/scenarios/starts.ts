@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcessTree, readUse } from "../../process-figures.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench-gateway.ts";
+import type { GatewayProgram } from "../gateway-program.ts";
 import type { Figures, Scenario } from "../scenario.ts";
 
 const IDLE_MS = 5000;
@@ -9,13 +10,13 @@ const IDLE_MS = 5000;
 export const starts: Scenario = {
   title: "Starts, and memory at idle",
   plot: { figure: "start_ms" },
-  async open() {
+  async open({ program }) {
     const dataDir = await makeDataDir();
-    const warm = () => startBenchGateway(dataDir);
+    const warm = () => startBenchGateway(dataDir, { program });
     await (await warm()).stop();
     return {
       points: [
-        { label: "cold: creates its database", measure: startCold },
+        { label: "cold: creates its database", measure: () => startCold(program) },
         { label: "warm", measure: async () => measure(await warm(), dataDir) },
       ],
       close: () => removeDataDir(dataDir),
@@ -23,9 +24,9 @@ export const starts: Scenario = {
   },
 };
 
-async function startCold(): Promise<Figures> {
+async function startCold(program: GatewayProgram): Promise<Figures> {
   const dataDir = await makeDataDir();
-  const figures = await measure(await startBenchGateway(dataDir), dataDir);
+  const figures = await measure(await startBenchGateway(dataDir, { program }), dataDir);
   await removeDataDir(dataDir);
   return figures;
 }

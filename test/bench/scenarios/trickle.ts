@@ -13,7 +13,7 @@ export const trickle: Scenario = {
   title: "Few messages over many sessions",
   plot: { figure: "gateway_cpu_ms" },
   async open(options) {
-    const stage = await startMeasuredStage(options.adapter);
+    const stage = await startMeasuredStage(options);
     const count = options.isShort ? SHORT_SESSIONS : SESSIONS;
     const paired = await stage.connect(count);
     const people = await stage.addPeople(1);
