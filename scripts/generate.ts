@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { contract } from "../src/contract.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
+import { formatOpenApi } from "../src/platform/openapi/format-openapi.ts";
 import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
@@ -15,7 +16,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/errors.md": errorPage,
   ...eventPages(),
   ".env.example": envExample,
-  "openapi.json": () => `${JSON.stringify(createOpenApiDocument(contract), null, 2)}\n`,
+  "openapi.json": () => formatOpenApi(createOpenApiDocument(contract)),
 };
 
 const PAGE_HEAD = `# Configuration

@@ -76,7 +76,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     from: /^src\/features\/[^/]+\/contract\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(http\/route|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
+      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
@@ -49,6 +49,10 @@ test.skipIf(!existsSync(committed))("openapi.json matches the contract (else: np
   expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(createOpenApiDocument(contract));
 });
 
+test("openapi.json has fewer than 500,000 bytes", () => {
+  expect(statSync(committed).size).toBeLessThan(500_000);
+});
+
 interface Operation {
   operationId: string;
   summary: string;
@@ -59,6 +63,32 @@ const document = createOpenApiDocument(contract);
 const operations = Object.values(document.paths as Record<string, Record<string, Operation>>).flatMap(
   (path) => Object.values(path),
 );
+
+/** Every schema of the components, with where it stands. */
+function* schemasIn(node: unknown, at: string): Generator<[string, Record<string, unknown>]> {
+  if (typeof node !== "object" || node === null) return;
+  if (!Array.isArray(node)) yield [at, node as Record<string, unknown>];
+  for (const [key, value] of Object.entries(node)) yield* schemasIn(value, `${at}/${key}`);
+}
+
+const { schemas } = document.components as { schemas: Record<string, object> };
+
+test("an object with several fields is described once, as a component", () => {
+  const places = new Map<string, string[]>();
+  for (const [at, { description: _, ...schema }] of schemasIn(schemas, "")) {
+    if (Object.keys((schema.properties as object | undefined) ?? {}).length < 3) continue;
+    const content = JSON.stringify(schema);
+    places.set(content, [...(places.get(content) ?? []), at]);
+  }
+  expect([...places.values()].filter((found) => found.length > 1)).toEqual([]);
+  expect(places.size).toBeGreaterThan(150);
+});
+
+test("no time of the document has a pattern besides its format", () => {
+  const times = [...schemasIn(document, "")].filter(([, { format }]) => format === "date-time");
+  expect(times.filter(([, { pattern }]) => pattern !== undefined)).toEqual([]);
+  expect(times.length).toBeGreaterThan(100);
+});
 
 test("every JSON body has an example that fits its schema", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -69,7 +69,10 @@ function textsIn(schema: OperationSchema & { description?: string }, path: strin
     description?: string;
   };
   if (path.length > MOST_DEPTH) return [];
-  const own = type === "string" && !values ? [{ path, text: `${path.join(".")} ${description ?? ""}` }] : [];
+  const own =
+    [type].flat().includes("string") && !values
+      ? [{ path, text: `${path.join(".")} ${description ?? ""}` }]
+      : [];
   const found = [
     ...own,
     ...Object.entries(properties).flatMap(([name, one]) => textsIn(one, [...path, name])),

@@ -136,6 +136,7 @@ async function fillInstance(client: Client, id: number, url: string) {
 
 async function fillAccount(user: Client, instance_id: number, name: string) {
   const campaign = await user.createCampaign({ name, instance_id, message_template: "Hello" });
+  await user.addRecipients({ id: campaign.data.id, numbers: [PERSON] });
   const lead = await user.createLead({ name, phone: PERSON });
   const reply = await user.saveQuickReply({ shortcut: "hi", content: "Hello" });
   const agent = await user.createUser({ name, email: `agent@${name}.example`, password: PASSWORD });

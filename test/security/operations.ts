@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { contract } from "../../src/contract.ts";
 import { createOpenApiDocument } from "../../src/platform/openapi/openapi-document.ts";
+import { resolveReference } from "../../src/platform/openapi/resolve-reference.ts";
 
 export interface OperationSchema {
   $ref?: string;
@@ -26,7 +27,7 @@ export interface OperationSchema {
 
 interface Parameter {
   name: string;
-  in: "path" | "query";
+  in: "path" | "query" | "header";
   required?: boolean;
   schema: OperationSchema;
 }
@@ -37,8 +38,9 @@ interface Content {
 
 interface OperationObject {
   operationId: string;
-  security: Record<string, unknown>[];
-  parameters: (Parameter | { $ref: string })[];
+  /** Absent: that of the whole document. */
+  security?: Record<string, unknown>[];
+  parameters?: (Parameter | { $ref: string })[];
   requestBody?: { content: Content };
   responses: Record<string, { content?: Content } | { $ref: string }>;
 }
@@ -57,6 +59,7 @@ export interface Operation {
 }
 
 const DOCUMENT = createOpenApiDocument(contract) as {
+  security: Record<string, unknown>[];
   paths: Record<string, Record<string, OperationObject>>;
 };
 const KEY = "openapi";
@@ -69,8 +72,10 @@ export function readOperations(): Operation[] {
       id: operation.operationId,
       method: method.toUpperCase(),
       path,
-      credentials: operation.security.flatMap((one) => Object.keys(one)),
-      parameters: operation.parameters.filter((one): one is Parameter => "name" in one),
+      credentials: (operation.security ?? DOCUMENT.security).flatMap((one) => Object.keys(one)),
+      parameters: (operation.parameters ?? [])
+        .map((one) => resolveReference(DOCUMENT, one))
+        .filter((one) => one.in !== "header"),
       body: operation.requestBody?.content["application/json"]?.schema,
       misfit: checkerOf(ajv, path, method, operation),
     })),
@@ -83,11 +88,12 @@ function checkerOf(ajv: Ajv2020, path: string, method: string, operation: Operat
   return (status: number, type: string, body: unknown): string | undefined => {
     const declared = operation.responses[status];
     if (declared === undefined) return misfitOf(refusal, body);
-    const content = ("content" in declared && declared.content) || {};
+    const { content = {} } = resolveReference(DOCUMENT, declared);
     const found = [type, "*/*"].find((one) => one in content);
     if (found === undefined) return `answers ${status} with ${type}, which is not in the document`;
     if (found !== "application/json") return undefined;
-    return misfitOf(ajv.getSchema(`${pointer}/${status}/content/${escaped(found)}/schema`), body);
+    const at = "$ref" in declared ? `${KEY}${declared.$ref}` : `${pointer}/${status}`;
+    return misfitOf(ajv.getSchema(`${at}/content/${escaped(found)}/schema`), body);
   };
 }
 
@@ -103,10 +109,5 @@ function escaped(key: string): string {
 
 /** What a reference means; the schema itself when it is none. */
 export function resolveSchema(schema: OperationSchema): OperationSchema {
-  if (schema.$ref === undefined) return schema;
-  const found = schema.$ref
-    .slice(2)
-    .split("/")
-    .reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], DOCUMENT);
-  return found as OperationSchema;
+  return resolveReference(DOCUMENT, schema as OperationSchema | { $ref: string });
 }

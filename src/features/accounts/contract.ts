@@ -1,23 +1,30 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
-const account = z.object({
-  id: z.number(),
-  name: z.string(),
-  account_type: z.enum(["owner", "reseller", "client"]),
-  status: z.enum(["active", "trial", "paused", "blocked", "expired", "cancelled"]),
-});
+const account = named(
+  "Account",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    account_type: z.enum(["owner", "reseller", "client"]),
+    status: named("AccountStatus", z.enum(["active", "trial", "paused", "blocked", "expired", "cancelled"])),
+  }),
+);
 
-const role = z.enum(["super_admin", "admin", "agent"]);
+const role = named("UserRole", z.enum(["super_admin", "admin", "agent"]));
 
-const user = z.object({
-  id: z.number(),
-  name: z.string(),
-  email: z.string(),
-  role,
-});
+const user = named(
+  "User",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    email: z.string(),
+    role,
+  }),
+);
 
 /** The defaults of an account's settings. */
 export const DEFAULT_ACCOUNT_SETTINGS = {
@@ -30,48 +37,56 @@ export const DEFAULT_ACCOUNT_SETTINGS = {
   log_retention_days: null,
 } as const satisfies z.output<typeof accountSettings>;
 
-export const accountSettings = z.object({
-  auto_create_leads: z.boolean().describe("Whether a contact who writes for the first time becomes a lead."),
-  keys_manage_instances: z
-    .boolean()
-    .describe(
-      "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
-    ),
-  message_retention_days: retentionDays.describe(
-    "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
-  ),
-  campaign_retention_days: retentionDays.describe(
-    "Days after its end after which a campaign and its report are deleted.",
-  ),
-  lead_retention_days: retentionDays.describe(
-    "Days after its last change and its last message after which a lead is deleted.",
-  ),
-  event_retention_days: retentionDays.describe(
-    "Days after which events are deleted, if earlier than the gateway's own limit. An event with a pending delivery is not deleted.",
-  ),
-  log_retention_days: retentionDays.describe(
-    "Days after which logs of requests, connections and deliveries are deleted, if earlier than the gateway's own limit.",
-  ),
-});
-
-const ownAccount = account.extend({
-  settings: accountSettings,
-  plan: planLimits.extend({ id: z.number(), name: z.string(), features }),
-  used: z.object({
-    instances: z.number().int(),
-    users: z.number().int(),
-    storage_bytes: z
-      .number()
-      .int()
+export const accountSettings = named(
+  "AccountSettings",
+  z.object({
+    auto_create_leads: z
+      .boolean()
+      .describe("Whether a contact who writes for the first time becomes a lead."),
+    keys_manage_instances: z
+      .boolean()
       .describe(
-        "Bytes of stored files, including those of pending sends. The plan allows `max_storage_mb` times 1,048,576 bytes.",
+        "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
       ),
+    message_retention_days: retentionDays.describe(
+      "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
+    ),
+    campaign_retention_days: retentionDays.describe(
+      "Days after its end after which a campaign and its report are deleted.",
+    ),
+    lead_retention_days: retentionDays.describe(
+      "Days after its last change and its last message after which a lead is deleted.",
+    ),
+    event_retention_days: retentionDays.describe(
+      "Days after which events are deleted, if earlier than the gateway's own limit. An event with a pending delivery is not deleted.",
+    ),
+    log_retention_days: retentionDays.describe(
+      "Days after which logs of requests, connections and deliveries are deleted, if earlier than the gateway's own limit.",
+    ),
   }),
-  trial_ends_at: isoTime.nullable(),
-  created_at: isoTime,
-});
+);
 
-const userRow = user.extend({ created_at: isoTime });
+const ownAccount = named(
+  "OwnAccount",
+  account.extend({
+    settings: accountSettings,
+    plan: planLimits.extend({ id: z.number().int(), name: z.string(), features }),
+    used: z.object({
+      instances: z.number().int(),
+      users: z.number().int(),
+      storage_bytes: z
+        .number()
+        .int()
+        .describe(
+          "Bytes of stored files, including those of pending sends. The plan allows `max_storage_mb` times 1,048,576 bytes.",
+        ),
+    }),
+    trial_ends_at: isoTime.nullable(),
+    created_at: isoTime,
+  }),
+);
+
+const userRow = named("AccountUser", user.extend({ created_at: isoTime }));
 
 const userName = trimmedText(100).min(1);
 const email = trimmedText(320).min(3);
@@ -81,34 +96,40 @@ const deviceToken = boundedText(200)
   .optional()
   .describe("The `device_token` that an earlier sign-in returned to this device.");
 
-const signedIn = z.object({
-  token: z.string().describe("The JWT, for `Authorization: Bearer`."),
-  token_type: z.literal("Bearer"),
-  expires_in: z.number().int().describe("Seconds."),
-  device_token: z
-    .string()
-    .describe(
-      "Store it on this device and send it with the next sign-in or password change. Failed sign-ins from elsewhere then cannot delay it.",
-    ),
-  account,
-  user,
-});
+const signedIn = named(
+  "SignedIn",
+  z.object({
+    token: z.string().describe("The JWT, for `Authorization: Bearer`."),
+    token_type: z.literal("Bearer"),
+    expires_in: z.number().int().describe("Seconds."),
+    device_token: z
+      .string()
+      .describe(
+        "Store it on this device and send it with the next sign-in or password change. Failed sign-ins from elsewhere then cannot delay it.",
+      ),
+    account,
+    user,
+  }),
+);
 
-const besideSignedIn = z.object({ token: z.string(), accountId: z.number() });
+const besideSignedIn = z.object({ token: z.string(), accountId: z.number().int() });
 
 const count = z.number().int();
 
-const accountRow = account.extend({
-  parent_id: z.number().nullable().describe("The reseller of this customer."),
-  plan: z.object({ id: z.number(), name: z.string() }),
-  trial_ends_at: isoTime.nullable(),
-  users: count,
-  instances: count,
-  connected_instances: count,
-  messages_month: count,
-  storage_bytes: count.describe("Stored files."),
-  created_at: isoTime,
-});
+const accountRow = named(
+  "ManagedAccount",
+  account.extend({
+    parent_id: z.number().int().nullable().describe("The reseller of this customer."),
+    plan: z.object({ id: z.number().int(), name: z.string() }),
+    trial_ends_at: isoTime.nullable(),
+    users: count,
+    instances: count,
+    connected_instances: count,
+    messages_month: count,
+    storage_bytes: count.describe("Stored files."),
+    created_at: isoTime,
+  }),
+);
 
 const trialEnd = boundedText(64)
   .check(z.iso.datetime({ offset: true }))
@@ -125,6 +146,7 @@ const tag = "Account";
 export const accountsContract = {
   login: route({
     http: "POST /api/auth/login",
+    errors: ["INVALID_CREDENTIALS", "ACCOUNT_RESTRICTED"],
     access: "public",
     tag,
     summary: "Sign in and get an access token",
@@ -236,6 +258,7 @@ export const accountsContract = {
   }),
   createUser: route({
     http: "POST /api/users",
+    errors: ["CONFLICT"],
     access: "account",
     role: "admin",
     needsPassword: true,
@@ -248,6 +271,7 @@ export const accountsContract = {
   }),
   updateUser: route({
     http: "PATCH /api/users/:id",
+    errors: ["CONFLICT"],
     access: "account",
     role: "admin",
     needsPassword: true,
@@ -273,12 +297,13 @@ export const accountsContract = {
     message: "Password replaced",
     input: z.object({ id: rowId }),
     output: z.object({
-      user: user.extend({ account_id: z.number() }),
+      user: user.extend({ account_id: z.number().int() }),
       password: z.string().describe("Returned only in this response."),
     }),
   }),
   deleteUser: route({
     http: "DELETE /api/users/:id",
+    errors: ["CONFLICT"],
     access: "account",
     role: "admin",
     needsPassword: true,
@@ -286,7 +311,7 @@ export const accountsContract = {
     summary: "Remove another user and end that user's sign-ins",
     message: "User removed",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
   listAccounts: route({
     http: "GET /api/admin/accounts",
@@ -306,6 +331,7 @@ export const accountsContract = {
   }),
   createAccount: route({
     http: "POST /api/admin/accounts",
+    errors: ["CONFLICT"],
     access: "manager",
     tag: "Administration",
     summary: "Create an account with its first user; a reseller creates its own customer",
@@ -331,6 +357,7 @@ export const accountsContract = {
   }),
   removeAccount: route({
     http: "DELETE /api/admin/accounts/:id",
+    errors: ["CONFLICT"],
     access: "owner",
     needsPassword: true,
     tag: "Administration",
@@ -340,12 +367,13 @@ export const accountsContract = {
     message: "Account is being removed",
     input: z.object({ id: rowId }),
     output: z.object({
-      id: z.number(),
-      instances: z.number().describe("Number of instances that are removed with the account."),
+      id: z.number().int(),
+      instances: z.number().int().describe("Number of instances that are removed with the account."),
     }),
   }),
   changeAccount: route({
     http: "PATCH /api/admin/accounts/:id",
+    errors: ["CONFLICT"],
     access: "manager",
     tag: "Administration",
     summary: "Change, suspend or reactivate an account; takes effect within 5 seconds",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 
 const tag = "Administration";
@@ -7,84 +8,93 @@ const count = z.number().int();
 const text = z.string().nullable();
 const severity = z.enum(["ok", "warning", "critical"]);
 
-const alert = z.object({
-  key: z.string(),
-  severity: z.enum(["warning", "critical"]),
-  message: z.string(),
-  recommended_action: z.string(),
-  account_id: z.number().nullable(),
-  instance_id: z.number().nullable(),
-  webhook_id: z.number().nullable(),
-  since: isoTime.nullable(),
-});
+const alert = named(
+  "Alert",
+  z.object({
+    key: z.string(),
+    severity: z.enum(["warning", "critical"]),
+    message: z.string(),
+    recommended_action: z.string(),
+    account_id: z.number().int().nullable(),
+    instance_id: z.number().int().nullable(),
+    webhook_id: z.number().int().nullable(),
+    since: isoTime.nullable(),
+  }),
+);
 
-const watchedInstance = z.object({
-  id: z.number(),
-  account_id: z.number(),
-  account_name: z.string(),
-  name: z.string(),
-  network: z.string(),
-  status: z.string(),
-  phone: text,
-  connected_at: isoTime.nullable(),
-  last_seen_at: isoTime.nullable(),
-  last_disconnect_reason: text,
-  messages_24h: count.describe("At most 10,000 are counted."),
-  failures_24h: count,
-  waiting_sends: count,
-  seconds_since_last_inbound: count.nullable(),
-  attempts: count.describe("Connections that failed or were lost since the last one."),
-  memory_mb: z
-    .number()
-    .nullable()
-    .describe(
-      "Estimate: the memory that the session's node has allocated since its start, divided by its sessions; null without a session.",
+const watchedInstance = named(
+  "WatchedInstance",
+  z.object({
+    id: z.number().int(),
+    account_id: z.number().int(),
+    account_name: z.string(),
+    name: z.string(),
+    network: z.string(),
+    status: z.string(),
+    phone: text,
+    connected_at: isoTime.nullable(),
+    last_seen_at: isoTime.nullable(),
+    last_disconnect_reason: text,
+    messages_24h: count.describe("At most 10,000 are counted."),
+    failures_24h: count,
+    waiting_sends: count,
+    seconds_since_last_inbound: count.nullable(),
+    attempts: count.describe("Connections that failed or were lost since the last one."),
+    memory_mb: z
+      .number()
+      .nullable()
+      .describe(
+        "Estimate: the memory that the session's node has allocated since its start, divided by its sessions; null without a session.",
+      ),
+    recommended_action: text,
+  }),
+);
+
+const monitor = named(
+  "Monitor",
+  z.object({
+    generated_at: isoTime,
+    noc: z.object({
+      severity,
+      headline: z.string(),
+      critical: count,
+      warnings: count,
+    }),
+    metrics: z.object({
+      accounts: count,
+      instances: count,
+      connected_instances: count,
+      instances_by_status: z.record(z.string(), count),
+      webhooks: count,
+      failing_webhooks: count,
+      waiting_jobs: count,
+    }),
+    queues: z.array(
+      z.object({
+        name: z.string(),
+        waiting: count.describe("Due now or later; counts at most 200,000 jobs."),
+        due: count,
+        oldest_due_seconds: count.nullable(),
+      }),
     ),
-  recommended_action: text,
-});
-
-const monitor = z.object({
-  generated_at: isoTime,
-  noc: z.object({
-    severity,
-    headline: z.string(),
-    critical: count,
-    warnings: count,
+    instances: z.array(watchedInstance),
+    webhooks: z.array(
+      z.object({
+        id: z.number().int(),
+        account_id: z.number().int().nullable(),
+        instance_id: z.number().int().nullable(),
+        name: z.string(),
+        is_active: z.boolean(),
+        failing_since: isoTime.nullable(),
+        failed_events: count,
+        last_status: z.number().int().nullable(),
+        disabled_reason: text,
+        recommended_action: z.string(),
+      }),
+    ),
+    alerts: z.array(alert),
   }),
-  metrics: z.object({
-    accounts: count,
-    instances: count,
-    connected_instances: count,
-    instances_by_status: z.record(z.string(), count),
-    webhooks: count,
-    failing_webhooks: count,
-    waiting_jobs: count,
-  }),
-  queues: z.array(
-    z.object({
-      name: z.string(),
-      waiting: count.describe("Due now or later; counts at most 200,000 jobs."),
-      due: count,
-      oldest_due_seconds: count.nullable(),
-    }),
-  ),
-  instances: z.array(watchedInstance),
-  webhooks: z.array(
-    z.object({
-      id: z.number(),
-      account_id: z.number().nullable(),
-      instance_id: z.number().nullable(),
-      name: z.string(),
-      is_active: z.boolean(),
-      failing_since: isoTime.nullable(),
-      failed_events: count,
-      last_status: z.number().nullable(),
-      disabled_reason: text,
-      recommended_action: z.string(),
-    }),
-  ),
-  alerts: z.array(alert),
-});
+);
 
 const monitorInput = z.object({
   ...pageInput,
@@ -92,80 +102,83 @@ const monitorInput = z.object({
   account_id: rowId.optional(),
 });
 
-const scope = { account_id: z.number().nullable(), instance_id: z.number().nullable() };
+const scope = { account_id: z.number().int().nullable(), instance_id: z.number().int().nullable() };
 
-const logRow = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("audit"),
-    id: z.number(),
-    account_id: z.number().nullable(),
-    actor: z.string(),
-    actor_id: z.number().nullable(),
-    credential_id: text,
-    action: z.string(),
-    target_type: z.string(),
-    target_id: text,
-    fields: z.array(z.string()),
-    ip: text,
-    request_id: text,
-    created_at: isoTime,
-  }),
-  z.object({
-    type: z.literal("api"),
-    id: z.number(),
-    ...scope,
-    caller: z.string(),
-    user_id: z.number().nullable(),
-    key_last4: text,
-    method: z.string(),
-    route: z.string(),
-    status: z.number(),
-    code: text,
-    duration_ms: z.number(),
-    ip: text,
-    request_id: z.string(),
-    created_at: isoTime,
-  }),
-  z.object({
-    type: z.literal("connections"),
-    id: z.number(),
-    ...scope,
-    status: z.string(),
-    reason: text,
-    created_at: isoTime,
-  }),
-  z.object({
-    type: z.literal("messages"),
-    id: z.number(),
-    ...scope,
-    message_id: z.string(),
-    direction: z.string(),
-    origin: z.string(),
-    message_type: z.string(),
-    status: z.string(),
-    error_code: text,
-    sent_at: isoTime,
-    created_at: isoTime,
-  }),
-  z.object({
-    type: z.literal("webhooks"),
-    id: z.number(),
-    ...scope,
-    event_id: z.string(),
-    event: z.string(),
-    webhook_id: z.number(),
-    webhook_name: z.string(),
-    url: z.string().describe("Without its user name and password."),
-    attempt: z.number(),
-    trigger: z.string(),
-    success: z.boolean(),
-    status_code: z.number().nullable(),
-    error: text,
-    error_class: text,
-    duration_ms: z.number(),
-    created_at: isoTime,
-  }),
-]);
+const logRow = named(
+  "LogEntry",
+  z.discriminatedUnion("type", [
+    z.object({
+      type: z.literal("audit"),
+      id: z.number().int(),
+      account_id: z.number().int().nullable(),
+      actor: z.string(),
+      actor_id: z.number().int().nullable(),
+      credential_id: text,
+      action: z.string(),
+      target_type: z.string(),
+      target_id: text,
+      fields: z.array(z.string()),
+      ip: text,
+      request_id: text,
+      created_at: isoTime,
+    }),
+    z.object({
+      type: z.literal("api"),
+      id: z.number().int(),
+      ...scope,
+      caller: z.string(),
+      user_id: z.number().int().nullable(),
+      key_last4: text,
+      method: z.string(),
+      route: z.string(),
+      status: z.number(),
+      code: text,
+      duration_ms: z.number(),
+      ip: text,
+      request_id: z.string(),
+      created_at: isoTime,
+    }),
+    z.object({
+      type: z.literal("connections"),
+      id: z.number().int(),
+      ...scope,
+      status: z.string(),
+      reason: text,
+      created_at: isoTime,
+    }),
+    z.object({
+      type: z.literal("messages"),
+      id: z.number().int(),
+      ...scope,
+      message_id: z.string(),
+      direction: z.string(),
+      origin: z.string(),
+      message_type: z.string(),
+      status: z.string(),
+      error_code: text,
+      sent_at: isoTime,
+      created_at: isoTime,
+    }),
+    z.object({
+      type: z.literal("webhooks"),
+      id: z.number().int(),
+      ...scope,
+      event_id: z.string(),
+      event: z.string(),
+      webhook_id: z.number().int(),
+      webhook_name: z.string(),
+      url: z.string().describe("Without its user name and password."),
+      attempt: z.number().int(),
+      trigger: z.string(),
+      success: z.boolean(),
+      status_code: z.number().int().nullable(),
+      error: text,
+      error_class: text,
+      duration_ms: z.number(),
+      created_at: isoTime,
+    }),
+  ]),
+);
 
 const monitorRoute = {
   access: "manager",

@@ -1,43 +1,56 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 
 const tag = "Administration";
 
-const backup = z.object({
-  id: z.string(),
-  created_at: isoTime,
-  status: z
-    .enum(["running", "verified", "unverified", "failed"])
-    .describe(
-      "`verified`: it was restored into a temporary database and every table was compared. `unverified`: the file is complete, but no temporary database could be created; `reason` says why.",
-    ),
-  reason: z.string().nullable(),
-  trigger: z.enum(["request", "schedule", "command"]),
-  size: z.number().nullable().describe("Size of the file, in bytes."),
-  file: z.string().nullable().describe("Name of the file in the backup directory; null after it is deleted."),
-  node: z.string().nullable().describe("The node whose backup directory has the file."),
-  checksum: z.string().nullable().describe("SHA-256 of the file, in hexadecimal."),
-  encrypted: z.literal(true),
-  key_id: z.string().nullable().describe("Identifies the backup key without revealing it."),
-  app_version: z.string().nullable(),
-  schema_version: z.string().nullable(),
-  started_at: isoTime.nullable(),
-  finished_at: isoTime.nullable(),
-  verified_at: isoTime.nullable(),
-  rows: z.record(z.string(), z.number().int()).describe("Number of rows of each table."),
-});
+const backup = named(
+  "Backup",
+  z.object({
+    id: z.string(),
+    created_at: isoTime,
+    status: z
+      .enum(["running", "verified", "unverified", "failed"])
+      .describe(
+        "`verified`: it was restored into a temporary database and every table was compared. `unverified`: the file is complete, but no temporary database could be created; `reason` says why.",
+      ),
+    reason: z.string().nullable(),
+    trigger: z.enum(["request", "schedule", "command"]),
+    size: z.number().int().nullable().describe("Size of the file, in bytes."),
+    file: z
+      .string()
+      .nullable()
+      .describe("Name of the file in the backup directory; null after it is deleted."),
+    node: z.string().nullable().describe("The node whose backup directory has the file."),
+    checksum: z.string().nullable().describe("SHA-256 of the file, in hexadecimal."),
+    encrypted: z.literal(true),
+    key_id: z.string().nullable().describe("Identifies the backup key without revealing it."),
+    app_version: z.string().nullable(),
+    schema_version: z.string().nullable(),
+    started_at: isoTime.nullable(),
+    finished_at: isoTime.nullable(),
+    verified_at: isoTime.nullable(),
+    rows: z.record(z.string(), z.number().int()).describe("Number of rows of each table."),
+  }),
+);
 
-const held = z.object({
-  backup: z.string().nullable().describe("Null: this database was not restored from a backup."),
-  backup_at: isoTime.nullable(),
-  restored_at: isoTime.nullable(),
-  action: z.enum(["release", "discard"]).nullable(),
-  decided_at: isoTime.nullable(),
-  sends: z.number().int().describe("Jobs on hold: not yet decided, or the decision is not yet carried out."),
-  deliveries: z.number().int(),
-  others: z.number().int().describe("Such as edits and reactions."),
-});
+const held = named(
+  "HeldWork",
+  z.object({
+    backup: z.string().nullable().describe("Null: this database was not restored from a backup."),
+    backup_at: isoTime.nullable(),
+    restored_at: isoTime.nullable(),
+    action: z.enum(["release", "discard"]).nullable(),
+    decided_at: isoTime.nullable(),
+    sends: z
+      .number()
+      .int()
+      .describe("Jobs on hold: not yet decided, or the decision is not yet carried out."),
+    deliveries: z.number().int(),
+    others: z.number().int().describe("Such as edits and reactions."),
+  }),
+);
 
 const shared = { access: "owner", role: "admin", tag } as const;
 
@@ -53,6 +66,7 @@ export const backupsContract = {
   }),
   createBackup: route({
     http: "POST /api/admin/backups",
+    errors: ["CONFLICT"],
     ...shared,
     summary: "Make a backup, and verify it by restoring it into a temporary database",
     description:
@@ -63,6 +77,7 @@ export const backupsContract = {
   }),
   downloadBackup: route({
     http: "GET /api/admin/backups/:id/download",
+    errors: ["CONFLICT"],
     needsPassword: true,
     ...shared,
     summary: "Download the encrypted file of a backup",
@@ -81,6 +96,7 @@ export const backupsContract = {
   }),
   decideHeldWork: route({
     http: "POST /api/admin/restored",
+    errors: ["CONFLICT"],
     ...shared,
     summary: "Release or discard the jobs on hold after a restore",
     message: "Decision recorded",

@@ -3,10 +3,12 @@ import {
   isoTime,
   pageInput,
   pagination,
+  removedRow,
   route,
   rowId,
   type UploadedFile,
 } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, fileText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const DAY_MS = 86_400_000;
@@ -36,6 +38,9 @@ const RECIPIENT_STATUS = [
   "skipped",
 ] as const;
 
+const campaignStatus = named("CampaignStatus", z.enum(CAMPAIGN_STATUS));
+const recipientStatus = named("RecipientStatus", z.enum(RECIPIENT_STATUS));
+
 // Not coerced: null or an empty string would become 0, a campaign without pauses.
 const numeric = z.union(
   [
@@ -51,13 +56,16 @@ const delay = numeric.pipe(
 );
 const clock = boundedText(5).regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
 
-const quietHours = z
-  .object({
-    start: clock,
-    end: clock.describe("When the campaign continues. If `end` is before `start`, it is on the next day."),
-    tz: boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
-  })
-  .refine(({ start, end }) => start !== end, "start and end are the same");
+const quietHours = named(
+  "QuietHours",
+  z
+    .object({
+      start: clock,
+      end: clock.describe("When the campaign continues. If `end` is before `start`, it is on the next day."),
+      tz: boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
+    })
+    .refine(({ start, end }) => start !== end, "start and end are the same"),
+);
 
 function isTimeZone(name: string): boolean {
   try {
@@ -71,15 +79,18 @@ const moment = boundedText(64).check(
   z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" }),
 );
 
-const mediaFields = z.object({
-  url: fileText()
-    .optional()
-    .describe("Address of the file, fetched once when the campaign is saved; or a data URI."),
-  base64: fileText().optional(),
-  type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
-  mime_type: boundedText(127).optional(),
-  file_name: boundedText(255).optional(),
-});
+const mediaFields = named(
+  "CampaignFile",
+  z.object({
+    url: fileText()
+      .optional()
+      .describe("Address of the file, fetched once when the campaign is saved; or a data URI."),
+    base64: fileText().optional(),
+    type: z.enum(["image", "video", "audio", "document", "sticker", "ptt"]).optional(),
+    mime_type: boundedText(127).optional(),
+    file_name: boundedText(255).optional(),
+  }),
+);
 
 const mediaIn = z.union([
   mediaFields,
@@ -136,75 +147,87 @@ const campaignAliases = {
   stop_on_error_rate: ["stopOnErrorRate"],
 };
 
-export const campaign = z.object({
-  id: z.number(),
-  name: z.string(),
-  instance_id: z.number(),
-  status: z.enum(CAMPAIGN_STATUS),
-  status_reason: z.string().nullable().describe("Why the campaign is paused or has failed."),
-  message_template: z.string(),
-  media: z
+export const campaign = named(
+  "Campaign",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    instance_id: z.number().int(),
+    status: campaignStatus,
+    status_reason: z.string().nullable().describe("Why the campaign is paused or has failed."),
+    message_template: z.string(),
+    media: z
+      .object({
+        type: z.string(),
+        mime_type: z.string(),
+        file_name: z.string().nullable(),
+        size: z.number().int(),
+        sha256: z.string().nullable(),
+      })
+      .nullable(),
+    min_delay_ms: z.number().int(),
+    max_delay_ms: z.number().int(),
+    scheduled_at: isoTime.nullable(),
+    quiet_hours: z.object({ start: z.string(), end: z.string(), tz: z.string() }).nullable(),
+    daily_limit: z.number().int().nullable(),
+    consent_purpose: z.string().nullable(),
+    stop_on_error_rate: z.number().nullable(),
+    started_at: isoTime.nullable(),
+    completed_at: isoTime.nullable().describe("When it was completed, cancelled or failed."),
+    archived_at: isoTime.nullable(),
+    created_at: isoTime,
+    updated_at: isoTime,
+  }),
+);
+
+export const totals = named(
+  "CampaignTotals",
+  z
     .object({
-      type: z.string(),
-      mime_type: z.string(),
-      file_name: z.string().nullable(),
-      size: z.number(),
-      sha256: z.string().nullable(),
+      total: z.number().int(),
+      pending: z.number().int(),
+      queued: z.number().int(),
+      sent: z.number().int(),
+      delivered: z.number().int(),
+      read: z.number().int(),
+      failed: z.number().int(),
+      cancelled: z.number().int(),
+      skipped: z.number().int(),
     })
-    .nullable(),
-  min_delay_ms: z.number(),
-  max_delay_ms: z.number(),
-  scheduled_at: isoTime.nullable(),
-  quiet_hours: z.object({ start: z.string(), end: z.string(), tz: z.string() }).nullable(),
-  daily_limit: z.number().nullable(),
-  consent_purpose: z.string().nullable(),
-  stop_on_error_rate: z.number().nullable(),
-  started_at: isoTime.nullable(),
-  completed_at: isoTime.nullable().describe("When it was completed, cancelled or failed."),
-  archived_at: isoTime.nullable(),
-  created_at: isoTime,
-  updated_at: isoTime,
-});
-
-export const totals = z
-  .object({
-    total: z.number(),
-    pending: z.number(),
-    queued: z.number(),
-    sent: z.number(),
-    delivered: z.number(),
-    read: z.number(),
-    failed: z.number(),
-    cancelled: z.number(),
-    skipped: z.number(),
-  })
-  .describe(
-    "`sent`, `delivered` and `read` are cumulative; total = pending + queued + sent + failed + cancelled + skipped.",
-  );
-
-const recipient = z.object({
-  id: z.number(),
-  phone: z.string(),
-  status: z.enum(RECIPIENT_STATUS),
-  reason: z
-    .string()
-    .nullable()
     .describe(
-      "Why it was skipped, or failed; `duplicate`: the campaign writes to this person under another number.",
+      "`sent`, `delivered` and `read` are cumulative; total = pending + queued + sent + failed + cancelled + skipped.",
     ),
-  message_id: z.string().nullable(),
-  variables: z.record(z.string(), z.string()),
-  planned_at: isoTime.nullable(),
-  decided_at: isoTime.nullable(),
-});
+);
 
-const warning = z.object({
-  variable: z.string(),
-  missing: z.number().describe("Number of recipients for whom the variable is empty."),
-  message: z.string(),
-});
+const recipient = named(
+  "CampaignRecipient",
+  z.object({
+    id: z.number().int(),
+    phone: z.string(),
+    status: recipientStatus,
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why it was skipped, or failed; `duplicate`: the campaign writes to this person under another number.",
+      ),
+    message_id: z.string().nullable(),
+    variables: z.record(z.string(), z.string()),
+    planned_at: isoTime.nullable(),
+    decided_at: isoTime.nullable(),
+  }),
+);
 
-const status = z.object({ id: z.number(), status: z.enum(CAMPAIGN_STATUS) });
+const warning = named(
+  "TemplateWarning",
+  z.object({
+    variable: z.string(),
+    missing: z.number().describe("Number of recipients for whom the variable is empty."),
+    message: z.string(),
+  }),
+);
+
+const status = named("CampaignState", z.object({ id: z.number().int(), status: campaignStatus }));
 
 const SHARED = { access: "account", tag: "Campaigns", feature: "campaigns" } as const;
 
@@ -216,7 +239,7 @@ export const campaignsContract = {
     message: "Campaigns",
     input: z.object({
       ...pageInput,
-      status: z.enum(CAMPAIGN_STATUS).optional(),
+      status: campaignStatus.optional(),
       instance_id: z.coerce.number().int().optional(),
       archived: boundedText(8)
         .pipe(z.stringbool())
@@ -230,6 +253,7 @@ export const campaignsContract = {
   createCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns",
+    errors: ["MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
     summary: "Create a campaign; add recipients and start it afterwards",
     message: "Campaign created",
     idempotent: true,
@@ -264,6 +288,7 @@ export const campaignsContract = {
   updateCampaign: route({
     ...SHARED,
     http: "PATCH /api/campaigns/:id",
+    errors: ["CAMPAIGN_STATE", "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
     summary: "Change a created or paused campaign; null resets a setting",
     message: "Campaign updated",
     description: "With another `instance_id`, the remaining recipients get the message from that instance.",
@@ -281,6 +306,8 @@ export const campaignsContract = {
   addRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/recipients",
+    requiresBody: true,
+    errors: ["CAMPAIGN_STATE"],
     summary: "Add recipients: in the body, from leads, or as a CSV file",
     description:
       "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. Invalid entries are listed in `invalid`, and all others are added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
@@ -307,12 +334,12 @@ export const campaignsContract = {
     output: z.object({
       inserted: z.number(),
       duplicates: z.number(),
-      skipped: z.number().describe("How many of the inserted recipients get no message."),
+      skipped: z.number().int().describe("How many of the inserted recipients get no message."),
       invalid: z
         .array(z.object({ value: z.string(), reason: z.string() }))
         .describe(`The first ${MAX_LISTED}.`),
-      invalid_count: z.number(),
-      total: z.number().describe("Number of recipients of the campaign after this request."),
+      invalid_count: z.number().int(),
+      total: z.number().int().describe("Number of recipients of the campaign after this request."),
     }),
   }),
 
@@ -345,6 +372,7 @@ export const campaignsContract = {
   startCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/start",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Start or resume a campaign; it is `scheduled` if its time is in the future",
     description:
       "With `dry_run: true` nothing changes: `status` is the present status, and `would_be` the status after a start.",
@@ -356,16 +384,17 @@ export const campaignsContract = {
     }),
     aliases: { dry_run: ["dryRun"] },
     output: status.extend({
-      queued: z.number().describe("Number of recipients that are pending."),
+      queued: z.number().int().describe("Number of recipients that are pending."),
       warnings: z.array(warning),
       dry_run: z.boolean(),
-      would_be: z.enum(CAMPAIGN_STATUS).optional().describe("Only in the response of a dry run."),
+      would_be: campaignStatus.optional().describe("Only in the response of a dry run."),
     }),
   }),
 
   pauseCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/pause",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Pause a campaign; no send starts after the response",
     message: "Campaign paused",
     idempotent: true,
@@ -376,6 +405,7 @@ export const campaignsContract = {
   cancelCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/cancel",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Cancel a campaign permanently; `handed_over` lists messages that may still arrive",
     message: "Campaign cancelled",
     idempotent: true,
@@ -388,6 +418,7 @@ export const campaignsContract = {
   retryFailedRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/retry-failed",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Retry failed recipients, except those whom the message may have reached",
     description:
       "A completed campaign continues immediately and counts against the plan's `max_campaigns`; a paused one continues when you start it. Recipients whose send failed with `UNKNOWN_OUTCOME`, or was not confirmed, stay failed. The file of a completed campaign is stored for 7 days; after that a retry returns `CAMPAIGN_STATE`. A cancelled campaign, and one whose instance was removed, cannot be retried.",
@@ -403,6 +434,7 @@ export const campaignsContract = {
   archiveCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/archive",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Archive an ended campaign, so that lists can omit it; `archived: false` restores it",
     message: "Campaign archived",
     input: z.object({ id: rowId, archived: z.boolean().default(true) }),
@@ -412,12 +444,13 @@ export const campaignsContract = {
   deleteCampaign: route({
     ...SHARED,
     http: "DELETE /api/campaigns/:id",
+    errors: ["CAMPAIGN_STATE"],
     summary: "Delete a campaign with its recipients and its report; the messages it sent stay in their chats",
     description:
       "A campaign that is scheduled, queued, running or paused by the gateway returns 409 `CAMPAIGN_STATE`: pause or cancel it first.",
     message: "Campaign deleted",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 
   getCampaignReport: route({
@@ -428,7 +461,7 @@ export const campaignsContract = {
     input: z.object({
       ...pageInput,
       id: rowId,
-      status: z.enum(RECIPIENT_STATUS).optional(),
+      status: recipientStatus.optional(),
       format: z.enum(["json", "csv"]).default("json"),
     }),
     output: z.object({ campaign, totals, recipients: z.array(recipient) }),

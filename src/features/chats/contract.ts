@@ -1,31 +1,42 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { queryFlag, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { storedMessage } from "../messages/contract.ts";
+import { SESSION_ERRORS } from "../sessions/contract.ts";
 
-const listed = storedMessage.extend({ instance_id: z.number(), conversation_id: z.number() });
+const listed = named(
+  "ListedMessage",
+  storedMessage.extend({ instance_id: z.number().int(), conversation_id: z.number().int() }),
+);
 
-const chat = z.object({
-  id: z.number(),
-  instance_id: z.number(),
-  jid: z.string(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  title: z.string().nullable(),
-  type: z.enum(["contact", "group"]),
-  is_group: z.boolean(),
-  unread_count: z.number().describe("Inbound messages that are not marked as read; counts up to 999."),
-  marked_unread: z.boolean().describe("Whether the chat was marked as unread manually."),
-  archived: z.boolean(),
-  pinned: z.boolean(),
-  muted: z.boolean(),
-  muted_until: isoTime.nullable(),
-  last_message_at: isoTime.nullable(),
-  last_message: listed.nullable(),
-});
+const chat = named(
+  "Chat",
+  z.object({
+    id: z.number().int(),
+    instance_id: z.number().int(),
+    jid: z.string(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    title: z.string().nullable(),
+    type: z.enum(["contact", "group"]),
+    is_group: z.boolean(),
+    unread_count: z
+      .number()
+      .int()
+      .describe("Inbound messages that are not marked as read; counts up to 999."),
+    marked_unread: z.boolean().describe("Whether the chat was marked as unread manually."),
+    archived: z.boolean(),
+    pinned: z.boolean(),
+    muted: z.boolean(),
+    muted_until: isoTime.nullable(),
+    last_message_at: isoTime.nullable(),
+    last_message: listed.nullable(),
+  }),
+);
 
 const MESSAGE_TYPES = [
   "text",
@@ -158,6 +169,8 @@ export const chatsContract = {
   }),
   setChatState: route({
     http: "POST /api/v1/instances/:id/chats/state",
+    requiresBody: true,
+    errors: SESSION_ERRORS,
     access: "instance",
     tag,
     summary: "Archive, mute, pin or mark a chat as read on the phone, or undo it",

@@ -1,23 +1,27 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { trimmedText } from "../../platform/text/bounded-text.ts";
 
 const label = trimmedText(64).min(1, "must not be empty");
 
-const record = z.object({
-  consentId: z.number(),
-  userId: z.number().nullable(),
-  lead_id: z.number().nullable(),
-  phone: z.string().nullable(),
-  purpose: z.string(),
-  consent_type: z.string(),
-  granted: z.boolean(),
-  text_version: z.string().nullable(),
-  text_hash: z.string().nullable(),
-  channel: z.string().nullable(),
-  current: z.boolean().describe("Whether this is the latest record of the subject and purpose."),
-  created_at: isoTime,
-});
+const record = named(
+  "ConsentRecord",
+  z.object({
+    consentId: z.number().int(),
+    userId: z.number().int().nullable(),
+    lead_id: z.number().int().nullable(),
+    phone: z.string().nullable(),
+    purpose: z.string(),
+    consent_type: z.string(),
+    granted: z.boolean(),
+    text_version: z.string().nullable(),
+    text_hash: z.string().nullable(),
+    channel: z.string().nullable(),
+    current: z.boolean().describe("Whether this is the latest record of the subject and purpose."),
+    created_at: isoTime,
+  }),
+);
 
 const TAG = { access: "account", tag: "Privacy" } as const;
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
-
-const id = rowId.describe("Numeric instance id.");
+import { instanceId as id } from "../events/contract.ts";
+import { SESSION_ERRORS } from "../sessions/contract.ts";
 
 /** A flag in a query string. */
 export const queryFlag = z.union([
@@ -10,12 +11,15 @@ export const queryFlag = z.union([
   z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
 ]);
 
-export const digitsOrJid = z
-  .union(
-    [boundedText(120), z.number().int().positive().transform(String)],
-    unionErrorMessage("must be digits with country and area code, or a jid, of at most 120 characters"),
-  )
-  .describe("Digits with country and area code, or a jid.");
+export const digitsOrJid = named(
+  "PhoneOrJid",
+  z
+    .union(
+      [boundedText(120), z.number().int().positive().transform(String)],
+      unionErrorMessage("must be digits with country and area code, or a jid, of at most 120 characters"),
+    )
+    .describe("Digits with country and area code, or a jid."),
+);
 
 /** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
 export const recipientFields = {
@@ -34,28 +38,34 @@ const addresses = {
   phone: z.string().nullable().describe("Digits; never those of a LID."),
 };
 
-const contact = z.object({
-  id: z.number(),
-  ...addresses,
-  name: z.string().nullable().describe("In the phone's address book."),
-  push_name: z.string().nullable().describe("The name that the contact has chosen."),
-  verified_name: z.string().nullable().describe("The verified name of a business."),
-  is_business: z.boolean().nullable(),
-  picture_url: z.string().nullable(),
-  is_blocked: z.boolean(),
-  updated_at: isoTime,
-});
+const contact = named(
+  "Contact",
+  z.object({
+    id: z.number().int(),
+    ...addresses,
+    name: z.string().nullable().describe("In the phone's address book."),
+    push_name: z.string().nullable().describe("The name that the contact has chosen."),
+    verified_name: z.string().nullable().describe("The verified name of a business."),
+    is_business: z.boolean().nullable(),
+    picture_url: z.string().nullable(),
+    is_blocked: z.boolean(),
+    updated_at: isoTime,
+  }),
+);
 
-const checked = z.object({
-  query: z.string(),
-  exists: z.boolean(),
-  is_in_whatsapp: z.boolean().describe("As `exists`."),
-  jid: z.string().nullable(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  verified_name: z.string().nullable(),
-  checked_at: isoTime.nullable().describe("When the network returned this result."),
-});
+const checked = named(
+  "NumberCheck",
+  z.object({
+    query: z.string(),
+    exists: z.boolean(),
+    is_in_whatsapp: z.boolean().describe("As `exists`."),
+    jid: z.string().nullable(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    verified_name: z.string().nullable(),
+    checked_at: isoTime.nullable().describe("When the network returned this result."),
+  }),
+);
 
 const tag = "Contacts";
 const access = "instance";
@@ -63,6 +73,7 @@ const access = "instance";
 export const contactsContract = {
   listContacts: route({
     http: "GET /api/v1/instances/:id/contacts",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "List known contacts, the newest first; `synchronise=true` asks the phone for its address book",
@@ -79,6 +90,8 @@ export const contactsContract = {
   }),
   checkContacts: route({
     http: "POST /api/v1/instances/:id/contacts/check",
+    requiresBody: true,
+    errors: SESSION_ERRORS,
     access,
     cost: 3,
     tag,
@@ -103,6 +116,8 @@ export const contactsContract = {
   }),
   contactInfo: route({
     http: "POST /api/v1/instances/:id/contacts/info",
+    requiresBody: true,
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Read name, picture, about and business data of a contact from the network",
@@ -124,6 +139,8 @@ export const contactsContract = {
   }),
   blockContact: route({
     http: "POST /api/v1/instances/:id/contacts/block",
+    requiresBody: true,
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Block or unblock a contact",

@@ -3,10 +3,12 @@ import {
   isoTime,
   pageInput,
   pagination,
+  removedRow,
   route,
   rowId,
   type UploadedFile,
 } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { storedMessage } from "../messages/contract.ts";
 
@@ -22,9 +24,12 @@ const fieldName = trimmedText(64)
   .min(1)
   .refine((name) => name !== "__proto__", "is not a valid name of a field");
 const fieldValue = z.union([boundedText(2000), z.number(), z.boolean(), z.null()]);
-const fieldValues = z
-  .record(fieldName, fieldValue)
-  .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `has more than ${MAX_FIELDS} fields`);
+const fieldValues = named(
+  "CustomFieldValues",
+  z
+    .record(fieldName, fieldValue)
+    .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `has more than ${MAX_FIELDS} fields`),
+);
 
 /** Rows of one import. */
 export const MAX_IMPORTED = 10_000;
@@ -34,28 +39,34 @@ export const MAX_INVALID = 100;
 export const CUSTOM_FIELD_COLUMN = "custom_fields.";
 export const TAG_SEPARATOR = ";";
 
-const lead = z.object({
-  id: z.number(),
-  phone: z.string().nullable(),
-  lid: z.string().nullable().describe("The network's id of a person whose phone is not known."),
-  name: z.string().nullable(),
-  email: z.string().nullable(),
-  status: z.string(),
-  kanban_status: z.string().nullable(),
-  tags: z.array(z.string()),
-  custom_fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  opted_out_at: isoTime.nullable(),
-  created_at: isoTime,
-  updated_at: isoTime,
-});
+const lead = named(
+  "Lead",
+  z.object({
+    id: z.number().int(),
+    phone: z.string().nullable(),
+    lid: z.string().nullable().describe("The network's id of a person whose phone is not known."),
+    name: z.string().nullable(),
+    email: z.string().nullable(),
+    status: z.string(),
+    kanban_status: z.string().nullable(),
+    tags: z.array(z.string()),
+    custom_fields: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    opted_out_at: isoTime.nullable(),
+    created_at: isoTime,
+    updated_at: isoTime,
+  }),
+);
 
-const note = z.object({
-  id: z.number(),
-  lead_id: z.number(),
-  user_id: z.number().nullable(),
-  note: z.string(),
-  created_at: isoTime,
-});
+const note = named(
+  "LeadNote",
+  z.object({
+    id: z.number().int(),
+    lead_id: z.number().int(),
+    user_id: z.number().int().nullable(),
+    note: z.string(),
+    created_at: isoTime,
+  }),
+);
 
 const leadFields = {
   phone: phone.nullable().optional(),
@@ -77,13 +88,16 @@ const leadAliases = {
 
 const fieldType = z.enum(["text", "number", "boolean", "date", "select"]);
 const options = z.array(label).max(100);
-const customField = z.object({
-  id: z.number(),
-  name: z.string(),
-  type: fieldType,
-  options: z.array(z.string()),
-  created_at: isoTime,
-});
+const customField = named(
+  "CustomField",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    type: fieldType,
+    options: z.array(z.string()),
+    created_at: isoTime,
+  }),
+);
 
 const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
 
@@ -124,6 +138,7 @@ export const crmContract = {
   importLeads: route({
     ...TAG,
     http: "POST /api/leads/import",
+    errors: ["CONFLICT"],
     summary: "Create and change leads from a CSV file",
     description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing. An invalid row is listed in \`invalid\` with its line and the reason, and all others are imported.`,
     message: "Leads imported",
@@ -133,25 +148,27 @@ export const crmContract = {
     bodyLimitBytes: 16_777_216,
     cost: 5,
     output: z.object({
-      created: z.number(),
-      updated: z.number(),
-      unchanged: z.number(),
+      created: z.number().int(),
+      updated: z.number().int(),
+      unchanged: z.number().int(),
       invalid: z
         .array(
           z.object({
-            line: z.number().describe("Line of the file; the first line is 1."),
+            line: z.number().int().describe("Line of the file; the first line is 1."),
             value: z.string(),
             reason: z.string(),
           }),
         )
         .describe(`The first ${MAX_INVALID}.`),
-      invalid_count: z.number(),
+      invalid_count: z.number().int(),
     }),
   }),
 
   createLead: route({
     ...TAG,
     http: "POST /api/leads",
+    requiresBody: true,
+    errors: ["CONFLICT"],
     summary: "Create a lead; a phone belongs to one lead of the account",
     message: "Lead created",
     example: { name: "Bia Souza", phone: "5511999990004" },
@@ -163,6 +180,7 @@ export const crmContract = {
   updateLead: route({
     ...TAG,
     http: "PATCH /api/leads/:id",
+    errors: ["CONFLICT"],
     summary: "Change a lead; `tags` replaces all tags, `custom_fields` merges, and null removes a field",
     message: "Lead updated",
     example: { name: "Bia Souza" },
@@ -177,7 +195,7 @@ export const crmContract = {
     summary: "Remove a lead and its notes; its messages and its opt-out stay",
     message: "Lead removed",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 
   getLeadDetails: route({
@@ -190,15 +208,15 @@ export const crmContract = {
       notes: z.array(note),
       conversations: z.array(
         z.object({
-          id: z.number(),
-          instance_id: z.number(),
+          id: z.number().int(),
+          instance_id: z.number().int(),
           jid: z.string(),
           phone: z.string().nullable(),
           title: z.string().nullable(),
         }),
       ),
       messages: z
-        .array(storedMessage.extend({ instance_id: z.number() }))
+        .array(storedMessage.extend({ instance_id: z.number().int() }))
         .describe("The last 20, newest first."),
     }),
   }),
@@ -222,17 +240,18 @@ export const crmContract = {
     summary: "Delete an internal note of a lead",
     message: "Note deleted",
     input: z.object({ id: rowId, noteId: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 
   addLeadTags: route({
     ...TAG,
     http: "POST /api/leads/:id/tags",
+    requiresBody: true,
     summary: "Add tags to a lead",
     message: "Tags added",
     example: { tags: ["customer"] },
     input: z.object({ id: rowId, tags: tags.optional(), tag: label.optional() }),
-    output: z.object({ id: z.number(), tags: z.array(z.string()) }),
+    output: z.object({ id: z.number().int(), tags: z.array(z.string()) }),
   }),
 
   setLeadFields: route({
@@ -245,7 +264,7 @@ export const crmContract = {
     example: { fields: { city: "Recife" } },
     input: z.looseObject({ id: rowId, fields: fieldValues.optional() }),
     aliases: { fields: ["custom_fields", "customFields"] },
-    output: z.object({ id: z.number(), custom_fields: lead.shape.custom_fields }),
+    output: z.object({ id: z.number().int(), custom_fields: lead.shape.custom_fields }),
   }),
 
   listCustomFields: route({
@@ -260,6 +279,7 @@ export const crmContract = {
   createCustomField: route({
     ...TAG,
     http: "POST /api/custom-fields",
+    errors: ["CONFLICT"],
     role: "admin",
     summary: "Declare a custom field",
     message: "Custom field declared",
@@ -275,6 +295,7 @@ export const crmContract = {
   updateCustomField: route({
     ...TAG,
     http: "PATCH /api/custom-fields/:id",
+    errors: ["CONFLICT"],
     role: "admin",
     summary: "Rename a custom field, with its values, or change its options",
     message: "Custom field updated",
@@ -290,7 +311,7 @@ export const crmContract = {
     summary: "Remove the declaration of a custom field; the values of leads stay",
     message: "Custom field removed",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 };
 

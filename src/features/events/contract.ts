@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 
 /** The events of the specification that a webhook without a filter receives. */
@@ -45,24 +46,30 @@ export type EventName = (typeof EVENT_NAMES)[number];
 
 export const instanceId = rowId.describe("Numeric instance id.");
 
-export const eventDelivery = z.object({
-  webhook_id: z.number(),
-  status: z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]),
-  attempts: z.number(),
-  next_retry_at: isoTime.nullable(),
-  delivered_at: isoTime.nullable(),
-  response_status: z.number().nullable(),
-  error: z.string().nullable(),
-});
+export const eventDelivery = named(
+  "EventDelivery",
+  z.object({
+    webhook_id: z.number().int(),
+    status: z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]),
+    attempts: z.number().int(),
+    next_retry_at: isoTime.nullable(),
+    delivered_at: isoTime.nullable(),
+    response_status: z.number().int().nullable(),
+    error: z.string().nullable(),
+  }),
+);
 
-const eventRow = z.object({
-  id: z.number(),
-  event_id: z.string(),
-  event: z.string(),
-  sequence: z.number(),
-  created_at: isoTime,
-  deliveries: z.array(eventDelivery),
-});
+const eventRow = named(
+  "RecordedEvent",
+  z.object({
+    id: z.number().int(),
+    event_id: z.string(),
+    event: z.string(),
+    sequence: z.number().int(),
+    created_at: isoTime,
+    deliveries: z.array(eventDelivery),
+  }),
+);
 
 export const eventsContract = {
   streamEvents: route({

@@ -1,16 +1,10 @@
 import { z } from "zod";
-import {
-  isoTime,
-  pageInput,
-  pagination,
-  route,
-  rowId,
-  type UploadedFile,
-} from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, route, type UploadedFile } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
-
-const id = rowId.describe("Numeric instance id.");
+import { instanceId as id } from "../events/contract.ts";
+import { SESSION_ERRORS } from "../sessions/contract.ts";
 
 /** Room for the largest picture, as base64 too. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
@@ -65,41 +59,53 @@ const jidAliases = [
 const nameAliases = ["subject", "groupName"];
 const participantAliases = ["numbers", "phones"];
 
-const participant = z.object({
-  jid: z.string(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  admin: z.enum(["admin", "superadmin"]).nullable(),
-});
+const participant = named(
+  "GroupParticipant",
+  z.object({
+    jid: z.string(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    admin: z.enum(["admin", "superadmin"]).nullable(),
+  }),
+);
 
-const group = z.object({
-  jid: z.string(),
-  name: z.string(),
-  subject: z.string().describe("As `name`."),
-  description: z.string().nullable(),
-  owner: z.string().nullable(),
-  size: z.number(),
-  announce: z.boolean().describe("Whether only admins can send messages."),
-  locked: z.boolean().describe("Whether only admins can change name, description and image."),
-  created_at: isoTime.nullable(),
-  participants: z.array(participant),
-  refreshed_at: isoTime.describe(
-    "When the group was last fetched from the network; later changes that the network reported are included.",
-  ),
-});
-
-const personResult = z.object({
-  jid: z.string(),
-  status: z
-    .number()
-    .describe(
-      "The network's status: 200 done, 403 does not accept invitations, 404 unknown, 409 already a member.",
+const group = named(
+  "Group",
+  z.object({
+    jid: z.string(),
+    name: z.string(),
+    subject: z.string().describe("As `name`."),
+    description: z.string().nullable(),
+    owner: z.string().nullable(),
+    size: z.number().int(),
+    announce: z.boolean().describe("Whether only admins can send messages."),
+    locked: z.boolean().describe("Whether only admins can change name, description and image."),
+    created_at: isoTime.nullable(),
+    participants: z.array(participant),
+    refreshed_at: isoTime.describe(
+      "When the group was last fetched from the network; later changes that the network reported are included.",
     ),
-  success: z.boolean(),
-  error: z.string().nullable(),
-});
+  }),
+);
 
-const settingError = z.object({ setting: z.string(), code: z.string(), message: z.string() });
+const personResult = named(
+  "ParticipantResult",
+  z.object({
+    jid: z.string(),
+    status: z
+      .number()
+      .describe(
+        "The network's status: 200 done, 403 does not accept invitations, 404 unknown, 409 already a member.",
+      ),
+    success: z.boolean(),
+    error: z.string().nullable(),
+  }),
+);
+
+const settingError = named(
+  "SettingError",
+  z.object({ setting: z.string(), code: z.string(), message: z.string() }),
+);
 
 const tag = "Groups";
 const access = "instance";
@@ -107,6 +113,7 @@ const access = "instance";
 export const groupsContract = {
   listGroups: route({
     http: "GET /api/v1/instances/:id/groups",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "List the groups that the instance is in, as they are known; `refresh=true` asks the network",
@@ -125,6 +132,7 @@ export const groupsContract = {
   }),
   getGroup: route({
     http: "GET /api/v1/instances/:id/groups/:jid",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Get one group as it is known; `refresh=true` asks the network, once a minute at most",
@@ -134,6 +142,7 @@ export const groupsContract = {
   }),
   createGroup: route({
     http: "POST /api/v1/instances/:id/groups",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Make a group; each person has a result of their own",
@@ -148,6 +157,7 @@ export const groupsContract = {
   }),
   updateGroupParticipants: route({
     http: "POST /api/v1/instances/:id/groups/participants",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Add, remove, promote or demote people; each has a result of their own",
@@ -158,6 +168,7 @@ export const groupsContract = {
   }),
   updateGroupSettings: route({
     http: "POST /api/v1/instances/:id/groups/settings",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Change name, description, image or permissions; returns which were applied and which refused",
@@ -192,6 +203,7 @@ export const groupsContract = {
   }),
   getGroupInvite: route({
     http: "GET /api/v1/instances/:id/groups/:jid/invite",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Get the invitation link of a group",
@@ -201,6 +213,7 @@ export const groupsContract = {
   }),
   joinGroup: route({
     http: "POST /api/v1/instances/:id/groups/join",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Join a group by its invitation link or the code of it",
@@ -216,6 +229,7 @@ export const groupsContract = {
   }),
   leaveGroup: route({
     http: "POST /api/v1/instances/:id/groups/leave",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Leave a group",

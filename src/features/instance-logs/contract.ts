@@ -1,54 +1,68 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { instanceId } from "../events/contract.ts";
+import { sendError } from "../messages/contract.ts";
 
 const text = z.string().nullable();
 
-const message = z.object({
-  id: z.number(),
-  message_id: z.string(),
-  direction: z.string(),
-  origin: z.string(),
-  jid: z.string(),
-  type: z.string(),
-  status: z.string(),
-  error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
-  track_id: text,
-  created_at: isoTime,
-});
+const message = named(
+  "MessageLogEntry",
+  z.object({
+    id: z.number().int(),
+    message_id: z.string(),
+    direction: z.string(),
+    origin: z.string(),
+    jid: z.string(),
+    type: z.string(),
+    status: z.string(),
+    error: sendError.nullable(),
+    track_id: text,
+    created_at: isoTime,
+  }),
+);
 
-const connection = z.object({ id: z.number(), status: z.string(), reason: text, created_at: isoTime });
+const connection = named(
+  "ConnectionLogEntry",
+  z.object({ id: z.number().int(), status: z.string(), reason: text, created_at: isoTime }),
+);
 
-const webhook = z.object({
-  id: z.number(),
-  webhook_id: z.number(),
-  webhook_name: z.string(),
-  event_id: z.string(),
-  event: z.string(),
-  url: z.string(),
-  attempt: z.number().int(),
-  trigger: z.string(),
-  success: z.boolean(),
-  status_code: z.number().int().nullable(),
-  error: text,
-  duration_ms: z.number(),
-  created_at: isoTime,
-});
+const webhook = named(
+  "AttemptLogEntry",
+  z.object({
+    id: z.number().int(),
+    webhook_id: z.number().int(),
+    webhook_name: z.string(),
+    event_id: z.string(),
+    event: z.string(),
+    url: z.string(),
+    attempt: z.number().int(),
+    trigger: z.string(),
+    success: z.boolean(),
+    status_code: z.number().int().nullable(),
+    error: text,
+    duration_ms: z.number(),
+    created_at: isoTime,
+  }),
+);
 
-const api = z.object({
-  id: z.number(),
-  method: z.string(),
-  route: z.string().describe("The path pattern of the route."),
-  status: z.number().int(),
-  code: text.describe("The error code of a failed request."),
-  duration_ms: z.number(),
-  caller: z.enum(["user", "key", "admin"]),
-  user_id: z.number().nullable(),
-  key_last4: text,
-  ip: text.describe("The caller's address without its last part."),
-  request_id: z.string(),
-  created_at: isoTime,
-});
+const api = named(
+  "RequestLogEntry",
+  z.object({
+    id: z.number().int(),
+    method: z.string(),
+    route: z.string().describe("The path pattern of the route."),
+    status: z.number().int(),
+    code: text.describe("The error code of a failed request."),
+    duration_ms: z.number(),
+    caller: z.enum(["user", "key", "admin"]),
+    user_id: z.number().int().nullable(),
+    key_last4: text,
+    ip: text.describe("The caller's address without its last part."),
+    request_id: z.string(),
+    created_at: isoTime,
+  }),
+);
 
 export const LOG_TYPES = ["messages", "connections", "webhooks", "api"] as const;
 

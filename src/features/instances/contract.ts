@@ -1,29 +1,35 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, removedRow, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
 
-export const instanceStatus = z.enum([
-  "created",
-  "connecting",
-  "qr_pending",
-  "qr_expired",
-  "passkey_required",
-  "connected",
-  "reconnecting",
-  "disconnected",
-  "logged_out",
-  "banned",
-  "error",
-]);
+export const instanceStatus = named(
+  "InstanceStatus",
+  z.enum([
+    "created",
+    "connecting",
+    "qr_pending",
+    "qr_expired",
+    "passkey_required",
+    "connected",
+    "reconnecting",
+    "disconnected",
+    "logged_out",
+    "banned",
+    "error",
+  ]),
+);
 
 const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 const limit = z.number().int().nullable().describe("null: no limit.");
 
-export const attention = z
-  .object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime })
+export const attention = named(
+  "Attention",
+  z.object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime }),
+)
   .nullable()
   .describe("A request of the network that a person must handle; otherwise the session may end.");
 
@@ -44,102 +50,120 @@ export const DEFAULT_SETTINGS = {
 
 const delayMs = z.number().int().min(0).max(3_600_000);
 
-export const settings = z.object({
-  reject_calls: z.boolean(),
-  reject_message: boundedText(4096).nullable().describe("Text that a rejected phone caller gets."),
-  ignore_groups: z.boolean(),
-  mark_online: z.boolean(),
-  read_messages: z.boolean(),
-  send_delay_min_ms: delayMs.describe("Shortest pause between two sends, in milliseconds."),
-  send_delay_max_ms: delayMs.describe("Longest pause between two sends, in milliseconds."),
-  messages_per_minute: z
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
-    .nullable()
-    .describe(
-      "Most sends per minute of this instance, from all sources; not more than the plan allows. null: the plan's limit.",
-    ),
-  media_retention_days: z.number().int().min(1).max(3650).nullable().describe("null: the gateway's default."),
-  on_unknown: z
-    .enum(["resend", "fail"])
-    .describe(
-      "What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails.",
-    ),
-  device_name: trimmedText(40)
-    .min(1)
-    .regex(/^\P{C}+$/u, "must have no control characters")
-    .nullable()
-    .describe(
-      "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
-    ),
-});
-
-const webhookPackage = z.object({
-  webhooks_url: z.string(),
-  webhook_events_url: z.string(),
-  webhook_logs_url: z.string(),
-  webhook_test_url: z.string(),
-  signing_header: z.string(),
-  signature_format: z.string(),
-});
-
-const instance = z.object({
-  id: z.number(),
-  account_id: z.number(),
-  name: z.string(),
-  network: z.enum(["whatsapp", "sandbox"]),
-  status: instanceStatus,
-  connection_status: instanceStatus,
-  phone: text,
-  phone_connected: text,
-  jid: text,
-  lid: text,
-  profile_name: text,
-  profile_picture_url: text,
-  webhook_enabled: z.boolean(),
-  webhook: webhookPackage,
-  metadata: z.record(z.string(), z.unknown()),
-  settings,
-  limits: z.object({
-    max_instances: limit,
-    max_users: limit,
-    max_messages: limit,
-    max_campaigns: limit,
-    max_leads: limit,
-    max_storage_mb: limit,
-    api_rate_limit_per_minute: limit,
-    instance_rate_limit_per_minute: limit,
-    message_rate_limit_per_minute: limit,
-    messages_per_minute: limit.describe(
-      "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
-    ),
-    messages_used: z
+export const settings = named(
+  "InstanceSettings",
+  z.object({
+    reject_calls: z.boolean(),
+    reject_message: boundedText(4096).nullable().describe("Text that a rejected phone caller gets."),
+    ignore_groups: z.boolean(),
+    mark_online: z.boolean(),
+    read_messages: z.boolean(),
+    send_delay_min_ms: delayMs.describe("Shortest pause between two sends, in milliseconds."),
+    send_delay_max_ms: delayMs.describe("Longest pause between two sends, in milliseconds."),
+    messages_per_minute: z
       .number()
       .int()
+      .min(1)
+      .max(100_000)
       .nullable()
-      .describe("Messages of the whole account in this month (UTC); null: the plan has no such limit."),
-    messages_reset_at: isoTime,
+      .describe(
+        "Most sends per minute of this instance, from all sources; not more than the plan allows. null: the plan's limit.",
+      ),
+    media_retention_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(3650)
+      .nullable()
+      .describe("null: the gateway's default."),
+    on_unknown: z
+      .enum(["resend", "fail"])
+      .describe(
+        "What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails.",
+      ),
+    device_name: trimmedText(40)
+      .min(1)
+      .regex(/^\P{C}+$/u, "must have no control characters")
+      .nullable()
+      .describe(
+        "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
+      ),
   }),
-  new_chats_locked_until: timeOrNull.describe(
-    "Until this time the network rejects messages of this instance that start new chats.",
-  ),
-  attention,
-  last_qr_at: timeOrNull,
-  connected_at: timeOrNull,
-  disconnected_at: timeOrNull,
-  last_seen_at: timeOrNull.describe(
-    "When the session was last known to be connected; updated every five to six minutes.",
-  ),
-  last_disconnect_reason: text,
-  created_at: isoTime,
-  updated_at: isoTime,
-});
+);
 
-const instanceWithToken = instance.extend({
-  token: text.describe("The API key; in full at creation, otherwise masked."),
-});
+const webhookPackage = named(
+  "WebhookAddresses",
+  z.object({
+    webhooks_url: z.string(),
+    webhook_events_url: z.string(),
+    webhook_logs_url: z.string(),
+    webhook_test_url: z.string(),
+    signing_header: z.string(),
+    signature_format: z.string(),
+  }),
+);
+
+const instance = named(
+  "Instance",
+  z.object({
+    id: z.number().int(),
+    account_id: z.number().int(),
+    name: z.string(),
+    network: z.enum(["whatsapp", "sandbox"]),
+    status: instanceStatus,
+    connection_status: instanceStatus,
+    phone: text,
+    phone_connected: text,
+    jid: text,
+    lid: text,
+    profile_name: text,
+    profile_picture_url: text,
+    webhook_enabled: z.boolean(),
+    webhook: webhookPackage,
+    metadata: z.record(z.string(), z.unknown()),
+    settings,
+    limits: z.object({
+      max_instances: limit,
+      max_users: limit,
+      max_messages: limit,
+      max_campaigns: limit,
+      max_leads: limit,
+      max_storage_mb: limit,
+      api_rate_limit_per_minute: limit,
+      instance_rate_limit_per_minute: limit,
+      message_rate_limit_per_minute: limit,
+      messages_per_minute: limit.describe(
+        "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
+      ),
+      messages_used: z
+        .number()
+        .int()
+        .nullable()
+        .describe("Messages of the whole account in this month (UTC); null: the plan has no such limit."),
+      messages_reset_at: isoTime,
+    }),
+    new_chats_locked_until: timeOrNull.describe(
+      "Until this time the network rejects messages of this instance that start new chats.",
+    ),
+    attention,
+    last_qr_at: timeOrNull,
+    connected_at: timeOrNull,
+    disconnected_at: timeOrNull,
+    last_seen_at: timeOrNull.describe(
+      "When the session was last known to be connected; updated every five to six minutes.",
+    ),
+    last_disconnect_reason: text,
+    created_at: isoTime,
+    updated_at: isoTime,
+  }),
+);
+
+const instanceWithToken = named(
+  "InstanceWithKey",
+  instance.extend({
+    token: text.describe("The API key; in full at creation, otherwise masked."),
+  }),
+);
 
 const keyScope = z
   .enum(["instance", "account"])
@@ -147,23 +171,29 @@ const keyScope = z
     "Whose chats and messages the key can read: of its own instance, or of all instances of the account.",
   );
 
-const apiKey = z.object({
-  id: z.number().describe("Of the instance."),
-  token: z.string().describe("Masked."),
-  scope: keyScope,
-  created_at: isoTime,
-  last_used_at: timeOrNull,
-});
+const apiKey = named(
+  "ApiKey",
+  z.object({
+    id: z.number().int().describe("Of the instance."),
+    token: z.string().describe("Masked."),
+    scope: keyScope,
+    created_at: isoTime,
+    last_used_at: timeOrNull,
+  }),
+);
 
-const created = z.object({
-  id: z.number(),
-  name: z.string(),
-  status: instanceStatus,
-  api_key: z.string().describe("Returned only in this response."),
-  webhook_secret: z.string().describe("Returned only in this response."),
-  webhook: webhookPackage.extend({ secret: z.string() }),
-  default_webhook: webhook.optional().describe("Present when a webhook address was given."),
-});
+const created = named(
+  "CreatedInstance",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    status: instanceStatus,
+    api_key: z.string().describe("Returned only in this response."),
+    webhook_secret: z.string().describe("Returned only in this response."),
+    webhook: webhookPackage.extend({ secret: z.string() }),
+    default_webhook: webhook.optional().describe("Present when a webhook address was given."),
+  }),
+);
 
 const proxyUrl = trimmedText(2048).regex(
   /^(https?|socks[45]):\/\/[^\s/]+/i,
@@ -197,7 +227,7 @@ const fields = {
     .object({ url: proxyUrl })
     .nullable()
     .describe("Proxy for the connection to the network; null: none."),
-  settings: settings.partial(),
+  settings: named("InstanceSettingsChange", settings.partial()),
 };
 
 const createInput = z.object({
@@ -289,7 +319,7 @@ export const instancesContract = {
     summary: "Unlink and remove an instance with its keys, webhooks and messages",
     message: "Instance removed",
     input: z.object({ id: instanceId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 };
 
@@ -305,7 +335,10 @@ export const apiKeysContract = {
     message: "API key regenerated",
     aliases: { grace_seconds: ["graceSeconds"] },
     input: z.object({ id: instanceId, grace_seconds: z.coerce.number().int().min(0).max(86_400).default(0) }),
-    output: z.object({ id: z.number(), api_key: z.string().describe("Returned only in this response.") }),
+    output: z.object({
+      id: z.number().int(),
+      api_key: z.string().describe("Returned only in this response."),
+    }),
   }),
   getApiKey: route({
     http: "GET /api/v1/instances/:id/api-key",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -8,48 +9,54 @@ export type ProviderName = (typeof PROVIDERS)[number];
 
 const provider = z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(", ")}`);
 
-export const integration = z.object({
-  provider,
-  enabled: z.boolean(),
-  config: z
-    .record(z.string(), z.unknown())
-    .describe("Secrets are masked. If you send a masked secret back, it stays unchanged."),
-  has_token: z.boolean(),
-  status: z
-    .enum(["unknown", "ok", "warning", "failing", "auth_error", "inactive"])
-    .describe(
-      "Result of the last request. `warning`: it worked, except for the problem in `last_error`. `inactive`: the service responds but does not accept events.",
-    ),
-  last_error: z.string().nullable(),
-  last_error_is_past: z
-    .boolean()
-    .describe("Whether a later request has succeeded, so that `last_error` is out of date."),
-  last_error_at: isoTime.nullable(),
-  last_success_at: isoTime.nullable(),
-  paused_until: isoTime
-    .nullable()
-    .describe(
-      "Until this time the gateway sends nothing to the integration, because most requests failed; null: not paused.",
-    ),
-  paused_chats: z
-    .array(z.object({ chat: z.string(), paused_until: isoTime, pauses: z.number() }))
-    .describe("Chats in which the integration is paused because it replied too often; the latest 50."),
-  waiting: z.number().describe("Number of events and tasks that wait for the integration."),
-  created_at: isoTime,
-  updated_at: isoTime,
-});
+export const integration = named(
+  "Integration",
+  z.object({
+    provider,
+    enabled: z.boolean(),
+    config: z
+      .record(z.string(), z.unknown())
+      .describe("Secrets are masked. If you send a masked secret back, it stays unchanged."),
+    has_token: z.boolean(),
+    status: z
+      .enum(["unknown", "ok", "warning", "failing", "auth_error", "inactive"])
+      .describe(
+        "Result of the last request. `warning`: it worked, except for the problem in `last_error`. `inactive`: the service responds but does not accept events.",
+      ),
+    last_error: z.string().nullable(),
+    last_error_is_past: z
+      .boolean()
+      .describe("Whether a later request has succeeded, so that `last_error` is out of date."),
+    last_error_at: isoTime.nullable(),
+    last_success_at: isoTime.nullable(),
+    paused_until: isoTime
+      .nullable()
+      .describe(
+        "Until this time the gateway sends nothing to the integration, because most requests failed; null: not paused.",
+      ),
+    paused_chats: z
+      .array(z.object({ chat: z.string(), paused_until: isoTime, pauses: z.number().int() }))
+      .describe("Chats in which the integration is paused because it replied too often; the latest 50."),
+    waiting: z.number().describe("Number of events and tasks that wait for the integration."),
+    created_at: isoTime,
+    updated_at: isoTime,
+  }),
+);
 
 const saved = integration.extend({
   warnings: z.array(z.string()).describe("Problems that the configuration is likely to cause."),
 });
 
-const testReport = z.object({
-  success: z.boolean(),
-  message: z.string().describe("The problem and its remedy, as a text."),
-  status_code: z.number().nullable(),
-  duration_ms: z.number(),
-  details: z.record(z.string(), z.unknown()),
-});
+const testReport = named(
+  "IntegrationTest",
+  z.object({
+    success: z.boolean(),
+    message: z.string().describe("The problem and its remedy, as a text."),
+    status_code: z.number().int().nullable(),
+    duration_ms: z.number(),
+    details: z.record(z.string(), z.unknown()),
+  }),
+);
 
 export type TestReport = z.output<typeof testReport>;
 
@@ -62,7 +69,7 @@ const shared = {
   feature: "integrations",
 } as const;
 
-const named = z.object({ id: instanceId, provider });
+const target = z.object({ id: instanceId, provider });
 
 const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \`config\` themselves.
 
@@ -94,11 +101,13 @@ export const integrationsContract = {
     role: "admin",
     ...shared,
     summary: "Get the configuration and state of an integration",
-    input: named,
+    input: target,
     output: integration,
   }),
   saveIntegration: route({
     http: "PUT /api/v1/instances/:id/integrations/:provider",
+    requiresBody: true,
+    errors: ["CONFLICT", "CONNECT_FAILED"],
     ...shared,
     role: "admin",
     summary: "Configure an integration; with only the field `enabled` the configuration stays unchanged",
@@ -119,7 +128,7 @@ export const integrationsContract = {
     role: "admin",
     summary: "Remove an integration and its pending events",
     message: "Integration removed",
-    input: named,
+    input: target,
     output: z.object({ provider }),
   }),
   testIntegration: route({
@@ -128,11 +137,12 @@ export const integrationsContract = {
     role: "admin",
     summary: "Test an integration and explain its problems",
     message: "Integration tested",
-    input: named,
+    input: target,
     output: testReport,
   }),
   receiveChatwoot: route({
     http: "POST /webhooks/chatwoot/:id/:token",
+    errors: ["INVALID_CREDENTIALS", "INSTANCE_NOT_CONNECTED", "NOT_SUPPORTED", "MEDIA_DOWNLOAD_FAILED"],
     access: "public",
     tag: "Integrations",
     summary: "Receive the webhooks of a Chatwoot inbox; saving the integration registers this address there",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -10,16 +11,19 @@ const challenge = z
   .nullable()
   .describe("WebAuthn `PublicKeyCredentialRequestOptionsJSON`, to be signed on https://web.whatsapp.com.");
 
-const passkey = z.object({
-  state: z
-    .enum(PASSKEY_STATES)
-    .describe(
-      "`required`: sign the challenge. `awaiting_phone`: wait for the phone. `confirmation_required`: compare the code. `finishing`: the phone links.",
-    ),
-  challenge,
-  code: z.string().nullable().describe("Also shown on the phone, where it must be the same."),
-  expires_at: isoTime.nullable().describe("When this state and the pairing expire."),
-});
+const passkey = named(
+  "Passkey",
+  z.object({
+    state: z
+      .enum(PASSKEY_STATES)
+      .describe(
+        "`required`: sign the challenge. `awaiting_phone`: wait for the phone. `confirmation_required`: compare the code. `finishing`: the phone links.",
+      ),
+    challenge,
+    code: z.string().nullable().describe("Also shown on the phone, where it must be the same."),
+    expires_at: isoTime.nullable().describe("When this state and the pairing expire."),
+  }),
+);
 
 const binary = boundedText(8_192)
   .min(1)
@@ -29,13 +33,25 @@ const binary = boundedText(8_192)
 const assertion = {
   rawId: binary,
   type: z.literal("public-key"),
-  response: z.object({
-    clientDataJSON: binary,
-    authenticatorData: binary,
-    signature: binary,
-    userHandle: binary.nullish().transform((value) => value ?? null),
-  }),
+  response: named(
+    "AssertionResponse",
+    z.object({
+      clientDataJSON: binary,
+      authenticatorData: binary,
+      signature: binary,
+      userHandle: binary.nullish().transform((value) => value ?? null),
+    }),
+  ),
 };
+
+/** Errors of the steps of a passkey. */
+const PASSKEY_ERRORS = [
+  "INSTANCE_NOT_CONNECTED",
+  "CONFLICT",
+  "NOT_SUPPORTED",
+  "SEND_FAILED",
+  "SEND_TIMEOUT",
+] as const;
 
 const tag = "Instances";
 
@@ -48,24 +64,27 @@ const link = {
   tag: "Link page",
 } as const;
 
-const linkState = z.object({
-  name: z.string(),
-  status: z.string(),
-  is_linked: z.boolean().describe("The instance is linked, and the link is no longer valid."),
-  version: z.string().describe("Changes with each other field. Send it as `since` to wait for a change."),
-  link_expires_at: isoTime,
-  qr: z.string().nullable(),
-  attempt: z.number().int().nullable(),
-  max_attempts: z.number().int().nullable(),
-  is_refreshed: z.boolean().describe("Whether the phone must scan again."),
-  pairing_code: z.string().nullable(),
-  expires_at: isoTime.nullable(),
-  passkey,
-  error: z
-    .object({ message: z.string(), action: z.string() })
-    .nullable()
-    .describe("Why the last attempt failed."),
-});
+const linkState = named(
+  "LinkState",
+  z.object({
+    name: z.string(),
+    status: z.string(),
+    is_linked: z.boolean().describe("The instance is linked, and the link is no longer valid."),
+    version: z.string().describe("Changes with each other field. Send it as `since` to wait for a change."),
+    link_expires_at: isoTime,
+    qr: z.string().nullable(),
+    attempt: z.number().int().nullable(),
+    max_attempts: z.number().int().nullable(),
+    is_refreshed: z.boolean().describe("Whether the phone must scan again."),
+    pairing_code: z.string().nullable(),
+    expires_at: isoTime.nullable(),
+    passkey,
+    error: z
+      .object({ message: z.string(), action: z.string() })
+      .nullable()
+      .describe("Why the last attempt failed."),
+  }),
+);
 
 const session = boundedText(200).describe(
   "With an API key: `default`, or the id or name of its instance. With a sign-in: the id or name of an instance.",
@@ -85,6 +104,7 @@ export const linkingContract = {
   }),
   submitPasskeyAssertion: route({
     http: "POST /api/v1/instances/:id/passkey/assertion",
+    errors: PASSKEY_ERRORS,
     access: "instance",
     tag,
     summary: "Send the signed challenge, as `credential.toJSON()` returns it on web.whatsapp.com",
@@ -101,6 +121,7 @@ export const linkingContract = {
   }),
   confirmPasskey: route({
     http: "POST /api/v1/instances/:id/passkey/confirm",
+    errors: PASSKEY_ERRORS,
     access: "instance",
     tag,
     summary: "Confirm that the phone shows the same code",
@@ -110,6 +131,7 @@ export const linkingContract = {
   }),
   cancelPasskey: route({
     http: "POST /api/v1/instances/:id/passkey/cancel",
+    errors: PASSKEY_ERRORS,
     access: "instance",
     tag,
     summary: "Cancel the pairing that waits for a passkey",
@@ -119,6 +141,7 @@ export const linkingContract = {
   }),
   createLink: route({
     http: "POST /api/v1/instances/:id/link",
+    errors: ["CONFLICT"],
     access: "instance",
     tag,
     summary: "Create a page on which a person without an account links a phone; valid once, for 10 minutes",
@@ -126,12 +149,13 @@ export const linkingContract = {
       "Only this response shows the address, which replaces an earlier one. It works only in the browser that opens it first. It can only link this instance, and ends when the instance is linked.",
     message: "Link created",
     input: z.object({ id: instanceId }),
-    output: z.object({ id: z.number(), url: z.string(), expires_at: isoTime }),
+    output: z.object({ id: z.number().int(), url: z.string(), expires_at: isoTime }),
   }),
 
   openLink: route({
     ...link,
     http: "POST /link/:token/open",
+    errors: ["CONFLICT", "FORBIDDEN"],
     summary: "Bind the link to this browser; returns the secret for all further requests",
     message: "Link opened",
     input: linkToken.extend({
@@ -142,6 +166,7 @@ export const linkingContract = {
   readLink: route({
     ...link,
     http: "POST /link/:token/state",
+    errors: ["CONFLICT"],
     summary: "Get the contents of the page; waits up to 20 seconds for a change after `since`",
     message: "Link",
     input: linkToken.extend({ browser: boundedText(200), since: boundedText(100).optional() }),
@@ -150,6 +175,7 @@ export const linkingContract = {
   connectLink: route({
     ...link,
     http: "POST /link/:token/connect",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "CONNECT_FAILED"],
     summary: "Start to link by QR code, or with `phone` by pairing code",
     message: "Connection started",
     input: linkToken.extend({
@@ -164,14 +190,19 @@ export const linkingContract = {
   submitLinkAssertion: route({
     ...link,
     http: "POST /link/:token/passkey/assertion",
+    errors: PASSKEY_ERRORS,
     summary: "Send the signed challenge",
     message: "Assertion accepted",
-    input: linkToken.extend({ browser: boundedText(200), assertion: z.object(assertion) }),
+    input: linkToken.extend({
+      browser: boundedText(200),
+      assertion: named("Assertion", z.object(assertion)),
+    }),
     output: passkey,
   }),
   confirmLinkPasskey: route({
     ...link,
     http: "POST /link/:token/passkey/confirm",
+    errors: PASSKEY_ERRORS,
     summary: "Confirm that the phone shows the same code",
     message: "Code confirmed",
     input: linkToken.extend({ browser: boundedText(200) }),
@@ -180,6 +211,7 @@ export const linkingContract = {
   cancelLinkPasskey: route({
     ...link,
     http: "POST /link/:token/passkey/cancel",
+    errors: PASSKEY_ERRORS,
     summary: "Cancel the pairing that waits for a passkey",
     message: "Pairing cancelled",
     input: linkToken.extend({ browser: boundedText(200) }),
@@ -197,6 +229,7 @@ export const linkingContract = {
   wahaPasskey: route({
     ...WAHA,
     http: "POST /api/:session/auth/passkey",
+    errors: PASSKEY_ERRORS,
     summary: "Send the signed challenge in WAHA's format",
     bodyLimitBytes: 65_536,
     input: z.object({ session, ...assertion }),
@@ -214,6 +247,7 @@ export const linkingContract = {
   wahaPasskeyConfirm: route({
     ...WAHA,
     http: "POST /api/:session/auth/passkey/confirm",
+    errors: PASSKEY_ERRORS,
     summary: "Confirm the code in WAHA's format",
     input: z.object({ session }),
     output: z.object({ success: z.boolean() }),

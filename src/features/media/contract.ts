@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 
@@ -11,13 +12,22 @@ export const mimeType = trimmedText(127).regex(
 
 const mediaId = boundedText(64).describe("`media.id` of a message.");
 
-const file = { tag: "Messages", output: z.never(), raw: "*/*", statuses: [206, 304, 416] } as const;
+const ERRORS = ["INSTANCE_NOT_CONNECTED", "MEDIA_EXPIRED", "NOT_SUPPORTED", "MEDIA_DOWNLOAD_FAILED"] as const;
+
+const file = {
+  tag: "Messages",
+  errors: ERRORS,
+  output: z.never(),
+  raw: "*/*",
+  statuses: [206, 304, 416],
+} as const;
 
 const signedLink = z.object({ mediaId, expires: boundedText(16), signature: boundedText(64) });
 
 export const mediaContract = {
   downloadMedia: route({
     http: "POST /api/v1/instances/:id/messages/download",
+    errors: ERRORS,
     access: "instance",
     tag: "Messages",
     summary: "Get the file of a message: its bytes, or with `return_base64` as JSON",
@@ -32,7 +42,7 @@ export const mediaContract = {
       message_id: z.string(),
       mime_type: z.string(),
       file_name: z.string().nullable(),
-      size: z.number(),
+      size: z.number().int(),
       base64: z.string(),
     }),
     raw: "*/*",
@@ -62,20 +72,24 @@ export const mediaContract = {
 };
 
 /** The file of a message, as messages show it. */
-export const media = z.object({
-  id: z.string().nullable(),
-  status: z
-    .enum(["pending", "ready", "failed", "expired", "remote"])
-    .describe("`remote`: only the network has the file; a download fetches it."),
-  url: z
-    .string()
-    .nullable()
-    .describe("Path below the gateway's address; needs a credential of the instance."),
-  type: z.string(),
-  mime_type: z.string(),
-  file_name: z.string().nullable(),
-  size: z.number().describe("Bytes."),
-  sha256: z.string().nullable(),
-  seconds: z.number().nullable(),
-  reason: z.string().nullable().describe("Why a file is `failed` or `expired`."),
-});
+export const media = named(
+  "MessageFile",
+  z.object({
+    id: z.string().nullable(),
+    status: z
+      .enum(["pending", "ready", "failed", "expired", "remote"])
+      .describe("`remote`: only the network has the file; a download fetches it."),
+    url: z
+      .string()
+      .nullable()
+      .describe("Path below the gateway's address; needs a credential of the instance."),
+    type: z.string(),
+    mime_type: z.string(),
+    file_name: z.string().nullable(),
+    // The sender states it, so it may be larger than an exact integer.
+    size: z.number().meta({ type: "integer" }).describe("Bytes."),
+    sha256: z.string().nullable(),
+    seconds: z.number().nullable(),
+    reason: z.string().nullable().describe("Why a file is `failed` or `expired`."),
+  }),
+);

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
+import { SESSION_ERRORS } from "../sessions/contract.ts";
 
 // Checks the size before the values, since a check of half a million values is slow.
 const jsonObject = z
@@ -66,6 +68,9 @@ const sendOptions = {
   track_id: boundedText(200).optional().describe("Returned in the events of the message."),
   metadata: jsonObject.optional().describe("Stored with the message."),
 };
+
+/** The fields of every send. */
+const sendFields = named("SendFields", z.object({ ...recipientFields, ...sendOptions }), "input").shape;
 
 const sendAliases = {
   ...recipientAliases,
@@ -188,8 +193,7 @@ export const cardName = trimmedText(200)
 
 const cardFields = {
   name: cardName.optional(),
-  contact: z
-    .object({ name: cardName, phone: digitsOrJid })
+  contact: named("ContactCard", z.object({ name: cardName, phone: digitsOrJid }))
     .optional()
     .describe("The contact card, if `phone` names the recipient."),
   vcard: boundedText(10_000)
@@ -201,14 +205,17 @@ const cardAliases = {
   phone: ["phoneNumber", "contact_phone"],
 };
 
-const sentMessage = z.object({
-  message_id: z.string().describe("The network's id."),
-  providerMessageId: z.string().describe("As `message_id`."),
-  id: z.number(),
-  jid: z.string(),
-  status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
-  timestamp: z.iso.datetime(),
-});
+const sentMessage = named(
+  "SentMessage",
+  z.object({
+    message_id: z.string().describe("The network's id."),
+    providerMessageId: z.string().describe("As `message_id`."),
+    id: z.number().int(),
+    jid: z.string(),
+    status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
+    timestamp: z.iso.datetime(),
+  }),
+);
 
 const queued = {
   queued: z.literal(true),
@@ -217,131 +224,167 @@ const queued = {
 };
 
 const accepted = {
-  output: z.object({ ...queued, message: z.object({ id: z.number(), status: z.literal("pending") }) }),
+  output: named(
+    "QueuedMessage",
+    z.object({ ...queued, message: z.object({ id: z.number().int(), status: z.literal("pending") }) }),
+  ),
   beside: z.object(queued),
   isRequested: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>
     Boolean(async || async_send || send_async || mode === "async"),
 };
 
-const identity = z.object({
-  jid: z.string(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  push_name: z.string().nullable(),
-});
+const identity = named(
+  "Sender",
+  z.object({
+    jid: z.string(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    push_name: z.string().nullable(),
+  }),
+);
 
 /** Unknown values are null in the view of a message. */
 const nullableText = z.string().nullable();
 
-const quotedMessage = z.object({
-  id: z.string(),
-  from_me: z.boolean(),
-  sender: z.string().optional(),
-  text: z.string().optional().describe("Text or caption of the quoted message, up to 4,096 characters."),
-  chat: z.string().optional().describe("Chat of the quoted message, if it is in another chat."),
-  content: z
-    .object({
-      kind: z.enum(["media", "location", "contact"]),
-      media_type: z.string().optional(),
-      mime_type: z.string().optional(),
-      file_name: z.string().optional(),
-      size: z.number().optional(),
-      sha256: z.string().optional(),
-      seconds: z.number().optional(),
-      latitude: z.number().optional(),
-      longitude: z.number().optional(),
-      name: z.string().optional(),
-      address: z.string().optional(),
-      phone: z.string().optional(),
-    })
-    .optional()
-    .describe("Type of the quoted message, unless it is a text."),
-});
+const quotedMessage = named(
+  "QuotedMessage",
+  z.object({
+    id: z.string(),
+    from_me: z.boolean(),
+    sender: z.string().optional(),
+    text: z.string().optional().describe("Text or caption of the quoted message, up to 4,096 characters."),
+    chat: z.string().optional().describe("Chat of the quoted message, if it is in another chat."),
+    content: z
+      .object({
+        kind: z.enum(["media", "location", "contact"]),
+        media_type: z.string().optional(),
+        mime_type: z.string().optional(),
+        file_name: z.string().optional(),
+        size: z.number().optional(),
+        sha256: z.string().optional(),
+        seconds: z.number().optional(),
+        latitude: z.number().optional(),
+        longitude: z.number().optional(),
+        name: z.string().optional(),
+        address: z.string().optional(),
+        phone: z.string().optional(),
+      })
+      .optional()
+      .describe("Type of the quoted message, unless it is a text."),
+  }),
+);
 
-const choice = z.object({
-  kind: z.enum(["button", "template_button", "list", "flow"]),
-  id: nullableText.describe("Of the chosen button or row."),
-  name: nullableText.describe("Of a form."),
-  params: nullableText.describe("The values of a form: JSON as text, at most 8,192 characters."),
-});
+const choice = named(
+  "Choice",
+  z.object({
+    kind: z.enum(["button", "template_button", "list", "flow"]),
+    id: nullableText.describe("Of the chosen button or row."),
+    name: nullableText.describe("Of a form."),
+    params: nullableText.describe("The values of a form: JSON as text, at most 8,192 characters."),
+  }),
+);
 
-const adReferral = z.object({
-  source_type: nullableText,
-  source_id: nullableText,
-  source_url: nullableText,
-  source_app: nullableText,
-  entry_point: nullableText,
-  title: nullableText,
-  body: nullableText,
-  media_url: nullableText,
-  thumbnail_url: nullableText,
-  ctwa_clid: nullableText.describe("Meta's id of the click."),
-  ref: nullableText,
-});
+const adReferral = named(
+  "AdReferral",
+  z.object({
+    source_type: nullableText,
+    source_id: nullableText,
+    source_url: nullableText,
+    source_app: nullableText,
+    entry_point: nullableText,
+    title: nullableText,
+    body: nullableText,
+    media_url: nullableText,
+    thumbnail_url: nullableText,
+    ctwa_clid: nullableText.describe("Meta's id of the click."),
+    ref: nullableText,
+  }),
+);
 
-const groupInvite = z.object({
-  group: z.string(),
-  code: z.string(),
-  name: nullableText,
-  expires_at: z.iso.datetime().nullable(),
-});
+const groupInvite = named(
+  "GroupInvite",
+  z.object({
+    group: z.string(),
+    code: z.string(),
+    name: nullableText,
+    expires_at: z.iso.datetime().nullable(),
+  }),
+);
+
+/** Why a send failed. */
+export const sendError = named(
+  "SendError",
+  z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }),
+);
 
 /** A message as events and reads show it. */
-export const message = z.object({
-  id: z.number(),
-  message_id: z.string(),
-  direction: z.enum(["inbound", "outbound"]),
-  from_me: z.boolean(),
-  jid: z.string(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  chat_type: z.enum(["contact", "group"]),
-  is_group: z.boolean(),
-  sender: identity.nullable(),
-  type: z.string(),
-  text: z.string().nullable(),
-  caption: z.string().nullable(),
-  quoted: quotedMessage.nullable(),
-  mentions: z.array(z.string()),
-  mentioned: z
-    .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
-    .describe(
-      "The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`.",
+export const message = named(
+  "Message",
+  z.object({
+    id: z.number().int(),
+    message_id: z.string(),
+    direction: z.enum(["inbound", "outbound"]),
+    from_me: z.boolean(),
+    jid: z.string(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    chat_type: z.enum(["contact", "group"]),
+    is_group: z.boolean(),
+    sender: identity.nullable(),
+    type: z.string(),
+    text: z.string().nullable(),
+    caption: z.string().nullable(),
+    quoted: quotedMessage.nullable(),
+    mentions: z.array(z.string()),
+    mentioned: z
+      .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
+      .describe(
+        "The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`.",
+      ),
+    media: media.nullable(),
+    location: z.unknown(),
+    contacts: z.unknown(),
+    choice: choice.nullable().describe("A reply to buttons, a list or a form."),
+    group_invite: groupInvite.nullable(),
+    ad: adReferral.nullable().describe("The advertisement that led the contact to write."),
+    is_forwarded: z.boolean(),
+    forwarding_score: z.number().describe("How often the message was forwarded, as counted by the network."),
+    status: named(
+      "MessageStatus",
+      z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
     ),
-  media: media.nullable(),
-  location: z.unknown(),
-  contacts: z.unknown(),
-  choice: choice.nullable().describe("A reply to buttons, a list or a form."),
-  group_invite: groupInvite.nullable(),
-  ad: adReferral.nullable().describe("The advertisement that led the contact to write."),
-  is_forwarded: z.boolean(),
-  forwarding_score: z.number().describe("How often the message was forwarded, as counted by the network."),
-  status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
-  origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
-  timestamp: z.iso.datetime(),
-  track_id: z.string().nullable(),
-});
+    origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
+    timestamp: z.iso.datetime(),
+    track_id: z.string().nullable(),
+  }),
+);
 
 /** A message as reads show it, including its later changes. */
-export const storedMessage = message.extend({
-  edited_at: z.iso.datetime().nullable(),
-  deleted_at: z.iso
-    .datetime()
-    .nullable()
-    .describe("When the message was deleted for everyone; its text stays in this log."),
-});
+export const storedMessage = named(
+  "StoredMessage",
+  message.extend({
+    edited_at: z.iso.datetime().nullable(),
+    deleted_at: z.iso
+      .datetime()
+      .nullable()
+      .describe("When the message was deleted for everyone; its text stays in this log."),
+  }),
+);
 
 const receivedAt = z.iso.datetime().nullable();
 
-const memberReceipt = z.object({
-  jid: z.string(),
-  lid: nullableText,
-  phone: nullableText,
-  status: z.enum(["sent", "delivered", "read", "played"]),
-  delivered_at: receivedAt,
-  read_at: receivedAt,
-  played_at: receivedAt,
-});
+const memberReceipt = named(
+  "MemberReceipt",
+  z.object({
+    jid: z.string(),
+    lid: nullableText,
+    phone: nullableText,
+    status: z.enum(["sent", "delivered", "read", "played"]),
+    delivered_at: receivedAt,
+    read_at: receivedAt,
+    played_at: receivedAt,
+  }),
+);
 
 const tag = "Messages";
 
@@ -351,13 +394,22 @@ const send = {
   tag,
   message: "Message sent",
   idempotent: true,
+  errors: [...SESSION_ERRORS, "MESSAGE_NOT_FOUND", "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
   output: sentMessage,
   accepted,
 } as const;
 
-const acted = z.object({ message_id: z.string(), jid: z.string(), status: z.string() });
+const acted = named(
+  "MessageAction",
+  z.object({ message_id: z.string(), jid: z.string(), status: z.string() }),
+);
 
-const act = { access: "instance", tag, output: acted } as const;
+const act = {
+  access: "instance",
+  tag,
+  errors: [...SESSION_ERRORS, "MESSAGE_NOT_FOUND"],
+  output: acted,
+} as const;
 
 const actionTarget = { id: instanceId, ...recipientFields, message_id: messageId };
 const actionAliases = {
@@ -368,13 +420,13 @@ const actionAliases = {
 export const messagesContract = {
   sendText: route({
     http: "POST /api/v1/instances/:id/send-text",
+    requiresBody: true,
     summary: "Send a text; responds after the network's acknowledgement, or immediately with `async`",
     ...send,
     aliases: { ...sendAliases, ...textAliases },
     input: z.object({
       id: instanceId,
-      ...recipientFields,
-      ...sendOptions,
+      ...sendFields,
       ...textFields,
       text: text
         .optional()
@@ -386,28 +438,30 @@ export const messagesContract = {
   }),
   sendMedia: route({
     http: "POST /api/v1/instances/:id/send-media",
+    requiresBody: true,
     summary: "Send an image, video, audio, voice note, sticker or document by address, base64 or upload",
     ...send,
     cost: 5,
     upload: "file",
     spooled: true,
     aliases: { ...sendAliases, ...mediaAliases, caption: ["text"] },
-    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...mediaFields }),
+    input: z.object({ id: instanceId, ...sendFields, ...mediaFields }),
   }),
   sendLocation: route({
     http: "POST /api/v1/instances/:id/send-location",
     summary: "Send a location",
     ...send,
     aliases: { ...sendAliases, name: ["title"] },
-    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...locationFields }),
+    input: z.object({ id: instanceId, ...sendFields, ...locationFields }),
   }),
   sendContact: route({
     http: "POST /api/v1/instances/:id/send-contact",
+    requiresBody: true,
     summary: "Send a contact card; `phone` belongs to the card, so name the recipient with `number` or `jid`",
     ...send,
     aliases: { ...sendAliases, ...cardAliases },
     example: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
-    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, ...cardFields }),
+    input: z.object({ id: instanceId, ...sendFields, ...cardFields }),
   }),
   sendReply: route({
     http: "POST /api/v1/instances/:id/send-reply",
@@ -416,14 +470,14 @@ export const messagesContract = {
     aliases: { ...sendAliases, ...textAliases, ...messageIdAliases },
     input: z.object({
       id: instanceId,
-      ...recipientFields,
-      ...sendOptions,
+      ...sendFields,
       ...textFields,
       message_id: messageId,
     }),
   }),
   send: route({
     http: "POST /api/v1/send",
+    requiresBody: true,
     ...send,
     summary: "Send a message of any type; the type is given or inferred from the fields",
     access: "key",
@@ -439,8 +493,7 @@ export const messagesContract = {
     },
     example: { number: "5511999990004", text: "Hello" },
     input: z.object({
-      ...recipientFields,
-      ...sendOptions,
+      ...sendFields,
       ...mediaFields,
       ...z.object(locationFields).partial().shape,
       ...cardFields,
@@ -465,6 +518,7 @@ export const messagesContract = {
   }),
   markRead: route({
     http: "POST /api/v1/instances/:id/messages/read",
+    requiresBody: true,
     ...act,
     summary: "Mark messages as read",
     message: "Marked as read",
@@ -495,6 +549,7 @@ export const messagesContract = {
   }),
   setPresence: route({
     http: "POST /api/v1/instances/:id/presence",
+    errors: SESSION_ERRORS,
     access: "instance",
     tag,
     summary: "Set the presence: available or unavailable, or in a chat typing, recording or paused",
@@ -534,13 +589,14 @@ export const messagesContract = {
     message: "Message",
     input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
     output: storedMessage.extend({
-      error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+      error: sendError.nullable(),
       client_message_id: z.string().nullable(),
       metadata: z.unknown(),
     }),
   }),
   getMessageReceipts: route({
     http: "GET /api/v1/instances/:id/messages/:messageId/receipts",
+    errors: ["CONFLICT"],
     access: "instance",
     tag,
     summary: "List who has received, read or played a message that this instance sent to a group",
@@ -557,8 +613,8 @@ export const messagesContract = {
       delivered: z
         .number()
         .describe("Members who have received the message, including those who read or played it."),
-      read: z.number(),
-      played: z.number(),
+      read: z.number().int(),
+      played: z.number().int(),
       receipts: z
         .array(memberReceipt)
         .describe("One entry per member, those with the most advanced status first."),

@@ -1,20 +1,24 @@
 import { z } from "zod";
-import { pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { trimmedText } from "../../platform/text/bounded-text.ts";
 
 const shownLimit = z.number().int().nullable().describe("null: no limit.");
 
-export const planLimits = z.object({
-  max_instances: shownLimit,
-  max_users: shownLimit,
-  max_messages: shownLimit.describe("Limit per month; null: no limit."),
-  max_campaigns: shownLimit,
-  max_leads: shownLimit,
-  max_storage_mb: shownLimit.describe("Stored files, in units of 1,048,576 bytes; null: no limit."),
-  api_rate_limit_per_minute: shownLimit,
-  instance_rate_limit_per_minute: shownLimit,
-  message_rate_limit_per_minute: shownLimit,
-});
+export const planLimits = named(
+  "PlanLimits",
+  z.object({
+    max_instances: shownLimit,
+    max_users: shownLimit,
+    max_messages: shownLimit.describe("Limit per month; null: no limit."),
+    max_campaigns: shownLimit,
+    max_leads: shownLimit,
+    max_storage_mb: shownLimit.describe("Stored files, in units of 1,048,576 bytes; null: no limit."),
+    api_rate_limit_per_minute: shownLimit,
+    instance_rate_limit_per_minute: shownLimit,
+    message_rate_limit_per_minute: shownLimit,
+  }),
+);
 
 const limit = z.number().int().min(0).max(2_147_483_647).nullable();
 
@@ -24,21 +28,24 @@ export const retentionDays = z.number().int().min(1).max(3650).nullable();
 const ceiling = (what: string) =>
   retentionDays.optional().describe(`${what} are deleted after at most this many days; null: no limit.`);
 
-export const features = z.object({
-  campaigns: z.boolean().optional(),
-  crm: z.boolean().optional(),
-  integrations: z.boolean().optional(),
-  media_retention_days: retentionDays
-    .optional()
-    .describe(
-      "Days for which files are stored, unless the instance sets another time; null: the gateway's default.",
-    ),
-  max_message_retention_days: ceiling("Messages of the account"),
-  max_campaign_retention_days: ceiling("Campaigns that have ended"),
-  max_lead_retention_days: ceiling("Leads without a change or a message"),
-  max_event_retention_days: ceiling("Events"),
-  max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
-});
+export const features = named(
+  "PlanFeatures",
+  z.object({
+    campaigns: z.boolean().optional(),
+    crm: z.boolean().optional(),
+    integrations: z.boolean().optional(),
+    media_retention_days: retentionDays
+      .optional()
+      .describe(
+        "Days for which files are stored, unless the instance sets another time; null: the gateway's default.",
+      ),
+    max_message_retention_days: ceiling("Messages of the account"),
+    max_campaign_retention_days: ceiling("Campaigns that have ended"),
+    max_lead_retention_days: ceiling("Leads without a change or a message"),
+    max_event_retention_days: ceiling("Events"),
+    max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
+  }),
+);
 
 /** A strict object, since an unknown feature would otherwise be dropped silently. */
 const newFeatures = z.strictObject(features.shape, {
@@ -48,13 +55,16 @@ const newFeatures = z.strictObject(features.shape, {
       : undefined,
 });
 
-const plan = planLimits.extend({
-  max_accounts: shownLimit.describe("Customers of a reseller; null: no limit."),
-  id: z.number(),
-  name: z.string(),
-  price: z.number(),
-  features: features.describe("`false` disables a feature; omitted features are included."),
-});
+const plan = named(
+  "Plan",
+  planLimits.extend({
+    max_accounts: shownLimit.describe("Customers of a reseller; null: no limit."),
+    id: z.number().int(),
+    name: z.string(),
+    price: z.number(),
+    features: features.describe("`false` disables a feature; omitted features are included."),
+  }),
+);
 
 const planFields = {
   price: z.number().min(0).max(9_999_999_999),
@@ -88,6 +98,7 @@ export const plansContract = {
   }),
   createPlan: route({
     http: "POST /api/admin/plans",
+    errors: ["CONFLICT"],
     access: "owner",
     tag,
     summary: "Create a plan; an omitted limit means no limit",
@@ -98,6 +109,7 @@ export const plansContract = {
   }),
   updatePlan: route({
     http: "PATCH /api/admin/plans/:id",
+    errors: ["CONFLICT"],
     access: "owner",
     tag,
     summary: "Change a plan, for all accounts that have it; takes effect within 5 seconds",
@@ -108,6 +120,7 @@ export const plansContract = {
   }),
   deletePlan: route({
     http: "DELETE /api/admin/plans/:id",
+    errors: ["CONFLICT"],
     access: "owner",
     tag,
     summary: "Delete a plan that no account uses",
@@ -115,6 +128,6 @@ export const plansContract = {
       "A plan that accounts use returns 409 `CONFLICT` with their number: give them another plan first. `unlimited` and `standard` cannot be deleted.",
     message: "Plan deleted",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 };

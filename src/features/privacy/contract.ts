@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 
-const scope = z.enum(["account", "messages", "leads", "conversations", "all"]);
+const scope = named("PrivacyScope", z.enum(["account", "messages", "leads", "conversations", "all"]));
 const status = z.enum(["processing", "completed", "failed"]);
 const affected = z.record(z.string(), z.number()).describe("Number of changed rows of each table.");
 
@@ -31,7 +32,7 @@ const row = z.record(z.string(), z.unknown());
 const exportDocument = z.object({
   success: z.literal(true),
   message: z.string(),
-  requestId: z.number(),
+  requestId: z.number().int(),
   data: z.object({
     exportedAt: z.iso.datetime(),
     account: row.nullable(),
@@ -41,6 +42,24 @@ const exportDocument = z.object({
     >),
   }),
 });
+
+const dataRequest = named(
+  "DataRequest",
+  z.object({
+    id: z.number().int(),
+    request_type: z.enum(["export", "anonymize"]),
+    scope: scope.nullable(),
+    status,
+    requested_by: z
+      .number()
+      .nullable()
+      .describe("The user who made the request; null: repeated after a restore."),
+    affected,
+    due_at: isoTime,
+    created_at: isoTime,
+    processed_at: isoTime.nullable(),
+  }),
+);
 
 const tag = "Privacy";
 
@@ -71,7 +90,7 @@ export const privacyContract = {
       "Rows, counts and times stay; names, numbers, texts and files are removed. `messages` covers what was written, `conversations` also with whom, `leads` the people of the CRM and of campaigns, `account` the account's own texts and names, `all` everything. Pending sends and deliveries are cancelled first. Sign-ins, keys and paired sessions continue to work. The request is `completed` within 5 s, or continues as `processing`; see `GET /api/data/requests`.",
     message: "Data anonymised",
     input: z.object({ scope }),
-    output: z.object({ requestId: z.number(), scope, status, affected }),
+    output: z.object({ requestId: z.number().int(), scope, status, affected }),
   }),
 
   listDataRequests: route({
@@ -81,22 +100,8 @@ export const privacyContract = {
     summary: "List the export and anonymisation requests of the account, newest first",
     message: "Data requests",
     input: z.object({ ...pageInput }),
-    output: z.array(
-      z.object({
-        id: z.number(),
-        request_type: z.enum(["export", "anonymize"]),
-        scope: scope.nullable(),
-        status,
-        requested_by: z
-          .number()
-          .nullable()
-          .describe("The user who made the request; null: repeated after a restore."),
-        affected,
-        due_at: isoTime,
-        created_at: isoTime,
-        processed_at: isoTime.nullable(),
-      }),
-    ),
+    output: z.array(dataRequest),
+
     beside: z.object({ pagination }),
   }),
 };

@@ -1,38 +1,42 @@
 import { z } from "zod";
-import { route, rowId, type UploadedFile } from "../../platform/http/route.ts";
+import { route, type UploadedFile } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
-
-const id = rowId.describe("Numeric instance id.");
+import { instanceId as id } from "../events/contract.ts";
+import { SESSION_ERRORS } from "../sessions/contract.ts";
 
 /** Enough for the largest picture in base64. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
 
 const pictureText = boundedText(PICTURE_BODY_BYTES);
 
-const profile = z.object({
-  jid: z.string(),
-  lid: z.string().nullable(),
-  phone: z.string().nullable(),
-  name: z.string().nullable(),
-  about: z.string().nullable(),
-  status: z.string().nullable().describe("As `about`."),
-  picture_url: z.string().nullable(),
-  is_business: z.boolean(),
-  business: z
-    .object({
-      description: z.string().optional(),
-      category: z.string().optional(),
-      email: z.string().optional(),
-      website: z.array(z.string()).optional(),
-      address: z.string().optional(),
-    })
-    .nullable(),
-  privacy: z
-    .record(z.string(), z.string())
-    .describe(
-      "Privacy settings under the network's names, such as `last` or `groupadd`: who may see or do it.",
-    ),
-});
+const profile = named(
+  "Profile",
+  z.object({
+    jid: z.string(),
+    lid: z.string().nullable(),
+    phone: z.string().nullable(),
+    name: z.string().nullable(),
+    about: z.string().nullable(),
+    status: z.string().nullable().describe("As `about`."),
+    picture_url: z.string().nullable(),
+    is_business: z.boolean(),
+    business: z
+      .object({
+        description: z.string().optional(),
+        category: z.string().optional(),
+        email: z.string().optional(),
+        website: z.array(z.string()).optional(),
+        address: z.string().optional(),
+      })
+      .nullable(),
+    privacy: z
+      .record(z.string(), z.string())
+      .describe(
+        "Privacy settings under the network's names, such as `last` or `groupadd`: who may see or do it.",
+      ),
+  }),
+);
 
 function isUpload(value: unknown): boolean {
   return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
@@ -44,6 +48,7 @@ const access = "instance";
 export const profileContract = {
   getProfile: route({
     http: "GET /api/v1/instances/:id/profile",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Get the profile of the paired phone, its business data and its privacy settings",
@@ -53,6 +58,7 @@ export const profileContract = {
   }),
   setProfileName: route({
     http: "POST /api/v1/instances/:id/profile/name",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Change the name that others see",
@@ -66,6 +72,7 @@ export const profileContract = {
   }),
   setProfileStatus: route({
     http: "POST /api/v1/instances/:id/profile/status",
+    errors: SESSION_ERRORS,
     access,
     tag,
     summary: "Change the text that others see below the name; empty removes it",
@@ -76,6 +83,8 @@ export const profileContract = {
   }),
   setProfilePhoto: route({
     http: "POST /api/v1/instances/:id/profile/photo",
+    requiresBody: true,
+    errors: [...SESSION_ERRORS, "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
     access,
     tag,
     summary: "Change the picture that others see; null removes it",

@@ -1,3 +1,5 @@
+import { resolveReference } from "../../platform/openapi/resolve-reference.ts";
+
 type Json = Record<string, unknown>;
 
 interface Parameter {
@@ -13,13 +15,15 @@ interface Operation {
   summary: string;
   description?: string;
   tags: string[];
-  security: Json[];
-  parameters: Parameter[];
+  /** Absent: that of the whole document. */
+  security?: Json[];
+  parameters?: (Parameter | { $ref: string })[];
   requestBody?: { content: Record<string, { schema: { properties?: Json }; example?: unknown }> };
 }
 
 interface Description {
   info: { version: string; description?: string };
+  security: Json[];
   paths: Record<string, Record<string, Operation>>;
 }
 
@@ -39,12 +43,13 @@ const VARIABLES = [
 
 /** Converts an OpenAPI document to a Postman 2.1 collection with one folder per tag. */
 export function postmanCollection(document: Record<string, unknown>): Record<string, unknown> {
-  const { info, paths } = document as unknown as Description;
+  const { info, paths, security } = document as unknown as Description;
   const folders = new Map<string, Json[]>();
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const [tag = "Other"] = operation.tags;
-      const request = toRequest(method, path, operation);
+      const parameters = (operation.parameters ?? []).map((one) => resolveReference(document, one));
+      const request = toRequest(method, path, { security, ...operation, parameters });
       const item = { name: operation.summary, event: eventsOf(operation), request, response: [] };
       folders.set(tag, [...(folders.get(tag) ?? []), item]);
     }
@@ -61,7 +66,13 @@ export function postmanCollection(document: Record<string, unknown>): Record<str
   };
 }
 
-function toRequest(method: string, path: string, operation: Operation): Json {
+/** An operation without references and defaults. */
+interface WholeOperation extends Operation {
+  security: Json[];
+  parameters: Parameter[];
+}
+
+function toRequest(method: string, path: string, operation: WholeOperation): Json {
   const example = operation.requestBody?.content["application/json"]?.example;
   const body = example && JSON.stringify(example, null, 2);
   return {
@@ -95,7 +106,7 @@ function eventsOf({ operationId }: Operation): Json[] {
   return [{ listen: "test", script: { type: "text/javascript", exec } }];
 }
 
-function urlOf(path: string, { parameters }: Operation): Json {
+function urlOf(path: string, { parameters }: WholeOperation): Json {
   const parts = path.slice(1).replaceAll(/\{(\w+)\}/g, ":$1");
   const inPath = parameters.filter((one) => one.in === "path");
   const inQuery = parameters.filter((one) => one.in === "query");

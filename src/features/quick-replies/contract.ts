@@ -1,20 +1,24 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 export const shortcut = trimmedText(65)
   .transform((text) => text.replace(/^\//, "").toLowerCase())
   .pipe(boundedText(64).regex(/^[\p{L}\p{N}_-]+$/u, "may hold letters, digits, - and _ only"));
 
-const quickReply = z.object({
-  id: z.number(),
-  shortcut: z.string(),
-  title: z.string().nullable(),
-  content: z.string(),
-  media_url: z.string().nullable(),
-  created_at: isoTime,
-  updated_at: isoTime,
-});
+const quickReply = named(
+  "QuickReply",
+  z.object({
+    id: z.number().int(),
+    shortcut: z.string(),
+    title: z.string().nullable(),
+    content: z.string(),
+    media_url: z.string().nullable(),
+    created_at: isoTime,
+    updated_at: isoTime,
+  }),
+);
 
 const SHARED = { access: "account", tag: "CRM", feature: "crm" } as const;
 
@@ -56,6 +60,6 @@ export const quickRepliesContract = {
     summary: "Remove a quick reply",
     message: "Quick reply removed",
     input: z.object({ id: rowId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
 };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isoTime, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
@@ -30,19 +31,22 @@ const actor = {
   from_me: z.boolean().default(false).describe("true: the paired phone acts instead of the other person."),
 };
 
-const media = z
-  .object({
-    url: optional(trimmedText(2048)).describe("The gateway fetches it."),
-    base64: optional(boundedText(BODY_CHARACTERS)).describe("The file, also as a data URI."),
-    type: optional(z.enum(["image", "video", "audio", "document", "sticker", "ptt"])),
-    mime_type: optional(trimmedText(200)),
-    file_name: optional(boundedText(255)),
-    caption: optional(boundedText(65_536)),
-  })
-  .refine(
-    ({ url, base64 }) => (url === undefined) !== (base64 === undefined),
-    "needs exactly one of url and base64",
-  );
+const media = named(
+  "SandboxFile",
+  z
+    .object({
+      url: optional(trimmedText(2048)).describe("The gateway fetches it."),
+      base64: optional(boundedText(BODY_CHARACTERS)).describe("The file, also as a data URI."),
+      type: optional(z.enum(["image", "video", "audio", "document", "sticker", "ptt"])),
+      mime_type: optional(trimmedText(200)),
+      file_name: optional(boundedText(255)),
+      caption: optional(boundedText(65_536)),
+    })
+    .refine(
+      ({ url, base64 }) => (url === undefined) !== (base64 === undefined),
+      "needs exactly one of url and base64",
+    ),
+);
 
 const location = z.object({
   latitude: z.number().min(-90).max(90),
@@ -123,13 +127,14 @@ const chatState = {
   unread: z.boolean().optional(),
 };
 
-const message = z.object({ message_id: z.string() });
+const message = named("SandboxMessage", z.object({ message_id: z.string() }));
 const tag = "Sandbox";
 const access = "instance";
 
 export const sandboxContract = {
   sandboxScan: route({
     http: "POST /api/v1/instances/:id/sandbox/scan",
+    errors: ["CONFLICT", "CONNECT_FAILED"],
     access,
     tag,
     summary: "Scan the QR code or enter the pairing code with a sandbox phone; connects first if needed",
@@ -148,6 +153,7 @@ export const sandboxContract = {
   }),
   sandboxReceive: route({
     http: "POST /api/v1/instances/:id/sandbox/receive",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "MEDIA_DOWNLOAD_FAILED"],
     access,
     tag,
     summary: "Let a sandbox contact send a message to the instance",
@@ -159,6 +165,7 @@ export const sandboxContract = {
   }),
   sandboxReact: route({
     http: "POST /api/v1/instances/:id/sandbox/react",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let a sandbox contact react to a message; an empty reaction removes it",
@@ -169,6 +176,7 @@ export const sandboxContract = {
   }),
   sandboxEdit: route({
     http: "POST /api/v1/instances/:id/sandbox/edit",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let the writer of a message edit it",
@@ -179,6 +187,7 @@ export const sandboxContract = {
   }),
   sandboxDelete: route({
     http: "POST /api/v1/instances/:id/sandbox/delete",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let the writer of a message delete it for everyone",
@@ -189,6 +198,7 @@ export const sandboxContract = {
   }),
   sandboxRead: route({
     http: "POST /api/v1/instances/:id/sandbox/read",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let a sandbox contact read messages of the instance",
@@ -200,6 +210,7 @@ export const sandboxContract = {
   }),
   sandboxCall: route({
     http: "POST /api/v1/instances/:id/sandbox/call",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let a sandbox contact call the instance",
@@ -210,6 +221,7 @@ export const sandboxContract = {
   }),
   sandboxDrop: route({
     http: "POST /api/v1/instances/:id/sandbox/drop",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Drop the instance's connection; it reconnects by itself",
@@ -219,6 +231,7 @@ export const sandboxContract = {
   }),
   sandboxBan: route({
     http: "POST /api/v1/instances/:id/sandbox/ban",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let the network ban the instance's number",
@@ -228,6 +241,7 @@ export const sandboxContract = {
   }),
   sandboxContact: route({
     http: "POST /api/v1/instances/:id/sandbox/contact",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Change a sandbox contact on the network and the paired phone, and notify the instance",
@@ -249,6 +263,8 @@ export const sandboxContract = {
   }),
   sandboxChat: route({
     http: "POST /api/v1/instances/:id/sandbox/chat",
+    requiresBody: true,
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Read or change a chat on the paired phone, and notify the instance",
@@ -267,6 +283,7 @@ export const sandboxContract = {
   }),
   sandboxGroup: route({
     http: "POST /api/v1/instances/:id/sandbox/group",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let a sandbox contact create a group with the instance in it",
@@ -283,6 +300,7 @@ export const sandboxContract = {
   }),
   sandboxGroupParticipants: route({
     http: "POST /api/v1/instances/:id/sandbox/group-participants",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let an admin of a group add, remove, promote or demote members, including the instance",
@@ -299,6 +317,7 @@ export const sandboxContract = {
   }),
   sandboxGroupSettings: route({
     http: "POST /api/v1/instances/:id/sandbox/group-settings",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
     access,
     tag,
     summary: "Let a member of a group change its settings",

@@ -1,21 +1,34 @@
 import { z } from "zod";
 import { isoTime, route } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { coercedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { attention, INSTANCES_TAG, instanceStatus } from "../instances/contract.ts";
+
+/** Errors of routes that ask the session of an instance. */
+export const SESSION_ERRORS = [
+  "RECIPIENT_NOT_FOUND",
+  "INSTANCE_NOT_CONNECTED",
+  "CONFLICT",
+  "NOT_SUPPORTED",
+  "SEND_FAILED",
+  "SEND_TIMEOUT",
+] as const;
 
 const tag = INSTANCES_TAG;
 
 const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 
-const pairingError = z
-  .object({
+const pairingError = named(
+  "PairingError",
+  z.object({
     code: z.string().describe("A code of the table in docs/guides/pairing.md, such as `wrong_code`."),
     message: z.string().describe("What happened."),
     action: z.string().describe("What the person who links can do."),
     retry_at: z.string().optional().describe("Before this time WhatsApp rejects another attempt."),
-  })
+  }),
+)
   .nullable()
   .describe("Why the last pairing failed; null after the next connect, QR code or pairing code.");
 
@@ -25,51 +38,57 @@ const qrReason = z
   .describe("`refreshed`: WhatsApp replaced the QR code during the scan; the phone must scan again.");
 const hint = text.describe("Advice for the person who scans; null: none.");
 
-const connection = z.object({
-  id: z.number(),
-  name: z.string(),
-  status: instanceStatus,
-  connection_status: instanceStatus,
-  connected: z.boolean(),
-  logged_in: z.boolean(),
-  loggedIn: z.boolean(),
-  phone: text,
-  phone_connected: text,
-  phoneConnected: text,
-  jid: text,
-  lid: text,
-  profile_name: text,
-  profileName: text,
-  profile_picture_url: text,
-  profilePictureUrl: text,
-  platform: text,
-  updated_at: isoTime,
-  updatedAt: isoTime,
-  reason: text,
-  attempts: z
-    .number()
-    .int()
-    .describe(
-      "Connections that failed or were lost since the last one, or since `connect`; 0 while connected.",
-    ),
-  new_chats_locked_until: timeOrNull,
-  pairing_error: pairingError,
-  qr_reason: qrReason,
-  hint,
-  attention,
-});
+const connection = named(
+  "Connection",
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    status: instanceStatus,
+    connection_status: instanceStatus,
+    connected: z.boolean(),
+    logged_in: z.boolean(),
+    loggedIn: z.boolean(),
+    phone: text,
+    phone_connected: text,
+    phoneConnected: text,
+    jid: text,
+    lid: text,
+    profile_name: text,
+    profileName: text,
+    profile_picture_url: text,
+    profilePictureUrl: text,
+    platform: text,
+    updated_at: isoTime,
+    updatedAt: isoTime,
+    reason: text,
+    attempts: z
+      .number()
+      .int()
+      .describe(
+        "Connections that failed or were lost since the last one, or since `connect`; 0 while connected.",
+      ),
+    new_chats_locked_until: timeOrNull,
+    pairing_error: pairingError,
+    qr_reason: qrReason,
+    hint,
+    attention,
+  }),
+);
 
-const pairing = z.object({
-  qr: text.describe("Data URL of the QR as PNG."),
-  qr_code: text.describe("Text of the QR code."),
-  pairing_code: text,
-  expires_at: timeOrNull,
-  attempt: z.number().int().nullable(),
-  max_attempts: z.number().int().nullable(),
-  qr_reason: qrReason,
-  hint,
-  pairing_error: pairingError,
-});
+const pairing = named(
+  "Pairing",
+  z.object({
+    qr: text.describe("Data URL of the QR as PNG."),
+    qr_code: text.describe("Text of the QR code."),
+    pairing_code: text,
+    expires_at: timeOrNull,
+    attempt: z.number().int().nullable(),
+    max_attempts: z.number().int().nullable(),
+    qr_reason: qrReason,
+    hint,
+    pairing_error: pairingError,
+  }),
+);
 
 export const sessionsContract = {
   getInstanceStatus: route({
@@ -95,11 +114,12 @@ export const sessionsContract = {
     summary: "Get the current QR code while the instance awaits pairing; `format=png` returns the image",
     message: "QR code",
     input: z.object({ id: instanceId, format: z.enum(["json", "png"]).default("json") }),
-    output: z.object({ id: z.number(), status: instanceStatus, ...pairing.shape }),
+    output: z.object({ id: z.number().int(), status: instanceStatus, ...pairing.shape }),
     raw: "image/png",
   }),
   connectInstance: route({
     http: "POST /api/v1/instances/:id/connect",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "CONNECT_FAILED"],
     access: "instance",
     tag,
     summary: "Start the connection; waits for the first QR, pairing code or connection",
@@ -119,6 +139,7 @@ export const sessionsContract = {
   }),
   reconnectInstance: route({
     http: "POST /api/v1/instances/:id/reconnect",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "CONNECT_FAILED"],
     access: "instance",
     tag,
     summary: "Reconnect with the same pairing; does not log out",
@@ -129,6 +150,7 @@ export const sessionsContract = {
   }),
   logoutInstance: route({
     http: "POST /api/v1/instances/:id/logout",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "CONNECT_FAILED"],
     access: "instance",
     role: "admin",
     tag,

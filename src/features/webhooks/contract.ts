@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
 import { WEBHOOK_FORMATS } from "../webhook-formats/contract.ts";
@@ -12,12 +13,15 @@ function isHttpUrl(text: string): boolean {
 
 const groups = ["*", "message.*", "instance.*", "webhook.*"] as const;
 
-export const eventFilter = z
-  .array(z.enum([...EVENT_NAMES, ...groups], { error: ({ input }) => refuseName(input) }))
-  .max(60)
-  .describe(
-    "Names, `message.*`, `instance.*`, `webhook.*` or `*` (the 14 names); empty: messages and connections.",
-  );
+export const eventFilter = named(
+  "EventFilter",
+  z
+    .array(z.enum([...EVENT_NAMES, ...groups], { error: ({ input }) => refuseName(input) }))
+    .max(60)
+    .describe(
+      "Names, `message.*`, `instance.*`, `webhook.*` or `*` (the 14 names); empty: messages and connections.",
+    ),
+);
 
 function refuseName(name: unknown): string {
   const shown = typeof name === "string" ? `"${name.slice(0, 60)}"` : "this";
@@ -58,12 +62,15 @@ const changedSecret = secretText.refine(
 
 /** The names of event tags in another gateway. */
 const PEER_TAGS = { wasSentByApi: "sent_by_api", fromMeYes: "from_me", isGroupYes: "groups" } as const;
-const eventTag = z.union(
-  [
-    z.enum(["sent_by_api", "from_me", "groups"]),
-    z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((alias) => PEER_TAGS[alias]),
-  ],
-  unionErrorMessage("must be sent_by_api, from_me or groups"),
+const eventTag = named(
+  "EventTag",
+  z.union(
+    [
+      z.enum(["sent_by_api", "from_me", "groups"]),
+      z.enum(["wasSentByApi", "fromMeYes", "isGroupYes"]).transform((alias) => PEER_TAGS[alias]),
+    ],
+    unionErrorMessage("must be sent_by_api, from_me or groups"),
+  ),
 );
 
 /** Maximum attempts of one delivery. */
@@ -132,63 +139,75 @@ const webhookAliases = {
   format_token: ["formatToken"],
 };
 
-export const webhook = z.object({
-  id: z.number(),
-  instance_id: z.number().nullable(),
-  name: z.string(),
-  url: z.string(),
-  is_default: z.boolean(),
-  is_active: z.boolean(),
-  events: z.array(z.string()),
-  retry_enabled: z.boolean(),
-  max_attempts: z.number(),
-  ordering: z.enum(["chat", "strict", "none"]),
-  exclude: z.array(z.string()),
-  headers: z.record(z.string(), z.string()).describe("Values are masked."),
-  format: z.enum(WEBHOOK_FORMATS),
-  format_token: z.string().nullable().describe("Masked."),
-  secret: z.string().describe("In full at creation and rotation, otherwise masked."),
-  created_at: isoTime,
-  updated_at: isoTime,
-  last_delivery_at: isoTime.nullable(),
-  last_status: z.number().nullable(),
-  disabled_reason: z.string().nullable(),
-});
+export const webhook = named(
+  "Webhook",
+  z.object({
+    id: z.number().int(),
+    instance_id: z.number().int().nullable(),
+    name: z.string(),
+    url: z.string(),
+    is_default: z.boolean(),
+    is_active: z.boolean(),
+    events: z.array(z.string()),
+    retry_enabled: z.boolean(),
+    max_attempts: z.number().int(),
+    ordering: z.enum(["chat", "strict", "none"]),
+    exclude: z.array(z.string()),
+    headers: z.record(z.string(), z.string()).describe("Values are masked."),
+    format: z.enum(WEBHOOK_FORMATS),
+    format_token: z.string().nullable().describe("Masked."),
+    secret: z.string().describe("In full at creation and rotation, otherwise masked."),
+    created_at: isoTime,
+    updated_at: isoTime,
+    last_delivery_at: isoTime.nullable(),
+    last_status: z.number().int().nullable(),
+    disabled_reason: z.string().nullable(),
+  }),
+);
 
-const deliveryLog = z.object({
-  id: z.number(),
-  event_id: z.string(),
-  webhook_event_id: z.number().nullable(),
-  webhook_id: z.number(),
-  webhook_name: z.string(),
-  instance_id: z.number(),
-  event: z.string(),
-  url: z.string(),
-  status_code: z.number().nullable(),
-  success: z.boolean(),
-  attempt: z.number(),
-  trigger: z.enum(["auto", "manual", "test"]),
-  error: z.string().nullable(),
-  error_class: z.string().nullable(),
-  duration_ms: z.number(),
-  request_payload: z.unknown(),
-  response_body: z.string().nullable(),
-  created_at: isoTime,
-});
+const deliveryLog = named(
+  "DeliveryLog",
+  z.object({
+    id: z.number().int(),
+    event_id: z.string(),
+    webhook_event_id: z.number().int().nullable(),
+    webhook_id: z.number().int(),
+    webhook_name: z.string(),
+    instance_id: z.number().int(),
+    event: z.string(),
+    url: z.string(),
+    status_code: z.number().int().nullable(),
+    success: z.boolean(),
+    attempt: z.number().int(),
+    trigger: z.enum(["auto", "manual", "test"]),
+    error: z.string().nullable(),
+    error_class: z.string().nullable(),
+    duration_ms: z.number(),
+    request_payload: z.unknown(),
+    response_body: z.string().nullable(),
+    created_at: isoTime,
+  }),
+);
 
-const testResult = z.object({
-  success: z.boolean(),
-  status_code: z.number().nullable(),
-  duration_ms: z.number(),
-  event_id: z.string(),
-  log_id: z.number(),
-  error: z.string().nullable(),
-});
+const testResult = named(
+  "WebhookTest",
+  z.object({
+    success: z.boolean(),
+    status_code: z.number().int().nullable(),
+    duration_ms: z.number(),
+    event_id: z.string(),
+    log_id: z.number().int(),
+    error: z.string().nullable(),
+  }),
+);
 
-const resent = z.object({
-  event_id: z.string(),
-  webhook_ids: z.array(z.number()).describe("Number of webhooks that get the event again."),
-});
+const resent = named(
+  "ResentEvent",
+  z.object({
+    event_id: z.string(),
+    webhook_ids: z.array(z.number()).describe("Number of webhooks that get the event again."),
+  }),
+);
 
 const TEST_REFUSAL =
   "If the receiver cannot be reached or does not respond with 2xx: 502 `SEND_FAILED`, with the same fields in `details`.";
@@ -201,14 +220,13 @@ const since = boundedText(64)
   .describe("Events recorded at or after this time.");
 const tag = "Webhooks";
 
-const globalRoute = {
-  access: "admin",
-  tag,
-  output: z.object({
+const globalWebhook = named(
+  "GlobalWebhook",
+  z.object({
     enabled: z.boolean(),
     url: z.string(),
     events: z.array(z.string()),
-    max_attempts: z.number(),
+    max_attempts: z.number().int(),
     format: z.enum(WEBHOOK_FORMATS),
     format_token: z.string().nullable().describe("Masked."),
     secret: z
@@ -216,9 +234,15 @@ const globalRoute = {
       .nullable()
       .describe("In full directly after its creation or change, otherwise masked."),
     last_delivery_at: isoTime.nullable(),
-    last_status: z.number().nullable(),
+    last_status: z.number().int().nullable(),
     disabled_reason: z.string().nullable(),
   }),
+);
+
+const globalRoute = {
+  access: "admin",
+  tag,
+  output: globalWebhook,
 } as const;
 
 const setGlobal = {
@@ -305,10 +329,11 @@ export const webhooksContract = {
     summary: "Remove a webhook and discard its pending deliveries",
     message: "Webhook removed",
     input: z.object({ id: instanceId, webhookId }),
-    output: z.object({ id: z.number() }),
+    output: removedRow,
   }),
   testWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks/:webhookId/test",
+    errors: ["SEND_FAILED"],
     access: "instance",
     role: "admin",
     tag,
@@ -320,6 +345,7 @@ export const webhooksContract = {
   }),
   updateDefaultWebhook: route({
     http: "PATCH /api/v1/instances/:id/webhook",
+    requiresBody: true,
     access: "instance",
     role: "admin",
     tag,
@@ -340,6 +366,7 @@ export const webhooksContract = {
   }),
   testDefaultWebhook: route({
     http: "POST /api/v1/instances/:id/webhook/test",
+    errors: ["SEND_FAILED"],
     access: "instance",
     role: "admin",
     tag,
@@ -351,6 +378,7 @@ export const webhooksContract = {
   }),
   retryEvent: route({
     http: "POST /api/v1/instances/:id/webhook-events/:eventId/retry",
+    errors: ["CONFLICT"],
     access: "instance",
     role: "admin",
     tag,
@@ -361,13 +389,14 @@ export const webhooksContract = {
   }),
   recoverWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks/:webhookId/recover",
+    errors: ["CONFLICT"],
     access: "instance",
     role: "admin",
     tag,
     summary: "Send all failed events of a webhook since a time again, each with new attempts",
     message: "Failed events queued for delivery",
     input: z.object({ id: instanceId, webhookId, since }),
-    output: z.object({ queued: z.number() }),
+    output: z.object({ queued: z.number().int() }),
   }),
   getGlobalWebhook: route({
     ...globalRoute,
@@ -398,6 +427,7 @@ export const webhooksContract = {
   }),
   retryDeliveryLog: route({
     http: "POST /api/v1/webhook-logs/:logId/retry",
+    errors: ["CONFLICT"],
     access: "key",
     role: "admin",
     tag,

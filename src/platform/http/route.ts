@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { ErrorCode } from "../error-codes.ts";
 import { boundedText } from "../text/bounded-text.ts";
+import { named } from "./schema-name.ts";
 
 /**
  * Who may call a route:
@@ -57,6 +59,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly description?: string;
   /** A JSON body that can be sent unchanged; if absent, one is generated from the schema. */
   readonly example?: Readonly<Record<string, unknown>>;
+  /** Set if the handler refuses a request without a body, although the input requires no field. */
+  readonly requiresBody?: true;
   /** Group in the interactive reference. */
   readonly tag: string;
   /** Path, query and body in one flat object; the path wins. Path and query values are text: coerce them. */
@@ -76,6 +80,11 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly bare?: boolean;
   /** The response may exceed memory: the client returns it as a stream. */
   readonly streamed?: true;
+  /**
+   * Codes of errors that the handler can return, beyond those that follow from the declaration: of the
+   * credential, the input, the path, limits and failures of the gateway.
+   */
+  readonly errors?: readonly ErrorCode[];
   /** Statuses other than 200 with the same body. */
   readonly statuses?: readonly number[];
   /** Cost of a request in the rate limits; 1 by default. */
@@ -147,8 +156,14 @@ export const pageInput = {
 };
 
 /** The pagination of a list's response. */
-export const pagination = z.object({
-  limit: z.number().int(),
-  next_cursor: z.string().nullable(),
-  has_more: z.boolean(),
-});
+export const pagination = named(
+  "Pagination",
+  z.object({
+    limit: z.number().int(),
+    next_cursor: z.string().nullable(),
+    has_more: z.boolean(),
+  }),
+);
+
+/** The response of a removal. */
+export const removedRow = named("RemovedRow", z.object({ id: z.number().int() }));

@@ -1,4 +1,5 @@
-import type { JsonSchema } from "./json-schemas.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { SchemaComponents } from "./schema-components.ts";
 
 type Json = Record<string, unknown>;
 
@@ -33,18 +34,18 @@ const SHOWN_IF_REQUIRED: Json = {
   numbers: ["5511999990004"],
 };
 
-/** Generates a JSON body from a request schema; `schemas` are those that it refers to. */
-export function exampleBody(schema: JsonSchema, schemas: Json): unknown {
+type Schemas = Pick<SchemaComponents, "resolve">;
+
+/** Generates a JSON body from a request schema; `schemas` has those that it refers to. */
+export function exampleBody(schema: JsonSchema, schemas: Schemas): unknown {
   return sampleOf(resolve(schema, schemas), schemas);
 }
 
-function resolve(schema: unknown, schemas: Json): Json {
-  const shape = (schema ?? {}) as Json;
-  const name = typeof shape.$ref === "string" ? shape.$ref.split("/").at(-1) : undefined;
-  return name === undefined ? shape : ((schemas[name] ?? {}) as Json);
+function resolve(schema: unknown, schemas: Schemas): Json {
+  return schemas.resolve((schema ?? {}) as JsonSchema);
 }
 
-function sampleOf(schema: Json, schemas: Json, name = ""): unknown {
+function sampleOf(schema: Json, schemas: Schemas, name = ""): unknown {
   if (Object.hasOwn(ALWAYS_SHOWN, name)) return ALWAYS_SHOWN[name];
   if (Object.hasOwn(SHOWN_IF_REQUIRED, name)) return SHOWN_IF_REQUIRED[name];
   if ("default" in schema) return schema.default;
@@ -59,7 +60,7 @@ function sampleOf(schema: Json, schemas: Json, name = ""): unknown {
   return plainOf(schema, name);
 }
 
-function objectOf({ properties = {}, required = [] }: Json, schemas: Json): Json {
+function objectOf({ properties = {}, required = [] }: Json, schemas: Schemas): Json {
   const shown = Object.entries(properties as Json).filter(
     ([name]) => (required as string[]).includes(name) || Object.hasOwn(ALWAYS_SHOWN, name),
   );

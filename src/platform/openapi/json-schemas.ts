@@ -1,26 +1,21 @@
 import { z } from "zod";
-
-/** A JSON Schema object of draft 2020-12, as zod emits it. */
-export interface JsonSchema {
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  description?: string;
-  [keyword: string]: unknown;
-}
-
-type Direction = "input" | "output";
+import { type SchemaDirection, schemaName } from "../http/schema-name.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { tidySchema } from "./tidy-schema.ts";
 
 export interface JsonSchemas {
-  of(schema: z.ZodType, direction: Direction): JsonSchema;
+  of(schema: z.ZodType, direction: SchemaDirection): JsonSchema;
+  /** A named schema that was converted. */
+  find(name: string): JsonSchema | undefined;
   /** The named schemas, ordered by name. */
   shared(): Record<string, JsonSchema>;
 }
 
-/** Converts zod schemas to JSON Schema and collects the named ones (`.meta({ id })`, recursive ones). */
+/** Converts zod schemas to JSON Schema and collects the named ones (`named`, recursive ones). */
 export function createJsonSchemas(): JsonSchemas {
   const named = new Map<string, { original: string; schema: JsonSchema }>();
 
-  function share(name: string, schema: JsonSchema, direction: Direction): string {
+  function share(name: string, schema: JsonSchema, direction: SchemaDirection): string {
     const original = JSON.stringify(schema);
     const known = named.get(name);
     if (known && known.original !== original) {
@@ -33,13 +28,14 @@ export function createJsonSchemas(): JsonSchemas {
   return {
     of(schema, direction) {
       const { $schema, $defs = {}, ...shape } = toJsonSchema(schema, direction);
+      const definitions = Object.entries($defs as Record<string, JsonSchema>);
       const names = new Map<string, string>();
-      for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) {
+      for (const [name, definition] of definitions)
         names.set(`#/$defs/${name}`, `#/components/schemas/${share(name, definition, direction)}`);
-      }
-      for (const { schema: definition } of named.values()) renameReferences(definition, names);
+      for (const [, definition] of definitions) renameReferences(definition, names);
       return renameReferences(shape, names);
     },
+    find: (name) => named.get(name)?.schema,
     shared() {
       const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
       return Object.fromEntries(sorted.map(([name, { schema }]) => [name, schema]));
@@ -47,16 +43,27 @@ export function createJsonSchemas(): JsonSchemas {
   };
 }
 
-function toJsonSchema(schema: z.ZodType, io: Direction): JsonSchema {
-  return z.toJSONSchema(schema, {
+function toJsonSchema(schema: z.ZodType, io: SchemaDirection): JsonSchema {
+  const json = z.toJSONSchema(schema, {
     target: "draft-2020-12",
     io,
     unrepresentable: "any",
+    metadata: NAMED_METADATA,
     override: ({ zodSchema, jsonSchema }) => {
       if (isDate(zodSchema._zod.def)) Object.assign(jsonSchema, { type: "string", format: "date-time" });
     },
-  }) as JsonSchema;
+  });
+  return tidySchema(json as JsonSchema, io);
 }
+
+/** Zod's own metadata, and the names of `named` as ids. */
+const NAMED_METADATA = {
+  get(schema: z.core.$ZodType) {
+    const id = schemaName(schema);
+    const metadata = z.globalRegistry.get(schema);
+    return id === undefined ? metadata : { ...metadata, id };
+  },
+} as z.core.$ZodRegistry<Record<string, unknown>>;
 
 /** A Date, or a Date that is serialised as ISO text. */
 function isDate(def: z.core.$ZodTypeDef): boolean {

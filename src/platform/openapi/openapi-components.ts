@@ -1,18 +1,20 @@
 import { ERROR_CODES } from "../error-codes.ts";
 import type { RouteAccess } from "../http/route.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /** A binary body. */
 export const FILE_SCHEMA = { type: "string", format: "binary" };
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
-const KEY: readonly Requirement[] = [{ apiKey: [] }, { tokenHeader: [] }, { bearer: [] }];
+/** An API key of an instance, or a sign-in. */
+export const DEFAULT_SECURITY: readonly Requirement[] = [{ apiKey: [] }, { tokenHeader: [] }, { bearer: [] }];
 const SECURITY: Readonly<Record<RouteAccess, readonly Requirement[]>> = {
   public: [],
   account: [{ bearer: [] }],
-  instance: KEY,
-  key: KEY,
-  key_or_admin: [...KEY, { adminToken: [] }],
+  instance: DEFAULT_SECURITY,
+  key: DEFAULT_SECURITY,
+  key_or_admin: [...DEFAULT_SECURITY, { adminToken: [] }],
   admin: [{ adminToken: [] }],
   owner: [{ bearer: [] }, { adminToken: [] }],
   manager: [{ bearer: [] }, { adminToken: [] }],
@@ -22,16 +24,17 @@ export function securityRequirementsOf(access: RouteAccess): readonly Requiremen
   return SECURITY[access];
 }
 
-const RESPONSE_HEADERS = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
+/** Headers of an error. */
+export const RESPONSE_HEADERS = {
+  "x-request-id": { $ref: "#/components/headers/RequestId" },
+  "retry-after": { $ref: "#/components/headers/RetryAfter" },
+};
 
 const REFUSAL = {
   type: "object",
   properties: {
-    success: { const: false },
-    code: {
-      enum: Object.keys(ERROR_CODES),
-      description: "Stable code of the error; use it in programs. `/docs/waygate/errors` explains each code.",
-    },
+    success: { type: "boolean", const: false },
+    code: { $ref: "#/components/schemas/ErrorCode" },
     message: { type: "string", description: "Description of the error for people; it may change." },
     error: { type: "string", description: "The same as `message`." },
     details: {
@@ -52,29 +55,36 @@ const PROBLEM = {
     title: { type: "string" },
     status: { type: "integer" },
     detail: { type: "string" },
-    code: { $ref: "#/components/schemas/Refusal/properties/code" },
+    code: { $ref: "#/components/schemas/ErrorCode" },
     details: { type: "object" },
     request_id: { type: "string" },
   },
   required: ["type", "title", "status", "detail", "code", "request_id"],
 };
 
-/** Components that all operations share. */
+/** Schemas that all operations share. */
+export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
+  Envelope: {
+    type: "object",
+    properties: { success: { type: "boolean", const: true }, message: { type: "string" }, data: {} },
+    required: ["success", "message"],
+  },
+  FieldIssue: {
+    type: "object",
+    properties: { field: { type: "string" }, issue: { type: "string" } },
+    required: ["field", "issue"],
+  },
+  ErrorCode: {
+    type: "string",
+    enum: Object.keys(ERROR_CODES),
+    description: "Stable code of the error; use it in programs. `/docs/waygate/errors` explains each code.",
+  },
+  Refusal: REFUSAL,
+  Problem: PROBLEM,
+};
+
+/** Other components that all operations share. */
 export const OPENAPI_COMPONENTS = {
-  schemas: {
-    Envelope: {
-      type: "object",
-      properties: { success: { const: true }, message: { type: "string" }, data: {} },
-      required: ["success", "message"],
-    },
-    FieldIssue: {
-      type: "object",
-      properties: { field: { type: "string" }, issue: { type: "string" } },
-      required: ["field", "issue"],
-    },
-    Refusal: REFUSAL,
-    Problem: PROBLEM,
-  } as Record<string, unknown>,
   parameters: {
     IdempotencyKey: {
       name: "Idempotency-Key",
@@ -89,21 +99,9 @@ export const OPENAPI_COMPONENTS = {
       description: "Id of the request: your `x-request-id` if it is well formed, otherwise a generated one.",
       schema: { type: "string" },
     },
-  },
-  responses: {
-    Refusal: {
-      description: "The request was rejected; `code` determines the status.",
-      headers: {
-        ...RESPONSE_HEADERS,
-        "retry-after": {
-          description: "Seconds to wait before the next attempt.",
-          schema: { type: "integer", minimum: 1 },
-        },
-      },
-      content: {
-        "application/json": { schema: { $ref: "#/components/schemas/Refusal" } },
-        "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
-      },
+    RetryAfter: {
+      description: "Seconds to wait before the next attempt; absent where waiting does not help.",
+      schema: { type: "integer", minimum: 1 },
     },
   },
   securitySchemes: {

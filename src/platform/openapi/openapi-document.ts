@@ -1,9 +1,20 @@
 import { packageVersion } from "../config/package-version.ts";
 import type { Contract, Route } from "../http/route.ts";
-import { aliasNotes, withAliasNotes } from "./alias-notes.ts";
+import { aliasNotes } from "./alias-notes.ts";
+import { errorResponses } from "./error-responses.ts";
 import { exampleBody } from "./example-body.ts";
-import { createJsonSchemas, type JsonSchema, type JsonSchemas, splitFields } from "./json-schemas.ts";
-import { FILE_SCHEMA, OPENAPI_COMPONENTS, securityRequirementsOf } from "./openapi-components.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { splitFields } from "./json-schemas.ts";
+import {
+  DEFAULT_SECURITY,
+  FILE_SCHEMA,
+  OPENAPI_COMPONENTS,
+  SHARED_SCHEMAS,
+  securityRequirementsOf,
+} from "./openapi-components.ts";
+import { responsesOf } from "./responses-of.ts";
+import { createSchemaComponents, type SchemaComponents } from "./schema-components.ts";
+import { shareParameters } from "./share-parameters.ts";
 
 type Json = Record<string, unknown>;
 
@@ -14,13 +25,19 @@ Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\
 
 /** The OpenAPI 3.1 document of a contract; the output is deterministic. */
 export function createOpenApiDocument(contract: Contract): Record<string, unknown> {
-  const schemas = createJsonSchemas();
-  const paths: Record<string, Record<string, unknown>> = {};
+  const schemas = createSchemaComponents(SHARED_SCHEMAS);
+  const paths: Record<string, Record<string, Operation>> = {};
   for (const [name, route] of Object.entries(contract)) {
     const { method, path } = addressOf(route);
     paths[path] = { ...paths[path], [method]: operation(name, route, schemas) };
   }
+  const parameters = shareParameters(Object.values(paths).flatMap((path) => Object.values(path)));
   const tags = [...new Set(Object.values(contract).map(({ tag }) => tag))];
+  const components = {
+    ...OPENAPI_COMPONENTS,
+    responses: errorResponses(),
+    parameters: { ...OPENAPI_COMPONENTS.parameters, ...parameters },
+  };
   return {
     openapi: "3.1.0",
     info: {
@@ -30,9 +47,10 @@ export function createOpenApiDocument(contract: Contract): Record<string, unknow
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This gateway" }],
+    security: DEFAULT_SECURITY,
     tags: tags.map((name) => ({ name })),
     paths,
-    components: { ...OPENAPI_COMPONENTS, schemas: { ...OPENAPI_COMPONENTS.schemas, ...schemas.shared() } },
+    components: { ...components, schemas: schemas.used([paths, components]) },
   };
 }
 
@@ -42,28 +60,42 @@ function addressOf({ http }: Route): { method: string; path: string; pathFields:
   return { method: method.toLowerCase(), path: path.replace(/:(\w+)/g, "{$1}"), pathFields };
 }
 
-function operation(name: string, route: Route, schemas: JsonSchemas): Record<string, unknown> {
+interface Operation extends Json {
+  operationId: string;
+  parameters?: Json[];
+}
+
+function operation(name: string, route: Route, schemas: SchemaComponents): Operation {
   const { method, pathFields } = addressOf(route);
-  const input = withAliasNotes(schemas.of(route.input, "input"), route.aliases);
+  const input = schemas.of(route.input, "input");
   const { named, rest } = splitFields(input, pathFields);
   const hasBody = ["post", "put", "patch"].includes(method);
   const inPath = pathFields.map((field) =>
-    parameter("path", field, named[field] ?? { type: "string" }, true),
+    parameter("path", field, schemas.resolve(named[field] ?? { type: "string" }), true),
   );
-  const inQuery = hasBody ? [] : queryParameters(rest);
+  const inQuery = hasBody ? [] : queryParameters(rest, schemas);
   const inHeader = route.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [];
-  const notes = [route.description, roleNote(route), aliasNotes(input, route.aliases)];
+  const parameters = [...inPath, ...inQuery, ...inHeader];
+  const notes = [route.description, roleNote(route), aliasNotes(route.aliases)];
   const description = notes.filter(Boolean).join("\n\n");
+  const takesBody = hasBody && !isEmpty(rest);
+  const hasInput = takesBody || parameters.length > 0;
+  const security = securityRequirementsOf(route.access);
   return {
     operationId: name,
     // The summary is plain text, unlike the description.
     summary: route.summary.replaceAll("`", ""),
     ...(description === "" ? {} : { description }),
     tags: [route.tag],
-    security: securityRequirementsOf(route.access),
-    parameters: [...inPath, ...inQuery, ...inHeader],
-    ...(hasBody && !isEmpty(rest) ? { requestBody: body(rest, route, schemas) } : {}),
-    responses: responses(route, schemas),
+    ...(security === DEFAULT_SECURITY ? {} : { security }),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(takesBody ? { requestBody: body(name, rest, route, schemas) } : {}),
+    responses: responsesOf(
+      name,
+      route,
+      { hasInput, hasPathFields: pathFields.length > 0, hasBody: takesBody },
+      schemas,
+    ),
   };
 }
 
@@ -84,10 +116,18 @@ function parameter(location: "path" | "query", name: string, schema: JsonSchema,
   };
 }
 
-function queryParameters({ properties = {}, required = [] }: JsonSchema): Json[] {
+function queryParameters({ properties = {}, required = [] }: JsonSchema, schemas: SchemaComponents): Json[] {
   return Object.entries(properties).map(([name, schema]) =>
-    parameter("query", name, schema, required.includes(name)),
+    parameter("query", name, schemas.resolve(schema), required.includes(name)),
   );
+}
+
+/** Whether every form of an object has a required field. */
+function requiresField({ required = [], ...schema }: JsonSchema): boolean {
+  const branches = (schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[];
+  const parts = (schema.allOf ?? []) as JsonSchema[];
+  if (required.length > 0 || parts.some(requiresField)) return true;
+  return branches.length > 0 && branches.every(requiresField);
 }
 
 function isEmpty({ properties = {}, ...schema }: JsonSchema): boolean {
@@ -96,68 +136,28 @@ function isEmpty({ properties = {}, ...schema }: JsonSchema): boolean {
   );
 }
 
-function body(schema: JsonSchema, route: Route, schemas: JsonSchemas): Json {
+function body(name: string, schema: JsonSchema, route: Route, schemas: SchemaComponents): Json {
   const { upload, uploadTypes = [] } = route;
-  const required = (schema.required ?? []).length > 0;
+  const required = route.requiresBody ?? requiresField(schema);
+  const componentName = `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
   const toJson = (shape: JsonSchema) => {
-    const example = route.example ?? exampleBody(shape, schemas.shared());
-    return { "application/json": { schema: shape, example } };
+    const example = route.example ?? exampleBody(shape, schemas);
+    return { "application/json": { schema: schemas.add(shape, componentName), example } };
   };
   if (upload === undefined) return { required, content: toJson(schema) };
   const { named, rest } = splitFields(schema, [upload]);
   const file = { ...FILE_SCHEMA, description: named[upload]?.description };
-  const form = { ...rest, properties: { ...rest.properties, [upload]: file } };
+  const isOnlyFile = isEmpty(rest);
+  const withFile = { type: "object", properties: { [upload]: file } };
   return {
     required,
     content: {
       // A body that is only a file has no JSON form.
-      ...(isEmpty(rest) ? {} : toJson(rest)),
-      "multipart/form-data": { schema: form },
+      ...(isOnlyFile ? {} : toJson(rest)),
+      "multipart/form-data": {
+        schema: isOnlyFile ? withFile : { allOf: [schemas.add(rest, componentName), withFile] },
+      },
       ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),
     },
-  };
-}
-
-function responses(route: Route, schemas: JsonSchemas): Record<string, unknown> {
-  const ok = response("Done", content(route, schemas));
-  const others = (route.statuses ?? []).map((status) => [String(status), ok]);
-  return {
-    "200": ok,
-    ...(route.accepted && {
-      "202": response("Accepted; processed later", {
-        "application/json": { schema: envelope(route.accepted, schemas) },
-      }),
-    }),
-    ...Object.fromEntries(others),
-    default: { $ref: "#/components/responses/Refusal" },
-  };
-}
-
-function response(description: string, shapes: Json): Json {
-  return {
-    description,
-    headers: { "x-request-id": { $ref: "#/components/headers/RequestId" } },
-    content: shapes,
-  };
-}
-
-function content(route: Route, schemas: JsonSchemas): Json {
-  const raw = route.raw === undefined ? {} : { [route.raw]: { schema: FILE_SCHEMA } };
-  if (route.output.def.type === "never") return raw;
-  const schema = route.bare ? schemas.of(route.output, "output") : envelope(route, schemas);
-  return { "application/json": { schema }, ...raw };
-}
-
-function envelope(shape: Pick<Route, "output" | "beside">, schemas: JsonSchemas): JsonSchema {
-  const beside = shape.beside ? schemas.of(shape.beside, "output") : {};
-  return {
-    allOf: [
-      { $ref: "#/components/schemas/Envelope" },
-      {
-        type: "object",
-        properties: { data: schemas.of(shape.output, "output"), ...beside.properties },
-        required: ["data", ...(beside.required ?? [])],
-      },
-    ],
   };
 }

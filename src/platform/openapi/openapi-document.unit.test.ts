@@ -3,11 +3,18 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { packageVersion } from "../config/package-version.ts";
 import { route, type UploadedFile } from "../http/route.ts";
+import { named } from "../http/schema-name.ts";
 import { createOpenApiDocument } from "./openapi-document.ts";
+import { resolveReference } from "./resolve-reference.ts";
 
-const tree: z.ZodType = z
-  .lazy(() => z.object({ name: z.string(), leaves: z.array(tree) }))
-  .meta({ id: "Tree" });
+const tree: z.ZodType = named(
+  "Tree",
+  z.lazy(() => z.object({ name: z.string(), leaves: z.array(tree) })),
+);
+const bush = named(
+  "Bush",
+  z.object({ name: z.string(), height: z.number(), leaves: z.boolean(), colour: z.string() }),
+);
 const id = z.coerce.number().int().positive().describe("Numeric id.");
 
 const contract = {
@@ -53,11 +60,29 @@ const contract = {
       .and(z.union([z.object({ to: z.string() }), z.object({ by: z.number() })])),
     output: z.object({}),
   }),
+  plantBush: route({
+    http: "POST /trees",
+    access: "account",
+    tag: "Trees",
+    summary: "Plant a bush",
+    input: z.object({ name: z.string().optional() }),
+    output: bush,
+  }),
+  changeBush: route({
+    http: "PATCH /trees",
+    access: "account",
+    tag: "Trees",
+    summary: "Change a bush",
+    requiresBody: true,
+    input: z.object({ colour: z.string().optional() }),
+    output: bush.extend({ age: z.number() }),
+  }),
   photo: route({
     http: "GET /photo",
     access: "public",
     tag: "Trees",
     summary: "A picture, or its address",
+    errors: ["MEDIA_EXPIRED"],
     input: z.object({}),
     output: z.object({ url: z.string() }),
     raw: "image/png",
@@ -77,6 +102,12 @@ const contract = {
 // biome-ignore lint/suspicious/noExplicitAny: a document is a tree of anything
 const document = createOpenApiDocument(contract) as any;
 
+/** The schema of a body in JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function jsonOf({ content }: any): any {
+  return resolveReference(document, content["application/json"].schema);
+}
+
 describe("the OpenAPI document of a contract", () => {
   test("is valid OpenAPI 3.1 with the published version", async () => {
     const { errors } = await new Validator().validate(structuredClone(document));
@@ -95,17 +126,11 @@ describe("the OpenAPI document of a contract", () => {
     const grow = document.paths["/trees/{id}/leaves/{leafId}"].post;
     expect(grow.operationId).toBe("growTree");
     expect(grow.parameters).toEqual([
-      {
-        name: "id",
-        in: "path",
-        required: true,
-        description: "Numeric id.",
-        schema: { type: "integer", exclusiveMinimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-      },
+      { $ref: "#/components/parameters/IdPath" },
       { name: "leafId", in: "path", required: true, schema: { type: "string" } },
       { $ref: "#/components/parameters/IdempotencyKey" },
     ]);
-    const { schema } = grow.requestBody.content["application/json"];
+    const schema = jsonOf(grow.requestBody);
     expect(Object.keys(schema.properties)).toEqual(["name", "tree"]);
     expect(schema.required).toEqual(["name"]);
     const list = document.paths["/trees/{id}"].get;
@@ -118,49 +143,101 @@ describe("the OpenAPI document of a contract", () => {
     expect(list.requestBody).toBeUndefined();
   });
 
+  test("describes a parameter of several routes once", () => {
+    expect(document.components.parameters.IdPath).toEqual({
+      name: "id",
+      in: "path",
+      required: true,
+      description: "Numeric id.",
+      schema: { type: "integer", format: "int64", exclusiveMinimum: 0 },
+    });
+    const shared = document.paths["/trees/{id}"].put.parameters;
+    expect(shared).toEqual([{ $ref: "#/components/parameters/IdPath" }]);
+  });
+
   test("leaves the path fields out of alternatives too", () => {
-    const move = document.paths["/trees/{id}"].put;
-    expect(move.parameters.map(({ name }: { name: string }) => name)).toEqual(["id"]);
-    expect(JSON.stringify(move.requestBody)).not.toContain('"id"');
-    expect(JSON.stringify(move.requestBody)).toContain('"by"');
+    const body = JSON.stringify(jsonOf(document.paths["/trees/{id}"].put.requestBody));
+    expect(body).not.toContain('"id"');
+    expect(body).toContain('"by"');
+  });
+
+  test("requires a body if each of its forms has a required field, or if the route says so", () => {
+    const required = (path: string, method: string) => document.paths[path][method].requestBody.required;
+    expect(required("/trees/{id}", "put")).toBe(true);
+    expect(required("/trees/{id}/leaves/{leafId}", "post")).toBe(true);
+    expect(required("/trees", "post")).toBe(false);
+    expect(required("/trees", "patch")).toBe(true);
   });
 
   test("shows a file as part of a form, and not in the JSON", () => {
     const { content } = document.paths["/trees/{id}"].put.requestBody;
-    expect(JSON.stringify(content["application/json"])).not.toContain("file");
-    expect(content["multipart/form-data"].schema.properties.file).toEqual({
-      type: "string",
-      format: "binary",
-      description: "The file.",
-    });
+    expect(JSON.stringify(jsonOf({ content }))).not.toContain("file");
+    const [json, form] = content["multipart/form-data"].schema.allOf;
+    expect(json).toEqual(content["application/json"].schema);
+    expect(form.properties.file).toEqual({ type: "string", format: "binary", description: "The file." });
   });
 
-  test("documents the aliases of a field", () => {
-    const grow = document.paths["/trees/{id}/leaves/{leafId}"].post;
-    const { name } = grow.requestBody.content["application/json"].schema.properties;
-    expect(name.description).toBe("Its name. Also accepted: `leafName`, `leaf.name`.");
-    expect(grow.description).toBe("Takes a season.\n\nOther spellings: `shade.depth` as `depth`.");
+  test("documents the aliases of fields", () => {
+    const { description } = document.paths["/trees/{id}/leaves/{leafId}"].post;
+    expect(description).toBe(
+      "Takes a season.\n\nOther spellings: `name` as `leafName`, `leaf.name`; `shade.depth` as `depth`.",
+    );
   });
 
   test("shows the envelope with the fields beside data, the 202 and the error", () => {
     const { responses } = document.paths["/trees/{id}/leaves/{leafId}"].post;
-    const [envelope, own] = responses["200"].content["application/json"].schema.allOf;
+    const [envelope, own] = jsonOf(responses["200"]).allOf;
     expect(envelope).toEqual({ $ref: "#/components/schemas/Envelope" });
     expect(own.required).toEqual(["data", "token"]);
-    expect(own.properties.data.properties.tree).toEqual({ $ref: "#/components/schemas/TreeOutput" });
-    expect(own.properties.data.properties.at).toEqual({ type: "string", format: "date-time" });
-    expect(own.properties.data.properties.raw.anyOf[0]).toEqual({ type: "string", format: "date-time" });
-    const accepted = responses["202"].content["application/json"].schema.allOf[1];
+    const accepted = jsonOf(responses["202"]).allOf[1];
     expect(accepted.required).toEqual(["data", "queued"]);
     expect(responses.default).toEqual({ $ref: "#/components/responses/Refusal" });
-    expect(document.components.schemas.Refusal.properties.code.enum).toContain("QUEUE_UNAVAILABLE");
+    expect(document.components.schemas.ErrorCode.enum).toContain("QUEUE_UNAVAILABLE");
+  });
+
+  test("describes times by their format alone, and null as a type", () => {
+    const grow = document.paths["/trees/{id}/leaves/{leafId}"].post;
+    const { data } = jsonOf(grow.responses["200"]).allOf[1].properties;
+    expect(data.properties.at).toEqual({ type: "string", format: "date-time" });
+    expect(data.properties.raw).toEqual({ type: ["string", "null"], format: "date-time" });
   });
 
   test("names a schema once, however often it is used", () => {
-    expect(Object.keys(document.components.schemas).filter((name) => name.startsWith("Tree"))).toEqual([
-      "Tree",
-      "TreeOutput",
+    const names = Object.keys(document.components.schemas).filter((name) => /^(Bush|Tree)/.test(name));
+    expect(names).toEqual(["Bush", "BushResponse", "Tree", "TreeList"]);
+    const grow = document.paths["/trees/{id}/leaves/{leafId}"].post;
+    const { data } = jsonOf(grow.responses["200"]).allOf[1].properties;
+    expect(data.properties.tree).toEqual({ $ref: "#/components/schemas/Tree" });
+  });
+
+  test("describes a schema that has all fields of a named one as an extension of it", () => {
+    const { data } = jsonOf(document.paths["/trees"].patch.responses["200"]).allOf[1].properties;
+    expect(data.allOf).toEqual([
+      { $ref: "#/components/schemas/Bush" },
+      { type: "object", properties: { age: { type: "number", format: "double" } }, required: ["age"] },
     ]);
+  });
+
+  test("lists the errors that follow from the declaration, and those that the route names", () => {
+    const statusesOf = (path: string, method: string) => Object.keys(document.paths[path][method].responses);
+    expect(statusesOf("/trees/{id}/leaves/{leafId}", "post")).toEqual([
+      "200",
+      "202",
+      "400",
+      "401",
+      "403",
+      "404",
+      "409",
+      "413",
+      "415",
+      "422",
+      "429",
+      "503",
+      "default",
+    ]);
+    expect(statusesOf("/photo", "get")).toEqual(["200", "410", "429", "default"]);
+    const { description } = document.components.responses.Conflict;
+    expect(description).toMatch(/`CONFLICT`: [A-Z].+\n\n`CAMPAIGN_STATE`: /);
   });
 
   test("says which credential a route requires", () => {
@@ -168,13 +245,15 @@ describe("the OpenAPI document of a contract", () => {
     expect(document.paths["/trees/{id}"].put.security).toEqual([{ bearer: [] }]);
     expect(document.paths["/trees/{id}"].get.security).toContainEqual({ adminToken: [] });
     expect(document.paths["/trees/{id}"].get.security).toContainEqual({ apiKey: [] });
+    expect(document.paths["/trees/{id}/leaves/{leafId}"].post.security).toBeUndefined();
+    expect(document.security).toContainEqual({ apiKey: [] });
   });
 
   test("shows raw and bare responses without an envelope", () => {
     const photo = document.paths["/photo"].get.responses["200"].content;
     expect(Object.keys(photo)).toEqual(["application/json", "image/png"]);
     const weather = document.paths["/weather"].get.responses;
-    expect(weather["200"].content["application/json"].schema.properties).toEqual({
+    expect(jsonOf(weather["200"]).properties).toEqual({
       fine: { type: "boolean" },
     });
     expect(weather["503"]).toEqual(weather["200"]);

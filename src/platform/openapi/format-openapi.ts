@@ -1,0 +1,33 @@
+const LINE_WIDTH = 120;
+
+/** Prints an OpenAPI document: what fits into a line is on one line, since most of its objects are small. */
+export function formatOpenApi(document: Readonly<Record<string, unknown>>): string {
+  return `${format(document, "", 0)}\n`;
+}
+
+/** `before`: characters of the line that stand before the value, besides the indentation. */
+function format(value: unknown, indent: string, before: number): string {
+  const line = toLine(value);
+  const isLeaf = typeof value !== "object" || value === null;
+  if (isLeaf || indent.length + before + line.length <= LINE_WIDTH) return line;
+  const inner = `${indent}\t`;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const lines = fieldsOf(value).map(([key, item]) => {
+    const name = Array.isArray(value) ? "" : `${JSON.stringify(key)}: `;
+    // The comma counts, too.
+    return `${inner}${name}${format(item, inner, name.length + 1)}`;
+  });
+  return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+function toLine(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(toLine).join(", ")}]`;
+  const fields = fieldsOf(value).map(([key, item]) => `${JSON.stringify(key)}: ${toLine(item)}`);
+  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+}
+
+/** As in JSON, an undefined field is absent. */
+function fieldsOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, item]) => item !== undefined);
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { formatOpenApi } from "./format-openapi.ts";
+
+test("an OpenAPI document is printed with small objects on one line and large ones on several", () => {
+  const words = Array.from({ length: 12 }, (_, nth) => `word number ${nth}`);
+  expect(formatOpenApi({ info: { title: "Waygate", tags: ["a", "b"], none: {} }, words })).toBe(
+    `{\n\t"info": { "title": "Waygate", "tags": ["a", "b"], "none": {} },\n\t"words": [\n${words
+      .map((word) => `\t\t"${word}"`)
+      .join(",\n")}\n\t]\n}\n`,
+  );
+});
+
+test("a printed OpenAPI document is the same JSON", () => {
+  const document = {
+    text: 'a "quoted" ä\n',
+    list: [1, null, true, [{}], []],
+    long: "x".repeat(300),
+    absent: undefined,
+  };
+  expect(JSON.parse(formatOpenApi(document))).toEqual(document);
+});
