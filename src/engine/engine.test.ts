@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
-import type { Job, JobResult, LaneKind } from "./engine.ts";
+import type { Engine, Job, JobReservation, JobResult, LaneKind } from "./engine.ts";
 import { singleJobGroup } from "./job-store.ts";
 import { removeLane } from "./lane-store.ts";
 
@@ -23,6 +23,18 @@ function kindOf(run: LaneKind["run"], more: Partial<LaneKind> = {}): LaneKind {
 
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+/** A lane whose last job has just been deleted is still busy for a moment. */
+async function reserveSoon(engine: Engine, lane: number, grp: string): Promise<JobReservation | undefined> {
+  let place: JobReservation | undefined;
+  await expect
+    .poll(() => {
+      place = engine.reserve(lane, grp);
+      return place;
+    })
+    .toBeDefined();
+  return place;
+}
 
 describe("the engine", () => {
   it("runs jobs in their lane and deletes them when they are done", async () => {
@@ -58,6 +70,56 @@ describe("the engine", () => {
     await expect.poll(story.jobsLeft).toBe(0);
     expect(ran[1]).toMatchObject({ id: row?.id, pos: 1, grp: "g", attempts: 0, ref: { hello: 1 } });
     expect(ran[1]?.lane).toEqual(ran[0]?.lane);
+  });
+
+  it("runs a reserved job by the given function, and frees its group with the job's end", async () => {
+    const [ran, started]: [Job[], Job[]] = [[], []];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job))], { pollMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}]);
+    expect(engine.reserve(lane, "g")).toBeUndefined();
+    engine.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    const place = await reserveSoon(engine, lane, "g");
+    expect(engine.reserve(lane, "g")).toBeUndefined();
+    await story.add(lane, [{ pos: 1, ref: { hello: 1 } }]);
+    const [row] = await database.db.selectFrom("job").selectAll().execute();
+    if (row) place?.run({ ...row, ref: { hello: 1 } }, async (job) => note(started, job));
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect(started[0]).toMatchObject({ id: row?.id, pos: 1, grp: "g", attempts: 0, ref: { hello: 1 } });
+    expect([started[0]?.lane, place?.lane]).toEqual([ran[0]?.lane, ran[0]?.lane]);
+    place?.cancel();
+    expect(await reserveSoon(engine, lane, "g")).not.toBe(place);
+    expect(ran).toHaveLength(1);
+  });
+
+  it("reads the job of a cancelled reservation", async () => {
+    const ran: number[] = [];
+    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}]);
+    engine.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    const place = await reserveSoon(engine, lane, "g");
+    await story.add(lane, [{ pos: 1 }]);
+    place?.cancel();
+    await expect.poll(story.jobsLeft).toBe(0);
+    expect(ran).toEqual([0, 1]);
+  });
+
+  it("waits at its stop for a job whose place is reserved", async () => {
+    const engine = await story.start("a", [kindOf(async () => DONE)], { pollMs: 60_000 });
+    const lane = await story.lane("k", "one", [{}]);
+    engine.wake([lane]);
+    await expect.poll(story.jobsLeft).toBe(0);
+    const place = await reserveSoon(engine, lane, "g");
+    const ended: string[] = [];
+    const stopping = engine.stop().then(() => ended.push("stop"));
+    expect(engine.reserve(lane, "h")).toBeUndefined();
+    await story.add(lane, [{ pos: 1 }]);
+    const [row] = await database.db.selectFrom("job").selectAll().execute();
+    const run = async () => note(ended, "job");
+    if (row) place?.run({ ...row, ref: {} }, run);
+    await stopping;
+    expect([ended, await story.jobsLeft()]).toEqual([["job", "stop"], 0]);
   });
 
   it("notifies the owner of a lane of a job that another node dispatches", async () => {

@@ -7,7 +7,7 @@ import type { EngineOptions, NodeRole } from "./engine-options.ts";
 import { NODE_TIMING } from "./failure-detector.ts";
 import { JobPoller } from "./job-poller.ts";
 import type { AddedJob } from "./job-store.ts";
-import { LaneDispatcher } from "./lane-dispatcher.ts";
+import { type JobReservation, LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane, LaneKind } from "./lane-kind.ts";
 import { LANE_TOPIC, LaneNotifier } from "./lane-notifier.ts";
 import { LaneRebalancer } from "./lane-rebalancer.ts";
@@ -16,6 +16,7 @@ import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
 import { OwnedLanes, OwnershipCheck } from "./owned-lanes.ts";
 
 export type { EngineOptions, NodeRole } from "./engine-options.ts";
+export type { JobReservation } from "./lane-dispatcher.ts";
 export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";
 
 /** Runs the jobs of the lanes that this node owns. */
@@ -26,18 +27,20 @@ export interface Engine {
   /** Adds a kind of lane. A kind with `prepare` must be added before the start. */
   register(kind: LaneKind): void;
   start(): Promise<void>;
-  /**
-   * Starts nothing new and releases each lane once it is idle; releases all of them after `graceMs` (10,000).
-   */
+  /** Starts nothing new and releases each lane once it is idle; releases all of them after `graceMs` (10,000). */
   stop(options?: { graceMs?: number }): Promise<void>;
   /**
-   * Call after the commit that added jobs to these lanes. With `changed`, the commit changed or removed
-   * waiting jobs (`run_at`, `grp`, `prio`) or the lane itself: the engine then drops its cached state of the
-   * lanes and ends their pauses.
+   * Call after the commit that added jobs to these lanes. `changed`: it changed or removed waiting jobs or the
+   * lane itself, so the engine drops its cached state of the lanes and ends their pauses.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
   /** Like `wake` after a commit that only added these jobs; a lane of this node runs them without reading them. */
   dispatch(jobs: readonly AddedJob[]): void;
+  /**
+   * A place for a job of this group that is about to be committed. Undefined: this node does not own the lane, or
+   * the job must wait, since the lane has no free slot, is paused, or has other jobs to start or to read.
+   */
+  reserve(lane: number, grp: string): JobReservation | undefined;
   /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
   markLaneLost(lane: number): void;
   /** The lane, if this node owns it now. */
@@ -183,6 +186,10 @@ class LaneEngine implements Engine {
     this.wake(foreign.map(({ lane }) => lane));
   }
 
+  reserve(lane: number, grp: string): JobReservation | undefined {
+    return this.#owned.reserve(lane, grp);
+  }
+
   markLaneLost(lane: number): void {
     const work = this.#owned.get(lane);
     if (work) void this.#owned.close(work);
@@ -236,13 +243,9 @@ class LaneEngine implements Engine {
 
   /** Returns the lanes that this node does not own. */
   #wakeOwned(lanes: readonly number[], changed: boolean): number[] {
-    const works = lanes.flatMap((lane) => this.#owned.get(lane) ?? []);
-    for (const work of works) {
-      work.wake(changed);
-      this.#owned.dispatch(work);
-    }
-    if (changed) void this.#ownership.check(works);
-    return lanes.filter((lane) => !this.#owned.get(lane));
+    const foreign = lanes.filter((lane) => !this.#owned.update(lane, (work) => work.wake(changed)));
+    if (changed) void this.#ownership.check(lanes.flatMap((lane) => this.#owned.get(lane) ?? []));
+    return foreign;
   }
 
   #received(key: string, changed: boolean): void {

@@ -4,8 +4,8 @@ import type { Log } from "../platform/log/log.ts";
 import { type BatchWriter, createBatchWriter } from "./batch-queue.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
 import { JobFetcher } from "./job-fetcher.ts";
-import { type JobDisposition, singleJobGroup, writeJobDispositions } from "./job-store.ts";
-import type { Job, JobResult, LaneKind } from "./lane-kind.ts";
+import { type AddedJob, type JobDisposition, singleJobGroup, writeJobDispositions } from "./job-store.ts";
+import type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";
 import type { OwnedLane } from "./owned-lane.ts";
 
 const PROBATION_BUDGET = 256;
@@ -25,6 +25,18 @@ export interface LaneDispatcherOptions {
   onLost(work: OwnedLane): void;
 }
 
+/** Which part of the budget a lane uses. */
+type BudgetPart = "proven" | "unproven";
+
+/** A slot and a group that are occupied for one job. Ends with `run` or `cancel`, whichever comes first. */
+export interface JobReservation {
+  readonly lane: Lane;
+  /** Runs the job, which has been committed, by this function instead of the kind's `run`. */
+  run(job: AddedJob, perform: LaneKind["run"]): void;
+  /** Frees the place; the lane then reads its jobs. */
+  cancel(): void;
+}
+
 /** Runs the jobs of all lanes of one kind: round robin, within this node's budget. */
 export class LaneDispatcher {
   readonly kind: LaneKind;
@@ -36,7 +48,7 @@ export class LaneDispatcher {
   readonly #running = new Set<Promise<void>>();
   /** Jobs in flight and lanes being read, per part of the budget. */
   readonly #used = { proven: 0, unproven: 0 };
-  readonly #reading = new Map<OwnedLane, "proven" | "unproven">();
+  readonly #reading = new Map<OwnedLane, BudgetPart>();
   readonly #budget: number;
   #isUnprovensTurn = false;
   #isDispatchDue = false;
@@ -65,6 +77,27 @@ export class LaneDispatcher {
     this.dispatch();
   }
 
+  /** Occupies a place for a job of this group that would start at once; undefined if the job must wait. */
+  reserve(work: OwnedLane, grp: string): JobReservation | undefined {
+    if (!this.#options.mayStart() || this.#usedTotal() >= this.#budget || !work.reserve(grp))
+      return undefined;
+    const part = this.#use(work);
+    let isEnded = false;
+    const end = (then: () => void) => {
+      if (!isEnded) then();
+      isEnded = true;
+    };
+    return {
+      lane: work.lane,
+      run: (job, perform) => end(() => this.#start(work, part, work.toReservedJob(job), perform)),
+      cancel: () =>
+        end(() => {
+          work.finishJob(grp, {});
+          this.#free(work, part);
+        }),
+    };
+  }
+
   /** Resolves when no job is in flight and every job result is written. */
   async whenIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
@@ -82,8 +115,7 @@ export class LaneDispatcher {
   }
 
   #nextLane(): OwnedLane | undefined {
-    const used = this.#used.proven + this.#used.unproven;
-    if (used >= this.#budget) return undefined;
+    if (this.#usedTotal() >= this.#budget) return undefined;
     const hasSlotForUnproven = this.#used.unproven < Math.max(1, Math.floor(this.#budget / 4));
     this.#isUnprovensTurn = !this.#isUnprovensTurn;
     if (!hasSlotForUnproven) return this.#healthy.shift();
@@ -91,37 +123,52 @@ export class LaneDispatcher {
     return this.#healthy.shift() ?? this.#unproven.shift();
   }
 
+  #usedTotal(): number {
+    return this.#used.proven + this.#used.unproven;
+  }
+
   #startNextJob(work: OwnedLane): void {
     work.isQueued = false;
     if (!work.isRunnable()) return;
-    const part = work.isHealthy ? "proven" : "unproven";
     const job = work.startNextJob();
-    this.#used[part] += 1;
+    const part = this.#use(work);
     if (!job) {
       this.#reading.set(work, part);
       this.#reader.add(work);
       return;
     }
-    const running = this.#perform(work, job).finally(() => {
+    this.#start(work, part, job, (one) => this.kind.run(one));
+    this.enqueue(work);
+  }
+
+  #start(work: OwnedLane, part: BudgetPart, job: Job, perform: LaneKind["run"]): void {
+    const running = this.#perform(work, job, perform).finally(() => {
       this.#running.delete(running);
-      this.#used[part] -= 1;
-      this.enqueue(work);
-      this.dispatch();
+      this.#free(work, part);
     });
     this.#running.add(running);
+  }
+
+  #use(work: OwnedLane): BudgetPart {
+    const part = work.isHealthy ? "proven" : "unproven";
+    this.#used[part] += 1;
+    return part;
+  }
+
+  #free(work: OwnedLane, part: BudgetPart): void {
+    this.#used[part] -= 1;
     this.enqueue(work);
+    this.dispatch();
   }
 
   #wasRead(work: OwnedLane): void {
     const part = this.#reading.get(work);
     this.#reading.delete(work);
-    if (part) this.#used[part] -= 1;
-    this.enqueue(work);
-    this.dispatch();
+    if (part) this.#free(work, part);
   }
 
-  async #perform(work: OwnedLane, job: Job): Promise<void> {
-    const result = await runJob(this.kind, job, this.#options.log);
+  async #perform(work: OwnedLane, job: Job, perform: LaneKind["run"]): Promise<void> {
+    const result = await runJob(job, this.#options.log, perform);
     if (result.end === "give_up") {
       const about = {
         lane_kind: this.kind.kind,
@@ -169,10 +216,11 @@ export class LaneDispatcher {
 type JobRunResult = JobResult | { end: "aborted"; isHealthy?: undefined; pauseLaneMs?: undefined };
 
 /** Runs one job; a throw is a bug, logged in full and turned into a retry. */
-async function runJob(kind: LaneKind, job: Job, log: Log): Promise<JobRunResult> {
-  const about = { lane_kind: kind.kind, lane_key: job.lane.key, job_id: job.id, attempts: job.attempts + 1 };
+async function runJob(job: Job, log: Log, perform: LaneKind["run"]): Promise<JobRunResult> {
+  const { kind: lane_kind, key: lane_key } = job.lane;
+  const about = { lane_kind, lane_key, job_id: job.id, attempts: job.attempts + 1 };
   try {
-    const end = await kind.run(job);
+    const end = await perform(job);
     if (end.end === "retry" && end.error !== undefined)
       log.error({ ...about, err: end.error }, "a job failed");
     if (end.end !== "retry" || !isLastAttempt(job)) return end;

@@ -64,6 +64,21 @@ export class OwnedLane {
     return toJob(row, this.lane);
   }
 
+  /** Occupies a slot and this group for a job that would start at once; false if the job must wait. */
+  reserve(grp: string): boolean {
+    const isStartable = this.isOpen && !this.isClosed && this.#slots() > 0 && (this.#only?.has(grp) ?? true);
+    const isNext = this.#isComplete() && this.#ahead.length === 0;
+    if (!isStartable || !isNext || this.#busy.has(grp) || this.#waiting.has(grp)) return false;
+    this.#dispatched += 1;
+    this.#busy.add(grp);
+    return true;
+  }
+
+  /** A reserved job, once it is committed. */
+  toReservedJob(job: AddedJob): Job {
+    return toJob(toRow(job), this.lane);
+  }
+
   /**
    * Frees slot and group. `again`: the row may still exist; with `waitMs`, its group waits that long. Without it
    * the lane reads only if the group may have further rows.

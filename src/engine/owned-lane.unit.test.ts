@@ -695,6 +695,84 @@ describe("the poll of a lane without a read to do", () => {
   });
 });
 
+describe("a reserved group", () => {
+  it("occupies a slot, and no read returns it, until the job ends", () => {
+    const work = createWork({ laneConcurrency: 1 });
+    answer(work, []);
+    expect(work.reserve("a")).toBe(true);
+    expect(work.isIdle()).toBe(false);
+    work.wake();
+    expect(work.isRunnable()).toBe(false);
+    expect(work.beginFetch().skip).toEqual(["a"]);
+    work.fetched([], 1);
+    work.finishJob("a");
+    // The read has left out the group.
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("causes no read when its only job has ended", () => {
+    const work = createWork();
+    answer(work, []);
+    work.reserve("a");
+    work.finishJob("a");
+    expect([work.isIdle(), work.needsFetch()]).toEqual([true, false]);
+    expect(work.reserve("a")).toBe(true);
+  });
+
+  it("is read after a cancellation, since its job may be there all the same", () => {
+    const work = createWork();
+    answer(work, []);
+    work.reserve("a");
+    work.finishJob("a", {});
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("keeps the jobs of its group that are added meanwhile behind its own", () => {
+    const work = createWork();
+    answer(work, []);
+    work.reserve("a");
+    work.add(added(2, "a"));
+    work.add(added(3, "b"));
+    expect(startAll(work)).toEqual([3]);
+    work.finishJob("a");
+    answer(work, [row(2, "a")]);
+    expect(startAll(work)).toEqual([2]);
+  });
+
+  const isReserved = (prepare: (work: OwnedLane) => void, options: Partial<LaneKind> = {}) => {
+    const work = createWork(options);
+    answer(work, []);
+    prepare(work);
+    return work.reserve("a");
+  };
+
+  it.each<[string, (work: OwnedLane) => void]>([
+    ["is not open", (work) => (work.isOpen = false)],
+    ["is lost", (work) => work.close()],
+    ["is paused", (work) => work.pause(60_000)],
+    ["runs other groups only", (work) => work.limitToGroups(["b"])],
+    ["was woken", (work) => work.wake()],
+    ["reads its jobs", (work) => void work.beginFetch()],
+    ["has another job to start", (work) => work.add(added(1, "b"))],
+    ["runs a job of the group", (work) => work.reserve("a")],
+    ["has no free slot", reserveAllSlots],
+    ["has a job of the group that is not due", waitInGroup],
+  ])("is refused if the lane %s", (_, prepare) => {
+    expect(isReserved(() => {})).toBe(true);
+    expect(isReserved(prepare)).toBe(false);
+  });
+
+  function reserveAllSlots(work: OwnedLane): void {
+    for (const grp of ["b", "c", "d", "e"]) work.reserve(grp);
+  }
+
+  function waitInGroup(work: OwnedLane): void {
+    work.add(added(1, "a"));
+    work.startNextJob();
+    work.finishJob("a", { waitMs: 60_000 });
+  }
+});
+
 describe("the end of a lane", () => {
   it("comes after its last job", async () => {
     const work = createWork();

@@ -4,7 +4,7 @@ import { Semaphore } from "../platform/limits/semaphore.ts";
 import type { Log } from "../platform/log/log.ts";
 import { releaseLanes } from "./claim-lanes.ts";
 import type { DatabaseAvailability } from "./database-availability.ts";
-import type { LaneDispatcher } from "./lane-dispatcher.ts";
+import type { JobReservation, LaneDispatcher } from "./lane-dispatcher.ts";
 import type { Lane } from "./lane-kind.ts";
 import { deleteStaleNodes, findLostLanes } from "./lane-store.ts";
 import { OwnedLane } from "./owned-lane.ts";
@@ -66,6 +66,12 @@ export class OwnedLanes {
     change(work);
     this.dispatch(work);
     return true;
+  }
+
+  /** A place for a job of this group; undefined if this node does not own the lane or the job must wait. */
+  reserve(id: number, grp: string): JobReservation | undefined {
+    const work = this.#byId.get(id);
+    return work && this.#dispatchers.get(work.lane.kind)?.reserve(work, grp);
   }
 
   /** Dispatches the lane. */
