@@ -36,10 +36,7 @@ export interface Engine {
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
   /** Like `wake` after a commit that only added these jobs; a lane of this node runs them without reading them. */
   dispatch(jobs: readonly AddedJob[]): void;
-  /**
-   * A place for a job of this group that is about to be committed. Undefined: this node does not own the lane, or
-   * the job must wait, since the lane has no free slot, is paused, or has other jobs to start or to read.
-   */
+  /** A place for a job of this group that is about to be committed; undefined if it could not start at once. */
   reserve(lane: number, grp: string): JobReservation | undefined;
   /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
   markLaneLost(lane: number): void;

@@ -237,6 +237,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       conversations: parts.conversations,
       findSession: parts.nodes.findSession,
       numbers: parts.sessions.numbers,
+      reserveSend: parts.sessions.reserveSend,
       converter: parts.media.converter,
       maxBytes: config.mediaMaxBytes,
     }),

@@ -19,7 +19,7 @@ import type { ReceiptRecorder } from "../features/messages/receipts/record-recei
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
 import { failStuckSends, failStuckSendsSoon } from "../features/messages/send/outcome/fail-stuck-sends.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
-import { createSendRunner } from "../features/messages/send/run-send.ts";
+import { createSendRunner, type SendRunner } from "../features/messages/send/run-send.ts";
 import { createInstanceReader } from "../features/messages/send/sending-instance.ts";
 import { createConnectionRecorder } from "../features/sessions/connection-recorder.ts";
 import { createLiveSettings, type LiveSettings } from "../features/sessions/live-settings.ts";
@@ -58,6 +58,8 @@ export interface SessionHost {
   connectedSession(instanceId: number): Session | undefined;
   /** The session of an instance that this node has open, connected or not. */
   openedSession(instanceId: number): Session | undefined;
+  /** A place for a send to this chat that begins as soon as it is accepted, if it need not wait. */
+  reserveSend: SendRunner["reserve"];
   /** Resolves phone numbers on the network. */
   readonly numbers: NumberResolver;
 }
@@ -85,6 +87,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
     }),
   });
   const numbers = createNumberResolver({ db, conversations, connectedSession });
+  const sends = createSendRunnerOf(parts, connectedSession, numbers);
   engine.register(
     sessionLane({
       db,
@@ -96,7 +99,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       sessions,
       sandbox: config.sandbox,
       sandboxOf: (account_id) => createSandboxControl(sandbox.pool, account_id),
-      runners: runnersOf(parts, { live, connectedSession, numbers }),
+      runners: runnersOf(parts, { live, connectedSession, numbers, sends }),
       unpaused: [...ACTION_GROUPS, ...MEDIA_GROUPS],
       failStuckSends: () => failStuckSends(db, outcomes),
       failStuckSendsSoon: () => failStuckSendsSoon(db, engine),
@@ -104,7 +107,8 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       waitUntilIntegrationsIdle: (id, timeoutMs) => waitUntilIntegrationsIdle(db, id, timeoutMs),
     }),
   );
-  return { connectedSession, openedSession: (id) => sessions.opened(id), numbers };
+  const openedSession = (id: number) => sessions.opened(id);
+  return { connectedSession, openedSession, reserveSend: sends.reserve, numbers };
 }
 
 function openOwnedSessions(
@@ -124,19 +128,13 @@ function openOwnedSessions(
   });
 }
 
-interface SessionAccess {
-  live: LiveSettings;
-  connectedSession: (instanceId: number) => Session | undefined;
-  numbers: NumberResolver;
-}
-
-/** What runs the jobs of a session's lane, by their kind. */
-function runnersOf(
-  { config, db, engine, log, conversations, outcomes, media }: SessionHostOptions,
-  { live, connectedSession, numbers }: SessionAccess,
-): SessionLaneDeps["runners"] {
-  const { ackTimeoutMs, sendHoldMs, unknownOutcomeWaitMs, mediaMaxBytes } = config;
-  const runSend = createSendRunner({
+function createSendRunnerOf(
+  { config, db, engine, log, conversations, outcomes }: SessionHostOptions,
+  connectedSession: SessionHost["connectedSession"],
+  numbers: NumberResolver,
+): SendRunner {
+  const { ackTimeoutMs, sendHoldMs, unknownOutcomeWaitMs } = config;
+  return createSendRunner({
     db,
     engine,
     log,
@@ -150,6 +148,21 @@ function runnersOf(
     mostUnconfirmed: MOST_UNCONFIRMED,
     withdraw: (id) => withdrawSend(db, engine, id),
   });
+}
+
+interface SessionAccess {
+  live: LiveSettings;
+  connectedSession: (instanceId: number) => Session | undefined;
+  numbers: NumberResolver;
+  sends: SendRunner;
+}
+
+/** What runs the jobs of a session's lane, by their kind. */
+function runnersOf(
+  { config, db, engine, log, conversations, media }: SessionHostOptions,
+  { live, connectedSession, numbers, sends }: SessionAccess,
+): SessionLaneDeps["runners"] {
+  const { ackTimeoutMs, sendHoldMs, mediaMaxBytes } = config;
   const refuseCall = createPhoneCallRejecter({
     db,
     engine,
@@ -164,7 +177,7 @@ function runnersOf(
     ackTimeoutMs,
   });
   return new Map([
-    ["send", runSend],
+    ["send", (job) => sends.run(job)],
     ["act", createActionRunner({ db, engine, connectedSession })],
     ["refuse_call", refuseCall],
     [

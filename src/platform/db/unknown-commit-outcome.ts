@@ -29,6 +29,11 @@ export function isCommitOutcomeUnknown(error: unknown): boolean {
   return backends.has(error) || ("code" in error && /^08...$/.test(String(error.code)));
 }
 
+/** Whether `isBackendGone` can tell when the backend of the failed statement has ended. */
+export function isBackendKnown(error: unknown): boolean {
+  return error instanceof Error && backends.get(error) !== undefined;
+}
+
 /** Whether the backend of the failed statement has ended: then reads see everything that it committed. */
 export async function isBackendGone(db: QueryExecutorProvider, error: unknown): Promise<boolean> {
   const backend = error instanceof Error ? backends.get(error) : undefined;

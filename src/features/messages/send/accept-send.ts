@@ -1,21 +1,24 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../../engine/engine.ts";
 import { newMessageId, phoneOfJid } from "../../../network/jid.ts";
-import { type Db, isDatabaseUnavailable } from "../../../platform/db/database.ts";
-import { isBackendGone, isCommitOutcomeUnknown } from "../../../platform/db/unknown-commit-outcome.ts";
+import type { Db } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
 import type { StoredContent } from "../log/message-view.ts";
+import { acceptInPlace } from "./accept-in-place.ts";
+import { findLateMessage, isInsertUnknown, requireLateMessage } from "./find-late-message.ts";
 import type { InsertedMessage, MessageInserter, NewMessage } from "./insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
+import type { SendRunner } from "./run-send.ts";
 import type { SendingInstance } from "./sending-instance.ts";
 
 /** A checked and parsed send, as `prepareSend` returns it. */
 export interface SendRequest {
   instance: SendingInstance;
+  /** Set if `instance` was remembered: reads it, and checks that it can accept the send. */
+  readInstance?: () => Promise<SendingInstance>;
   recipient: Recipient;
   content: StoredContent;
   mode: "sync" | "async";
@@ -31,6 +34,8 @@ export interface AcceptSendOptions {
   db: Db;
   engine: Engine;
   inserter: MessageInserter;
+  /** Without it, every send waits for its job. */
+  reserveSend?: SendRunner["reserve"];
   conversations: Conversations;
   numbers: NumberResolver;
   sendHoldMs: number;
@@ -39,7 +44,10 @@ export interface AcceptSendOptions {
 
 export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
 
-/** Accepts a send as a row and a job in one commit; undefined if an earlier request has used its key. */
+/**
+ * Accepts a send as a row and a job in one commit, and begins it in the same commit if it need not wait.
+ * Undefined if an earlier request has used its key.
+ */
 export async function acceptSend(
   options: AcceptSendOptions,
   request: SendRequest,
@@ -49,24 +57,44 @@ export async function acceptSend(
     if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
     throw error;
   });
-  if (!accepted) {
-    await dropFileOf(options.db, request.content);
-    return undefined;
-  }
-  faultPoint("accept:after-commit");
-  const { job, ...send } = accepted;
-  if (job) options.engine.dispatch([job]);
-  else options.engine.wake([request.instance.lane]);
-  return send;
+  if (!accepted) await dropFileOf(options.db, request.content);
+  return accepted;
 }
 
-async function commit(
+async function commit(options: AcceptSendOptions, request: SendRequest): Promise<AcceptedSend | undefined> {
+  const conversation = await conversationOf(options, request);
+  const begun = await beginAtOnce(options, request, conversation);
+  if (begun) return begun;
+  const instance = (await request.readInstance?.()) ?? request.instance;
+  const message = toMessage(options, { ...request, instance }, conversation);
+  const inserted = await accept(options, message);
+  if (!inserted) return undefined;
+  faultPoint("accept:after-commit");
+  if (inserted.job) options.engine.dispatch([inserted.job]);
+  else options.engine.wake([message.lane]);
+  return toAccepted(message, inserted);
+}
+
+/** Undefined: nothing is accepted, since the send must wait for its job or its instance has changed. */
+async function beginAtOnce(
   options: AcceptSendOptions,
   request: SendRequest,
-): Promise<(AcceptedSend & InsertedMessage) | undefined> {
-  const message = toMessage(options, request, await conversationOf(options, request));
-  const inserted = await accept(options, message);
-  return inserted && { ...inserted, message_id: message.message_id, job_id: message.job_id };
+  conversation: ConversationRef,
+): Promise<AcceptedSend | undefined> {
+  const place = isSimple(request) ? options.reserveSend?.(request.instance.id, conversation.jid) : undefined;
+  if (!place) return undefined;
+  const message = toMessage(options, request, conversation);
+  const inserted = await acceptInPlace(options, message, place);
+  return inserted && toAccepted(message, inserted);
+}
+
+/** Whether the send may begin as soon as it is accepted, as far as the request tells. */
+function isSimple({ mode, content, delay_ms }: SendRequest): boolean {
+  return mode === "sync" && content.kind !== "media" && delay_ms === 0;
+}
+
+function toAccepted({ message_id, job_id }: NewMessage, { id }: Pick<InsertedMessage, "id">): AcceptedSend {
+  return { id, message_id, job_id };
 }
 
 /** Whether the send may have been accepted despite the error, so that it must not be reported as failed. */
@@ -99,7 +127,7 @@ async function conversationOf(
 
 function toMessage(
   { engine, sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
-  { instance, recipient: _, delay_ms, ...request }: SendRequest,
+  { instance, readInstance: _read, recipient: _recipient, delay_ms, ...request }: SendRequest,
   conversation: ConversationRef,
 ): NewMessage {
   const { content, mode } = request;
@@ -121,50 +149,14 @@ function toMessage(
 }
 
 async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessage | undefined> {
+  const { db, inserter, ackTimeoutMs } = options;
   try {
-    return await options.inserter.write(message);
+    return await inserter.write(message);
   } catch (error) {
-    if (!isDatabaseUnavailable(error) || !isCommitOutcomeUnknown(error)) throw error;
-    return lookUp(options, message, error);
+    if (!isInsertUnknown(error)) throw error;
+    const giveUpAt = performance.now() + ackTimeoutMs;
+    const found = await findLateMessage(db, message, error, () => performance.now() < giveUpAt);
+    const { id } = requireLateMessage(found, message, error);
+    return { id, job: undefined, submitted: undefined };
   }
-}
-
-const POLL_MS = { first: 250, longest: 1000 };
-
-/**
- * Checks, after the connection broke at the commit, whether the message exists under its chosen id. A missing
- * message counts only when the commit can no longer arrive: a slow disk or standby can delay it.
- */
-async function lookUp(
-  { db, ackTimeoutMs }: AcceptSendOptions,
-  message: NewMessage,
-  cause: unknown,
-): Promise<InsertedMessage> {
-  const giveUpAt = performance.now() + ackTimeoutMs;
-  for (let ms = POLL_MS.first; performance.now() < giveUpAt; ms = Math.min(2 * ms, POLL_MS.longest)) {
-    // Checked first, so that the query below sees a commit that the backend makes before it ends.
-    const isLast = await isBackendGone(db, cause).catch(() => false);
-    const found = await findMessage(db, message).catch(() => undefined);
-    if (found) return { id: found.id, job: undefined };
-    if (found === null && isLast) throw cause;
-    await delay(ms);
-  }
-  throw new GatewayError(
-    "SEND_TIMEOUT",
-    "The database did not confirm whether the message was accepted. Look for details.message_id in the log before you send it again.",
-    {
-      cause,
-      details: { message_id: message.message_id, sent: "unknown" },
-    },
-  );
-}
-
-async function findMessage(db: Db, { instance_id, message_id }: NewMessage): Promise<{ id: number } | null> {
-  const found = await db
-    .selectFrom("message")
-    .select("id")
-    .where("instance_id", "=", instance_id)
-    .where("message_id", "=", message_id)
-    .executeTakeFirst();
-  return found ?? null;
 }

@@ -29,9 +29,13 @@ import { deleteOutgoing } from "./outgoing-file.ts";
 import { findEarlierMessage, idempotencyOf } from "./prepare/idempotency-key.ts";
 import type { ContentKind, SendInput } from "./prepare/read-content.ts";
 import { type PrepareSendDeps, prepareSend, queueUnavailable, type SendCommand } from "./prepare-send.ts";
+import type { SendRunner } from "./run-send.ts";
 import { SEND_ERROR, sendErrorToGatewayError } from "./send-error.ts";
+import { type ReadInstance, rememberInstances } from "./sending-instance.ts";
 
-export interface HandleSendDeps extends PrepareSendDeps {
+export interface HandleSendDeps extends Omit<PrepareSendDeps, "instances"> {
+  readInstance: ReadInstance;
+  reserveSend: SendRunner["reserve"];
   conversations: Conversations;
   watch: OutcomeWatch;
   sendHoldMs: number;
@@ -44,7 +48,7 @@ type SendResponse = OkResponse<SentData> | AcceptedResponse;
 /** The request of any send route. */
 export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
 
-interface HandlerDeps extends HandleSendDeps {
+interface HandlerDeps extends HandleSendDeps, PrepareSendDeps {
   inserter: MessageInserter;
   awaitOutcome: AwaitOutcome;
 }
@@ -53,6 +57,7 @@ interface HandlerDeps extends HandleSendDeps {
 export function createSendHandler(deps: HandleSendDeps) {
   const handlerDeps: HandlerDeps = {
     ...deps,
+    instances: rememberInstances(deps.readInstance),
     inserter: createMessageInserter(deps.db),
     awaitOutcome: createOutcomeWaiter(deps),
   };

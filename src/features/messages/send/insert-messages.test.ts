@@ -104,6 +104,18 @@ describe("a monthly message limit", () => {
     expect(await used()).toEqual([2]);
   });
 
+  test("applies to the next send after the last one was accepted without a limit", async () => {
+    const number = newNumber();
+    await allow(null);
+    await story.sales.client.sendText({ ...sales(), number, text: "One" });
+    await allow(0);
+    await expect(story.sales.client.sendText({ ...sales(), number, text: "Two" })).rejects.toMatchObject({
+      code: "MESSAGE_QUOTA_EXCEEDED",
+    });
+    expect(await used()).toEqual([0]);
+    await allow(null);
+  });
+
   test("is not exceeded by two nodes that accept sends at the same moment", async () => {
     const nodes = [1, 2].map(() => openDatabase(story.gateway.database.url, { max: 1 }));
     try {

@@ -15,6 +15,7 @@ import {
   messageQuotaExceeded,
 } from "./message-quota.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
+import { type LaneOwner, type SubmittedSend, submitAcceptedSql } from "./submit-accepted.ts";
 
 /** A send to be accepted, with its network id. */
 export interface NewMessage {
@@ -42,6 +43,8 @@ export interface NewMessage {
   awaited_by?: string;
   /** The monthly message limit of the account's plan; null: no limit. */
   max_messages: number | null;
+  /** Lets the statement submit the message, or refuse it if its instance has changed. */
+  owner?: LaneOwner;
 }
 
 export interface InsertedMessage {
@@ -49,9 +52,14 @@ export interface InsertedMessage {
   id: number;
   /** Its job, if it is due and no earlier send of its chat waits. */
   job: AddedJob | undefined;
+  /** Set if the statement has submitted it; it then has a job. */
+  submitted: SubmittedSend | undefined;
 }
 
-/** Undefined for a message whose idempotency key another message has. */
+/**
+ * Undefined for a message whose idempotency key another message has, or whose instance is no longer as it was
+ * remembered.
+ */
 export type MessageInserter = Pick<BatchWriter<NewMessage, InsertedMessage | undefined>, "write">;
 
 /** What a fast machine accepts in a second; further requests get an error that asks for a later retry. */
@@ -85,6 +93,9 @@ interface InsertedRow {
   run_at: Date | null;
   /** Null: an earlier send of the chat may wait. */
   job: number | null;
+  /** Null: it is not submitted. */
+  network: SubmittedSend["network"] | null;
+  on_unknown: SubmittedSend["on_unknown"];
 }
 
 /** Returns for each message its row, or the month's usage if the quota is used up. */
@@ -100,8 +111,13 @@ export async function insertMessages(
   return messages.map((message, ord) => {
     const row = byOrd.get(ord);
     if (row?.id === null) return { limit: message.max_messages ?? 0, used: row.used ?? 0 };
-    return row && { id: row.id, job: toAddedJob(message, row.id, row) };
+    return row && toInserted(message, row.id, row);
   });
+}
+
+function toInserted(message: NewMessage, id: number, row: InsertedRow): InsertedMessage {
+  const { network, on_unknown } = row;
+  return { id, job: toAddedJob(message, id, row), submitted: network ? { network, on_unknown } : undefined };
 }
 
 function toAddedJob(
@@ -115,26 +131,30 @@ function toAddedJob(
 
 /** `month`: some plans have a limit. Plans without one use no counter, which all sends would share. */
 function acceptStatement(messages: NewMessage[], month: string | undefined): RawBuilder<InsertedRow> {
-  const input = messages.map(({ idempotency, ...message }, ord) => ({
+  const input = messages.map(({ idempotency, owner, ...message }, ord) => ({
     ...message,
     ord,
     ...idempotency,
+    may_submit: owner !== undefined,
     words: searchWords(message.instance_id, message.content),
   }));
   const quota = month === undefined ? undefined : countedByQuotaSql(month);
   const [granting, granted] = month
     ? [sql`, ${grantedByQuotaSql(month)}`, sql`granted`]
     : [sql``, sql`numbered`];
+  const owners = messages.flatMap(({ owner }) => owner ?? []);
+  const submission = owners.length > 0 ? submitAcceptedSql(owners) : undefined;
   return sql<InsertedRow>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
-        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text, max_messages bigint, route text, key text,
-        fingerprint text, words text[])
+        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text,
+        max_messages bigint, may_submit boolean, route text, key text, fingerprint text, words text[])
       order by ord ${rowCountHint(input)}
-    ), numbered as materialized (
+    )${submission ? sql`, ${submission.loaded}` : sql``}, numbered as materialized (
       select nextval('message_id_seq') as id, input.* from input
+      ${submission ? sql`where ${submission.isAcceptable}` : sql``}
     )${granting}, claimed as (
       insert into idempotency as i (account_id, instance_id, route, key, fingerprint, message)
       select distinct on (instance_id, route, key)
@@ -146,19 +166,25 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
       returning message
     ), accepted as materialized (
       select * from ${granted} where key is null or id in (select message from claimed)
-    ), ${INSERTED}, ${QUEUED}, ${URGENT}, ${CHATTED}${quota ? sql`, ${quota.counted}` : sql``}
-    select a.ord, a.id, null::bigint as used, q.prio, q.run_at, case when ${IS_FIRST_OF_CHAT} then q.id end as job
-    from accepted a join queued q on q.pos = a.id join urgent u on u.lane = a.lane
-    ${quota ? sql`union all select *, null, null, null from (${quota.refused}) as refused` : sql``}`;
+    ), ${URGENT}, ${FIRST_OF_CHAT}, ${submission?.begun ?? NOTHING_BEGUN}, ${INSERTED}, ${QUEUED}, ${CHATTED}
+    ${quota ? sql`, ${quota.counted}` : sql``}
+    select a.ord, a.id, null::bigint as used, q.prio, q.run_at, case when f.ord is not null then q.id end as job,
+      b.network, b.on_unknown
+    from accepted a join queued q on q.pos = a.id left join first_of_chat f on f.ord = a.ord
+      left join begun b on b.ord = a.ord
+    ${quota ? sql`union all select *, null, null, null, null, null from (${quota.refused}) as refused` : sql``}`;
 }
+
+const NOTHING_BEGUN = sql`
+    begun as (select null::int as ord, null::text as network, null::text as on_unknown where false)`;
 
 const INSERTED = sql`
     inserted as (
       insert into message (id, account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode,
-        jid, type, content, status, job_id, client_message_id, track_id, metadata, delay_ms, deadline)
+        jid, type, content, status, job_id, client_message_id, track_id, metadata, delay_ms, deadline, submitted_at)
       select id, account_id, instance_id, conversation_id, message_id, 'outbound', true, origin, mode,
         jid, type, content, 'pending', job_id, client_message_id, track_id, metadata, delay_ms,
-        now() + hold_ms * interval '1 millisecond'
+        now() + hold_ms * interval '1 millisecond', case when ord in (select ord from begun) then now() end
       from accepted
     )`;
 
@@ -204,13 +230,16 @@ const URGENT = sql`
       from (select distinct lane from accepted) a
     )`;
 
-/** No send of the chat waits that was accepted before, on any node. */
-const IS_FIRST_OF_CHAT = sql`
-  a.origin <> 'campaign' and a.run_at is null
-  and cardinality(u.grps) < ${sql.lit(MOST_URGENT)} and a.jid <> all(u.grps)
-  and not exists (
-    select from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send')
-  and not exists (select from accepted s where s.lane = a.lane and s.jid = a.jid and s.ord < a.ord)`;
+/** The messages before which no accepted send of their chat waits, on any node. */
+const FIRST_OF_CHAT = sql`
+    first_of_chat as materialized (
+      select a.ord from accepted a join urgent u on u.lane = a.lane
+      where a.origin <> 'campaign' and a.run_at is null
+        and cardinality(u.grps) < ${sql.lit(MOST_URGENT)} and a.jid <> all(u.grps)
+        and not exists (
+          select from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send')
+        and not exists (select from accepted s where s.lane = a.lane and s.jid = a.jid and s.ord < a.ord)
+    )`;
 
 /**
  * Free if the key is old or its message is gone. A transaction that blocked here on another commit cannot see

@@ -17,7 +17,7 @@ import {
   type SendInput,
 } from "./prepare/read-content.ts";
 import {
-  type ReadInstance,
+  type RememberedInstances,
   requireConnected,
   requirePaired,
   type SendingInstance,
@@ -27,7 +27,7 @@ export interface PrepareSendDeps extends ReadContentOptions {
   db: Db;
   engine: Engine;
   numbers: NumberResolver;
-  readInstance: ReadInstance;
+  instances: RememberedInstances;
   queue: "postgres" | "off";
 }
 
@@ -46,8 +46,9 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const { instance_id, kind, input, mode, origin, idempotency } = command;
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
   const recipient = readRecipient(kind, input, quoted, deps.defaultCountry);
-  const instance = await requireSendable(deps, instance_id, mode);
-  if (mode === "sync") await requireNewChatAllowed(deps.db, instance, recipient.jid);
+  const readInstance = () => requireSendable(deps, command, recipient.jid);
+  const remembered = mode === "sync" && kind !== "media" ? deps.instances.find(instance_id) : undefined;
+  const instance = remembered ?? (await readInstance());
   const filled = await useQuickReply(deps.db, instance.account_id, kind, input);
   const content = await readContent(
     { ...deps, account_id: instance.account_id },
@@ -57,6 +58,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   );
   return {
     instance,
+    ...(remembered && { readInstance }),
     recipient,
     content: await resolveMentions(deps.numbers, instance, content),
     mode,
@@ -69,17 +71,24 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   };
 }
 
-/** The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE and INSTANCE_NOT_CONNECTED. */
+/**
+ * The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE, INSTANCE_NOT_CONNECTED and
+ * REACHOUT_TIMELOCK.
+ */
 async function requireSendable(
-  { queue, engine, readInstance }: PrepareSendDeps,
-  instanceId: number,
-  mode: SendRequest["mode"],
+  { db, queue, engine, instances }: PrepareSendDeps,
+  { instance_id, mode }: SendCommand,
+  chat: Jid,
 ): Promise<SendingInstance> {
-  if (mode === "sync") return requireConnected(readInstance, instanceId);
+  if (mode === "sync") {
+    const instance = await requireConnected(instances.read, instance_id);
+    await requireNewChatAllowed(db, instance, chat);
+    return instance;
+  }
   if (queue === "off")
     throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
   if (!(await engine.hasLiveNode("sessions"))) throw queueUnavailable("No message worker is running.");
-  return requirePaired(readInstance, instanceId);
+  return requirePaired(instances.read, instance_id);
 }
 
 /** The error for an async send that the gateway cannot carry out now. */

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { createBatchWriter } from "../../../engine/batch-queue.ts";
-import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { Job, JobResult, Lane } from "../../../engine/engine.ts";
+import type { AddedJob } from "../../../engine/job-store.ts";
 import { retryUntilCommitted } from "../../../engine/retry-until-committed.ts";
-import type { Content, SendResult, Session } from "../../../network/driver.ts";
+import type { Content, Jid, SendResult, Session } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { Semaphore } from "../../../platform/limits/semaphore.ts";
@@ -24,6 +25,7 @@ import { holdUntilUnlocked, SEND_HOLDS } from "./run/send-holds.ts";
 import { lastAttemptError, retryAfterLostAck, toFailedSendAttempt } from "./run/send-retries.ts";
 import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
 import { SEND_ERROR, toSendError } from "./send-error.ts";
+import type { LaneOwner } from "./submit-accepted.ts";
 import {
   clearSubmitted,
   loadAndSubmitSends,
@@ -32,18 +34,65 @@ import {
   waitForRetry,
 } from "./submit-sends.ts";
 
-/** Runs send jobs; all messages to the network pass through here. */
-export function createSendRunner(options: SendRunnerOptions): (job: Job) => Promise<JobResult> {
+/** A place for a send that begins in the statement that accepts it. Ends with `run` or `cancel`. */
+export interface SendReservation {
+  readonly lane: Lane;
+  /** The fence of that statement. */
+  readonly owner: LaneOwner;
+  /** Continues the send, which the statement has submitted. */
+  run(job: AddedJob, send: SendRow): void;
+  /** The lane reads the job of the send, if there is one. */
+  cancel(): void;
+}
+
+/** All messages to the network pass through here. */
+export interface SendRunner {
+  /** Runs a send job. */
+  run(job: Job): Promise<JobResult>;
+  /** A place for a send to this chat. Undefined: another node has the session, or the send must wait for its job. */
+  reserve(instanceId: number, chat: Jid): SendReservation | undefined;
+}
+
+export function createSendRunner(options: SendRunnerOptions): SendRunner {
   const deps = createDeps(options);
-  return async (job) => {
-    const slot = deps.throttle.tryAcquire(job.lane.id);
-    if (!slot) return NOT_YET;
-    try {
-      return await runSend(deps, job, slot);
-    } finally {
-      slot.release();
-      deps.breakers.release(job);
-    }
+  return {
+    async run(job) {
+      const slot = deps.throttle.tryAcquire(job.lane.id);
+      return slot ? runInSlot(deps, job, slot, () => runSend(deps, job, slot)) : NOT_YET;
+    },
+    reserve: (instanceId, chat) => reserveSend(deps, instanceId, chat),
+  };
+}
+
+async function runInSlot(
+  deps: SendRunnerDeps,
+  job: Job,
+  slot: SendSlot,
+  run: () => Promise<JobResult>,
+): Promise<JobResult> {
+  try {
+    return await run();
+  } finally {
+    slot.release();
+    deps.breakers.release(job);
+  }
+}
+
+function reserveSend(deps: SendRunnerDeps, instanceId: number, chat: Jid): SendReservation | undefined {
+  const { engine, throttle } = deps;
+  const lane = engine.findOwnedLane("session", String(instanceId));
+  const slot = lane && mayGoAtOnce(deps, { lane, grp: chat }) ? throttle.findUnlimited(lane.id) : undefined;
+  const place = lane && slot && engine.reserve(lane.id, chat);
+  if (!place || !slot) return undefined;
+  return {
+    lane: place.lane,
+    owner: { node: engine.node.id, lane: place.lane },
+    run: (added, send) =>
+      place.run(added, (job) => {
+        const session = sessionOf(deps, instanceId);
+        return runInSlot(deps, job, slot, () => continueSend({ deps, job, send, slot, session }));
+      }),
+    cancel: () => place.cancel(),
   };
 }
 
@@ -86,7 +135,7 @@ async function runSend(deps: SendRunnerDeps, job: Job, slot: SendSlot): Promise<
 }
 
 /** Whether this node owns the lane, the session is connected, and the address of the chat is known. */
-function mayGoAtOnce(deps: SendRunnerDeps, { lane, grp }: Job): boolean {
+function mayGoAtOnce(deps: SendRunnerDeps, { lane, grp }: Pick<Job, "lane" | "grp">): boolean {
   const instance = Number(lane.key);
   return sessionOf(deps, instance) !== undefined && deps.numbers.isResolved(instance, grp);
 }
@@ -95,7 +144,7 @@ function sessionOf({ engine, connectedSession }: SendRunnerDeps, instanceId: num
   return engine.isSafe() ? connectedSession(instanceId) : undefined;
 }
 
-/** Continues a send that the loading statement has marked as submitted, since nothing held it. */
+/** Continues a send that was submitted in the statement that loaded or accepted it, since nothing held it. */
 async function continueSend(context: SendContext): Promise<JobResult> {
   const { send, slot } = context;
   await slot.wait({ min: 0, max: 0, perMinute: null }, () => {});

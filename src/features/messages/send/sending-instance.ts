@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import { createBatchLoader } from "../../../engine/batch-queue.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
+import { maxEntries } from "../../../platform/limits/max-entries.ts";
 import type { InstanceStatus } from "../../../tables.ts";
 import { noInstance, SANDBOX_NOT_ALLOWED, sandboxOff } from "../../instances/instances.ts";
 
@@ -54,6 +56,30 @@ async function findInstances(db: Db, ids: number[]): Promise<(SendingInstance | 
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
+}
+
+const REMEMBERED = 20_000;
+
+/** Instances as they were last read, if a sync send could go out. They may have changed since. */
+export interface RememberedInstances {
+  /** Reads the instance, and remembers it. */
+  read: ReadInstance;
+  find(id: number): SendingInstance | undefined;
+}
+
+/** Spares a sync send the read of its instance: the statement that accepts it checks what is remembered. */
+export function rememberInstances(read: ReadInstance): RememberedInstances {
+  const remembered = new LRUCache<number, SendingInstance>(maxEntries(REMEMBERED));
+  return {
+    async read(id) {
+      remembered.delete(id);
+      const instance = await read(id);
+      const { status, new_chats_locked_until: until } = instance;
+      if (status === "connected" && (until === null || until <= new Date())) remembered.set(id, instance);
+      return instance;
+    },
+    find: (id) => remembered.get(id),
+  };
 }
 
 /** The instance if it is paired: an async send may wait for its connection. Throws INSTANCE_NOT_CONNECTED. */

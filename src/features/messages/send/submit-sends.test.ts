@@ -1,17 +1,24 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
 import type { Job } from "../../../engine/engine.ts";
 import type { Session } from "../../../network/driver.ts";
+import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { createLog } from "../../../platform/log/log.ts";
+import type { StoredContent } from "../log/message-view.ts";
+import { type InsertedMessage, insertMessages, type NewMessage } from "./insert-messages.ts";
 import { SendCircuitBreakers } from "./run/send-circuit-breakers.ts";
 import type { SendContext, SendRunnerDeps } from "./run/send-context.ts";
 import { SEND_HOLDS } from "./run/send-holds.ts";
 import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
+import { toSendRow } from "./submit-accepted.ts";
 import { loadAndSubmitSends, type SendRow, submitSends } from "./submit-sends.ts";
 
 const NODE = "node";
 const LANE = { id: 1, kind: "session", key: "1", epoch: 1 };
+const OWNER = { node: NODE, lane: LANE };
+const OTHER_JID = phoneJid("5511900000008");
 const HOLD_MS = 3_600_000;
 const ACCOUNTS = { active: 101, paused: 102 };
 
@@ -45,7 +52,7 @@ beforeAll(async () => {
   store = await createTestDatabase();
   await insertAccounts();
   await insertInstances();
-  await insertMessages();
+  await insertCases();
 });
 afterAll(() => store.drop());
 
@@ -93,13 +100,18 @@ async function insertInstances(): Promise<void> {
   );
 }
 
-async function insertMessages(): Promise<void> {
+function contentOf(kind: Case["kind"]): StoredContent {
+  if (kind === "text") return { kind, text: "Hi" };
+  return { kind, media_type: "image", mime_type: "image/png", size: 1 };
+}
+
+async function insertCases(): Promise<void> {
   const rows = cases.map(({ id, account, state, mode, origin, kind, delay }) => ({
     id,
     account_id: ACCOUNTS[account],
     origin,
     mode: mode === "async" ? "async" : "sync",
-    content: kind === "text" ? { kind, text: "Hi" } : { kind, type: "image", size: 1 },
+    content: contentOf(kind),
     delay_ms: delay ? 1000 : null,
     due: mode === "sync too late" ? "-1 second" : "1 hour",
     status: state === "decided" ? "failed" : "pending",
@@ -201,6 +213,127 @@ function jobOf(id: number): Job {
     ref,
   };
 }
+
+/** The send of a case as its request creates it; each has a chat of its own. */
+function newMessage({ id, account, mode, origin, kind, delay, connected }: Case): NewMessage {
+  return {
+    account_id: ACCOUNTS[account],
+    instance_id: id,
+    lane: LANE.id,
+    conversation_id: id,
+    message_id: newMessageId(),
+    job_id: "job_test",
+    jid: phoneJid(`5511${900_000_000 + id}`),
+    origin,
+    mode: mode === "async" ? "async" : "sync",
+    type: kind,
+    content: contentOf(kind),
+    client_message_id: null,
+    track_id: null,
+    metadata: null,
+    delay_ms: delay ? 1000 : null,
+    hold_ms: mode === "sync too late" ? -1000 : HOLD_MS,
+    idempotency: null,
+    max_messages: null,
+    ...(connected && { owner: OWNER }),
+  };
+}
+
+/** Their numbers are above those of the cases. */
+async function insert(trx: Trx, messages: NewMessage[]): Promise<(InsertedMessage | undefined)[]> {
+  await sql`select setval('message_id_seq', greatest(100000, nextval('message_id_seq')))`.execute(trx);
+  return (await insertMessages(trx, messages)) as (InsertedMessage | undefined)[];
+}
+
+describe("the statement that accepts a send", () => {
+  const waiting = cases.filter(({ state }) => state === "waiting");
+  const [simple] = waiting as [Case];
+
+  test("submits it exactly if no hold would stop it, and it has no file", async () => {
+    const [inserted, afterHolds] = [
+      await rollBack((trx) => insert(trx, waiting.map(newMessage))),
+      await submittedAfterHolds(),
+    ];
+    const expected = waiting.filter(({ id, kind }) => afterHolds.has(id) && kind !== "media");
+    expect(expected.length).toBeGreaterThan(1);
+    expect(waiting.filter((_, index) => inserted[index]?.submitted)).toEqual(expected);
+  });
+
+  test("returns it as the statement that loads a send would", async () => {
+    const message = newMessage(simple);
+    await rollBack(async (trx) => {
+      const [begun] = await insert(trx, [message]);
+      const [queued] = await insert(trx, [
+        { ...message, message_id: newMessageId(), jid: OTHER_JID, owner: undefined },
+      ]);
+      const [loaded] = await loadAndSubmitSends(trx, NODE, HOLD_MS, [
+        { id: queued?.id ?? 0, lane: LANE, may_submit: true },
+      ]);
+      const id = begun?.id ?? 0;
+      const row = begun?.submitted && toSendRow({ ...message, id }, begun.submitted);
+      expect({ ...row, id: 0, message_id: "", jid: "" }).toEqual({
+        ...loaded,
+        id: 0,
+        message_id: "",
+        jid: "",
+      });
+      const stored = trx
+        .selectFrom("message")
+        .select(["submitted_at", "deadline"])
+        .where("id", "in", [id, queued?.id ?? 0]);
+      const [one, other] = await stored.orderBy("id").execute();
+      expect(one?.submitted_at).toBeInstanceOf(Date);
+      expect(one).toEqual(other);
+    });
+  });
+
+  test.each([
+    ["is no longer connected", sql`update instance set status = 'disconnected' where id = ${simple.id}`],
+    ["is being removed", sql`update instance set removed_at = now() where id = ${simple.id}`],
+    [
+      "may not begin chats",
+      sql`update instance set new_chats_locked_until = now() + interval '1 hour' where id = ${simple.id}`,
+    ],
+    ["has another message limit", sql`update plan set max_messages = 7`],
+    ["belongs to another node", sql`update lane set owner = 'other'`],
+    ["was claimed again", sql`update lane set epoch = 2`],
+  ])("stores nothing if the instance %s", async (_, change) => {
+    await rollBack(async (trx) => {
+      await change.execute(trx);
+      const count = () =>
+        trx
+          .selectFrom("message")
+          .select(({ fn }) => fn.countAll().as("count"))
+          .executeTakeFirst();
+      const before = await count();
+      expect(await insert(trx, [newMessage(simple)])).toEqual([undefined]);
+      expect([await count(), await trx.selectFrom("job").select("id").execute()]).toEqual([before, []]);
+    });
+  });
+
+  test.each(["sync", "async"] as const)("only accepts it while a %s send of its chat waits", async (mode) => {
+    await rollBack(async (trx) => {
+      const message = newMessage(simple);
+      await insert(trx, [{ ...message, mode, owner: undefined }]);
+      const later = { ...message, message_id: newMessageId() };
+      const [behind] = await insert(trx, [later]);
+      expect(behind).toEqual({ id: expect.any(Number) });
+    });
+  });
+
+  test("only accepts it behind another send of its chat in the same batch", async () => {
+    await rollBack(async (trx) => {
+      const message = newMessage(simple);
+      const others = [1, 2].map(() => ({ ...message, message_id: newMessageId() }));
+      const inserted = await insert(trx, [{ ...message, owner: undefined }, ...others]);
+      expect(inserted.map((one) => [one?.job !== undefined, one?.submitted !== undefined])).toEqual([
+        [true, false],
+        [false, false],
+        [false, false],
+      ]);
+    });
+  });
+});
 
 describe("the statement that loads a send", () => {
   test("submits it exactly if no hold would stop it, and it has no file", async () => {

@@ -51,6 +51,28 @@ export interface SendRow
   to?: ConversationRef;
 }
 
+/** For an instance `i`. */
+export const NETWORK_COLUMNS = sql`i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown`;
+
+/** For a message `m`, its instance `i` and its account `a`: what may hold the send. */
+export const HOLD_COLUMNS = sql`
+        account_state(a) not in ('active', 'trial') as is_restricted,
+        -- Reads the history of the chat only while new chats are locked.
+        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
+          then i.new_chats_locked_until end as locked_until,
+        case when i.send_holds > 0
+          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as breaker_open_ms,
+        coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
+        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
+        case when i.settings ->> 'messages_per_minute' is not null
+          then least((i.settings ->> 'messages_per_minute')::int,
+            (select message_rate_limit_per_minute from plan where id = a.plan_id)) end as per_minute`;
+
+/** For a message `m` with these columns in `p`: a simple send, which meets none of the `SEND_HOLDS`. */
+export const IS_UNHELD = sql`(m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
+        and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
+        and p.per_minute is null)`;
+
 /** A send whose job is claimed. */
 export interface ClaimedSend {
   id: number;
@@ -79,31 +101,18 @@ export async function loadAndSubmitSends(
     ), owned as (${lockOwnedLanes(node, lanes)}),
     loaded as materialized (
       select m.id, m.account_id, m.instance_id, m.conversation_id, m.message_id, m.jid, m.origin, m.mode, m.content,
-        m.submitted_at, m.outcome_at, m.delay_ms, i.network, coalesce(i.settings ->> 'on_unknown', 'resend') as on_unknown,
+        m.submitted_at, m.outcome_at, m.delay_ms, ${NETWORK_COLUMNS},
         coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
-        account_state(a) not in ('active', 'trial') as is_restricted,
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as unknown_outcome_ms,
         coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
-        -- Reads the history of the chat only while new chats are locked.
-        case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
-          then i.new_chats_locked_until end as locked_until,
-        case when i.send_holds > 0
-          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as breaker_open_ms,
         m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
-        coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
-        coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
-        case when i.settings ->> 'messages_per_minute' is not null
-          then least((i.settings ->> 'messages_per_minute')::int,
-            (select message_rate_limit_per_minute from plan where id = a.plan_id)) end as per_minute
+        ${HOLD_COLUMNS}
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
       where m.id in (select id from input)
     ), begun as (
       update message m set submitted_at = now(), deadline = ${deadlineOf(holdMs)}
       from input x join owned o on o.id = x.lane join loaded p on p.id = x.id
-      where m.id = x.id and x.may_submit and m.submitted_at is null and ${isOpen}
-        and m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
-        and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
-        and p.per_minute is null
+      where m.id = x.id and x.may_submit and m.submitted_at is null and ${isOpen} and ${IS_UNHELD}
       returning m.id
     )
     select p.*, b.id is not null as has_begun from loaded p left join begun b on b.id = p.id`.execute(db);

@@ -44,8 +44,13 @@ export class SendThrottle {
    */
   tryAcquire(lane: number): SendSlot | undefined {
     const pace = this.#lanes.get(lane);
-    if (pace?.range && !this.acquire(lane, pace)) return undefined;
-    return new SendSlot(this, lane, pace?.range !== undefined);
+    if (!pace?.range) return new SendSlot(this, lane, false);
+    return this.acquire(lane, pace) ? new SendSlot(this, lane, true) : undefined;
+  }
+
+  /** Without a turn; undefined if the lane's sends are known to have pauses. */
+  findUnlimited(lane: number): SendSlot | undefined {
+    return this.#lanes.get(lane)?.range ? undefined : new SendSlot(this, lane, false);
   }
 
   /** Called when the settings of a lane may have changed. */
