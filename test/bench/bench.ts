@@ -107,7 +107,8 @@ for (const name of KNOWN.filter((one) => wanted.includes(one))) {
   console.log(`${name} took ${((performance.now() - began) / 60_000).toFixed(1)} minutes\n`);
 }
 await scratch.remove();
-if (values.short && Object.keys(ratios).length > 0) console.log(await compareWithRelease(ratios));
+if (values.short && !values.profile && Object.keys(ratios).length > 0)
+  console.log(await compareWithRelease(ratios));
 if (values["save-release"]) await saveReleaseRatios(ratios);
 for (const failure of failures) console.log(`FAILED: ${failure}`);
 process.exit(failures.length > 0 ? 1 : 0);

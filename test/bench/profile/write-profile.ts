@@ -58,7 +58,7 @@ ${toTable(["Statement", "Calls", "Plans", "Mean plan ms", "Mean execution ms", "
 
 /** What tells long statements apart that begin alike. */
 function listWrites(text: string): string {
-  const found = [...text.matchAll(/\b(insert into|update|delete from) ("?\w+"?)/g)];
+  const found = [...text.matchAll(/\b(insert into|update|delete from) "?(?!set\b|skip\b)(\w+)/g)];
   const writes = found.map(([, verb = "", table]) => `${verb.split(" ")[0]} ${table}`);
   return writes.length === 0 ? "" : `${[...new Set(writes)].join(", ")}: `;
 }
