@@ -4,6 +4,7 @@ import { resultWithin } from "../../result-within.ts";
 import { truncateText } from "../../truncate-text.ts";
 import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
 import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
+import { releaseTransactions } from "../baileys-fixes/release-transactions.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
 import { MediaHosts } from "../files/media-hosts.ts";
 import { requestMediaReupload } from "../files/request-media-reupload.ts";
@@ -111,8 +112,7 @@ export class WhatsAppConnection {
       config: this.#config(),
     });
     const { sock, closed } = this.#socket;
-    persistTrustedTokens(sock.authState.keys, context.keyStore);
-    excludeOwnDevice(sock);
+    repair(sock, context.keyStore);
     this.closed = closed;
     const reported = caches.createCache<string>("reported");
     this.#listeners = new InboundListeners({
@@ -275,4 +275,10 @@ export class WhatsAppConnection {
     this.operations.endAll();
     this.#work = this.#isAbandoned ? Promise.resolve() : this.#context.flush();
   }
+}
+
+function repair(sock: WASocket, keyStore: ConnectionContext["keyStore"]): void {
+  persistTrustedTokens(sock.authState.keys, keyStore);
+  excludeOwnDevice(sock);
+  releaseTransactions(sock);
 }
