@@ -43,11 +43,15 @@ test("a host that asks for progress gets each step and signs of life in between,
   await client.close();
 });
 
-test("a host that does not ask for progress gets none", async () => {
+test.each([
+  { asks: "does not ask for it", _meta: undefined, reports: 0 },
+  { asks: "asks with a token", _meta: { progressToken: "t" }, reports: 1 },
+  { asks: "asks with an endless token", _meta: { progressToken: "t".repeat(1_001) }, reports: 0 },
+])("a host that $asks gets $reports reports of progress", async ({ _meta, reports }) => {
   const client = await callerOf(async (report) => report("A step."));
   const notified: unknown[] = [];
-  client.fallbackNotificationHandler = async (notification) => void notified.push(notification);
-  await client.callTool({ name: "any" });
-  expect(notified).toEqual([]);
+  client.setNotificationHandler("notifications/progress", (notification) => void notified.push(notification));
+  await client.callTool({ name: "any", ...(_meta && { _meta }) });
+  expect(notified).toHaveLength(reports);
   await client.close();
 });
