@@ -3,6 +3,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages ./packages
 # No dependency needs an install script.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
@@ -13,6 +14,8 @@ COPY scripts ./scripts
 RUN npm run --silent build
 # What development needs stays behind in this stage.
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+# Links to packages/, which is compiled into dist.
+RUN rm -r node_modules/@waygate
 
 FROM node:24-bookworm-slim
 # FFMPEG=true adds it: then any sound file becomes a voice note, not only ogg/opus.

@@ -28,7 +28,8 @@ function isStale() {
   if (!existsSync(main)) return true;
   // An installed package has no sources, only the documents and examples beside the build.
   if (!existsSync(join(root, "src"))) return false;
-  return ["src", "migrations", "examples"].some((name) => newest(join(root, name)) > statSync(main).mtimeMs);
+  const folders = ["src", "migrations", "examples", "packages/client/src", "packages/webhooks/src"];
+  return folders.some((name) => newest(join(root, name)) > statSync(main).mtimeMs);
 }
 
 function newest(folder) {

@@ -25,6 +25,8 @@ interface LockEntry {
   dev?: true;
   optional?: true;
   devOptional?: true;
+  /** A workspace of this repository. */
+  link?: true;
   hasInstallScript?: true;
   integrity?: string;
   resolved?: string;
@@ -34,7 +36,9 @@ interface LockEntry {
 /** Every package that package-lock.json installs, sorted by name and version. */
 export function readLockedPackages(root = packageRoot()): LockedPackage[] {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-  const entries = Object.entries(lock.packages as Record<string, LockEntry>).filter(([path]) => path !== "");
+  const entries = Object.entries(lock.packages as Record<string, LockEntry>).filter(
+    ([path, { link }]) => path.startsWith("node_modules/") && !link,
+  );
   return entries.map(toPackage).sort((a, b) => order(a.name, b.name) || order(a.version, b.version));
 }
 

@@ -144,9 +144,9 @@ The payloads show every field of a message. These are null or empty in most mess
 
 ## For your tests
 
-[signature-vectors.json](signature-vectors.json) has bodies with their signatures for a verifier of your own,
-[verify.py](verify.py) a verifier in Python. The folders \`evolution\`, \`uazapi\` and \`waha\` hold the same events in the
-[format of another gateway](../../start/migration.md).
+[signature-vectors.json](signature-vectors.json) has genuine and hostile requests for a verifier of your own;
+[verifying webhooks](../../guides/verifying-webhooks.md) explains them and has verifiers for four languages. The folders
+\`evolution\`, \`uazapi\` and \`waha\` hold the same events in the [format of another gateway](../../start/migration.md).
 `;
 }
 

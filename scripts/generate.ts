@@ -9,12 +9,14 @@ import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
 import { eventPages } from "./event-pages.ts";
+import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
   "docs/contributing/dependencies.md": dependenciesPage,
   "docs/reference/errors.md": errorPage,
   ...eventPages(),
+  "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
   "openapi.json": () => formatOpenApi(createOpenApiDocument(contract)),
 };

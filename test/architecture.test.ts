@@ -9,6 +9,7 @@ type Area =
   | "processes"
   | "mcp"
   | "client"
+  | "packages"
   | "examples"
   | "contract"
   | "features"
@@ -27,7 +28,9 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
   processes: ["mcp", "contract", "features", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
   examples: ["client"],
-  client: ["contract", "platform"],
+  client: ["contract", "platform", "packages"],
+  // What is published by itself; see "of a published package" below.
+  packages: [],
   contract: ["features"],
   features: ["engine", "network", "platform", "tables"],
   engine: ["platform", "tables"],
@@ -87,7 +90,7 @@ const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
 const MAY_CALL_OUT = [
   "src/platform/outgoing/safe-fetch.ts",
-  "src/client/client.ts",
+  "packages/client/src/create-methods.ts",
   "src/platform/nodes/node-rpc-client.ts",
   "src/network/whatsapp/session-transport.ts",
 ];
@@ -166,12 +169,16 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm;
 /** Functions of other programs that a comment names as its source. */
 const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
 
-const everything = ["src", "migrations", "scripts", "examples", "test"].flatMap(readSources);
-const sources = everything.filter(({ path }) => /^(src|examples)\//.test(path) && !path.endsWith(".test.ts"));
+const PACKAGES: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).workspaces;
+const folders = ["src", "migrations", "scripts", "examples", "test", ...PACKAGES.map((one) => `${one}/src`)];
+const everything = folders.flatMap(readSources);
+const sources = everything.filter(
+  ({ path }) => /^(src|examples|packages)\//.test(path) && !path.endsWith(".test.ts"),
+);
 
 function areaOf(path: string): Area | undefined {
   const [folder] = path.split("/");
-  if (folder === "migrations" || folder === "examples") return folder;
+  if (folder === "migrations" || folder === "examples" || folder === "packages") return folder;
   const name = path.match(/^src\/([^/]+?)(\.ts|\/)/)?.[1] ?? "";
   return Object.hasOwn(MAY_IMPORT, name) ? (name as Area) : undefined;
 }
@@ -215,6 +222,21 @@ describe("imports", () => {
     );
     expect(forTests).toEqual([]);
   });
+
+  test.each(PACKAGES)(
+    "of a published package are its own files, without a dependency or Node: %s",
+    (folder) => {
+      const foreign = breaches(
+        ({ path }, target) => path.startsWith(`${folder}/`) && !target.startsWith(`${folder}/src/`),
+      );
+      expect(foreign).toEqual([]);
+      const { dependencies, peerDependencies } = JSON.parse(
+        readFileSync(join(ROOT, folder, "package.json"), "utf8"),
+      );
+      expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
+      expect(sources.filter(({ path }) => path.startsWith(`${folder}/`)).length).toBeGreaterThan(0);
+    },
+  );
 
   test.each(ONLY)("stay narrow: $why", ({ from, to, unless }) => {
     const wide = breaches(({ path }, target) => from.test(path) && to.test(target) && !unless.test(target));

@@ -8,6 +8,15 @@ import { acquireFileLock } from "../src/platform/acquire-file-lock.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");
+const SOURCES = [
+  "src",
+  "packages/client/src",
+  "packages/webhooks/src",
+  "migrations",
+  "scripts",
+  "examples",
+  "test",
+];
 
 let built: Promise<void> | undefined;
 
@@ -68,7 +77,7 @@ async function moveIn(): Promise<void> {
 }
 
 function findStale(savedBefore = Number.POSITIVE_INFINITY): string | undefined {
-  for (const folder of ["src", "migrations", "scripts", "examples", "test"]) {
+  for (const folder of SOURCES) {
     for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })) {
       if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
       const savedAt = modifiedAt(join(ROOT, folder, name));

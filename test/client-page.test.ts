@@ -27,9 +27,10 @@ function exampleWith(text: string): { program: string; shown: string } {
   return { program: program?.text ?? "", shown: output?.text ?? "" };
 }
 
-/** Runs a program in the package, which it can import by its name. */
+/** Runs a program with the client of this checkout; `test/packages.long.test.ts` runs the packed ones. */
 async function run(program: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  const args = ["--input-type=module", "--eval", program];
+  const own = program.replace(/"@waygate\/(client|webhooks)"/, '"waygate/client"');
+  const args = ["--input-type=module", "--eval", own];
   return (await promisify(execFile)(process.execPath, args, { cwd: ROOT, env })).stdout;
 }
 

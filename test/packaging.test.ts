@@ -307,7 +307,7 @@ test.each(listFiles(".github/workflows"))("%s runs existing commands on existing
   const names = commands.flatMap((line) => /\bnpm run (?:--silent )?([\w:]+)/.exec(line)?.[1] ?? []);
   expect(names.filter((name) => scripts[name] === undefined)).toEqual([]);
   const paths = commands.flatMap((line) =>
-    line.split(" ").filter((word) => /^(\.ci|src|test|scripts)\//.test(word)),
+    line.split(" ").filter((word) => /^(\.ci|src|test|scripts|packages)\//.test(word)),
   );
   expect(paths.filter((file) => !file.startsWith("test-artifacts") && !existsSync(join(ROOT, file)))).toEqual(
     [],
@@ -350,5 +350,29 @@ describe("the npm package", () => {
 
   test("is compiled before it is packed", () => {
     expect(scripts.prepack).toContain("npm run --silent build");
+  });
+});
+
+describe("every package of the repository", () => {
+  const root = JSON.parse(read("package.json"));
+  const folders: string[] = root.workspaces;
+
+  test.each(folders)("has the version, the licence and the Node of the gateway: %s", (folder) => {
+    const { version, license, engines } = JSON.parse(read(`${folder}/package.json`));
+    expect({ version, license, engines }).toEqual({
+      version: root.version,
+      license: root.license,
+      engines: root.engines,
+    });
+  });
+
+  test("is guarded against a publication by mistake, and is published by the script of the release alone", () => {
+    const all = [".", ...folders];
+    const manifests = all.map((folder) => JSON.parse(read(join(folder, "package.json"))));
+    expect(manifests.map((manifest) => manifest.private)).toEqual(all.map(() => true));
+    const published = /^for folder in (.*); do$/m.exec(read("scripts/publish.sh"))?.[1]?.split(" ") ?? [];
+    expect(published.sort()).toEqual(all.sort());
+    const callers = listFiles(".github/workflows").filter((path) => read(path).includes("publish.sh"));
+    expect(callers).toEqual([".github/workflows/release.yml"]);
   });
 });

@@ -28,10 +28,23 @@ export interface SpawnedGateway extends LaunchedGateway {
   readonly url: string;
 }
 
+/** Another copy of the program than that of this checkout, or another user who runs it. */
+export interface LaunchOptions {
+  program?: string;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
 /** Starts the program with nothing in its environment but these settings. */
-export function launchGateway(settings: Record<string, string>, command = "serve"): LaunchedGateway {
+export function launchGateway(
+  settings: Record<string, string>,
+  command = "serve",
+  { program = PROGRAM, ...options }: LaunchOptions = {},
+): LaunchedGateway {
   const passedOn = PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
-  const child = spawn(process.execPath, [PROGRAM, command], {
+  const child = spawn(process.execPath, [program, command], {
+    ...options,
     env: { ...Object.fromEntries(passedOn), ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });

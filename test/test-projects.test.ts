@@ -13,7 +13,7 @@ const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
 const STARTS_PROGRAMS =
   /^test\/(spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
 
-const everything = [...readSources("src"), ...readSources("test"), ...readSources("migrations")];
+const everything = ["src", "packages", "test", "migrations"].flatMap(readSources);
 const byPath = new Map(everything.map((source) => [source.path, source]));
 const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
 const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");

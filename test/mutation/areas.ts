@@ -10,7 +10,7 @@ export interface MutationArea {
 /** The only list of the paths of mutation testing. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   signing: {
-    mutate: ["src/features/webhooks/webhook-signature.ts", "src/client/verify-webhook.ts"],
+    mutate: ["src/features/webhooks/webhook-signature.ts", "packages/webhooks/src/verify-webhook.ts"],
   },
   retries: {
     mutate: [

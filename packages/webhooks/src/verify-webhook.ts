@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import type { contract } from "../contract.ts";
+import type { WebhookMessage } from "./webhook-message.ts";
 
 /** A webhook as received: the raw body, neither parsed nor serialised again. */
 export interface WebhookRequest {
@@ -19,11 +18,6 @@ export interface VerifyWebhookOptions {
   toleranceSeconds?: number;
   now?: Date;
 }
-
-type StoredMessage = z.output<typeof contract.getMessage.output>;
-
-/** The message in events about a message. */
-export type WebhookMessage = Omit<StoredMessage, "error" | "client_message_id" | "metadata">;
 
 /** What the gateway sends to a webhook of the format `native`. */
 export interface WebhookEvent {
@@ -74,20 +68,27 @@ export async function verifyWebhook<Event = WebhookEvent>(
 
 type ReadHeader = (name: string) => string;
 
+/** Longer than any signature header of the gateway, which has two signatures at most. */
+const MAX_HEADER_LENGTH = 4096;
+
+/** The value of a header, repeated ones joined; empty if it is absent or too long. */
 function readHeader(headers: WebhookRequest["headers"], name: string): string {
-  if (headers instanceof Headers) return headers.get(name) ?? "";
-  const key = Object.keys(headers).find((one) => one.toLowerCase() === name) ?? name;
-  const value = headers[key] ?? "";
-  return typeof value === "string" ? value : value.join(" ");
+  const value = headers instanceof Headers ? headers.get(name) : headers[keyOf(headers, name)];
+  const text = typeof value === "object" && value !== null ? value.join(" ") : (value ?? "");
+  return text.length > MAX_HEADER_LENGTH ? "" : text;
+}
+
+function keyOf(headers: object, name: string): string {
+  return Object.keys(headers).find((one) => one.toLowerCase() === name) ?? name;
 }
 
 async function isBodySigned(body: Uint8Array, secrets: readonly string[], read: ReadHeader) {
   const received = ["x-waygate-signature", "x-waygate-signature-previous"]
     .map(read)
     .filter((one) => one !== "");
-  if (received.length === 0) throw new WebhookVerificationError("X-Waygate-Signature is missing.");
-  const signatures = received.map((one) => fromHex(one.replace(/^sha256=/, "")));
-  return isAnySigned(signatures, secrets.map(encode), body);
+  if (received.length === 0)
+    throw new WebhookVerificationError("X-Waygate-Signature is missing or malformed.");
+  return isAnySigned(received.map(fromHex), secrets.map(encode), body);
 }
 
 async function isStandardSigned(
@@ -97,18 +98,21 @@ async function isStandardSigned(
   { toleranceSeconds, now }: { toleranceSeconds: number; now: Date },
 ) {
   const [id, sentAt, received] = [read("webhook-id"), read("webhook-timestamp"), read("webhook-signature")];
-  if (!id || !received || !/^\d{1,12}$/.test(sentAt)) {
-    throw new WebhookVerificationError("webhook-id, webhook-timestamp or webhook-signature is missing.");
+  // An id has no dot: it would leave open where the signed time begins.
+  if (!/^[\w-]{1,128}$/.test(id) || !/^\d{1,12}$/.test(sentAt) || received === "") {
+    throw new WebhookVerificationError(
+      "webhook-id, webhook-timestamp or webhook-signature is missing or malformed.",
+    );
   }
   if (Math.abs(now.getTime() / 1000 - Number(sentAt)) > toleranceSeconds) {
     throw new WebhookVerificationError(
       "The timestamp is outside the tolerance: check the clock of this machine.",
     );
   }
-  const signatures = received
-    .split(" ")
-    .filter((one) => one.startsWith("v1,"))
-    .map((one) => fromBase64(one.slice("v1,".length)));
+  // Whatever separates several signatures: a server may join repeated headers with commas.
+  const signatures = [...received.matchAll(/v1,([A-Za-z0-9+/]{43}=)/g)].map(([, one = ""]) =>
+    fromBase64(one),
+  );
   const start = encode(`${id}.${sentAt}.`);
   const signed = new Uint8Array(start.length + body.length);
   signed.set(start);
@@ -137,19 +141,16 @@ async function isAnySigned(
 function standardKey(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = secret.replace(/^whsec_/, "");
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
-  return (isBase64 ? fromBase64(encoded) : undefined) ?? encode(secret);
+  return isBase64 ? fromBase64(encoded) : encode(secret);
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const pairs = /^([0-9a-f]{2})+$/i.test(text) ? text.match(/../g) : null;
+function fromHex(signature: string): Uint8Array<ArrayBuffer> | undefined {
+  const [, digits = ""] = /^(?:sha256=)?([0-9a-f]{64})$/i.exec(signature) ?? [];
+  const pairs = digits.match(/../g);
   return pairs === null ? undefined : Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
 }
 
