@@ -11,10 +11,12 @@ import {
 
 const HEAD = `// Made from the contract of the gateway.
 import type { CallOptions, ClientOptions } from "./create-methods.js";
-import type { EitherEnvelope, Envelope, FileUpload, JsonOrRaw, JsonStream, RawBody, StreamBody } from "./response-body.js";
+import type { FileUpload, JsonValue } from "./request-body.js";
+import type { EitherEnvelope, Envelope, JsonOrRaw, JsonStream, RawBody, StreamBody } from "./response-body.js";
 
 export type { CallOptions, ClientOptions } from "./create-methods.js";
-export type { FileUpload, JsonStream, RawBody, StreamBody } from "./response-body.js";
+export type { FileUpload, JsonValue } from "./request-body.js";
+export type { JsonStream, RawBody, StreamBody } from "./response-body.js";
 export { WaygateError } from "./waygate-error.js";
 
 /** A typed client of the gateway, for Node and browsers. Throws WaygateError for errors of the gateway. */

@@ -64,7 +64,7 @@ function printType(schema: z.core.$ZodType, direction: Direction, print: Print):
     case "literal":
       return unionOf(def.values.map((value) => JSON.stringify(value)));
     case "custom":
-      return isObjectOfJson(schema) ? "Record<string, unknown>" : "FileUpload";
+      return isObjectOfJson(schema) ? "Record<string, JsonValue>" : "FileUpload";
     case "date":
       return "string | Date";
     default:

@@ -40,7 +40,9 @@ export async function packGateway(into: string): Promise<PackedPackage> {
 }
 
 async function pack(folder: string, into: string): Promise<PackedPackage> {
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", into], { cwd: folder });
+  const { stdout } = await run("npm", ["pack", "--silent", "--json", "--pack-destination", into], {
+    cwd: folder,
+  });
   const [{ filename, size, unpackedSize, files }] = JSON.parse(stdout);
   const paths = files.map(({ path }: { path: string }) => path);
   return { path: join(into, filename), size, unpackedSize, files: paths };

@@ -23,10 +23,10 @@ export {
   type VerifyWebhookOptions,
   verifyWebhook,
   type WebhookEvent,
+  type WebhookMessage,
   type WebhookRequest,
   WebhookVerificationError,
 } from "../../packages/webhooks/src/verify-webhook.ts";
-export type { WebhookMessage } from "../../packages/webhooks/src/webhook-message.ts";
 
 type Shape = { readonly output: z.ZodType; readonly beside?: z.ZodObject };
 type Data<S extends Shape> = z.output<S["output"]>;

@@ -1,4 +1,4 @@
-import type { FileUpload } from "./response-body.ts";
+import type { FileUpload } from "./request-body.ts";
 import { WaygateError } from "./waygate-error.ts";
 
 export interface ClientOptions {

@@ -1,10 +1,3 @@
-/** A file to send. */
-export interface FileUpload {
-  readonly bytes: Uint8Array;
-  readonly file_name?: string;
-  readonly mime_type?: string;
-}
-
 /** A response without the envelope. */
 export interface RawBody {
   type: string;

@@ -1,5 +1,7 @@
 import type { WebhookMessage } from "./webhook-message.ts";
 
+export type { WebhookMessage } from "./webhook-message.ts";
+
 /** A webhook as received: the raw body, neither parsed nor serialised again. */
 export interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
