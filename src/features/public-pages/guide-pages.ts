@@ -59,6 +59,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
   contributing: [
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
+    ["releasing", "Releasing"],
     ["mutation-testing", "Mutation testing"],
     ["real-programs", "Tests with real programs"],
     ["real-phone-checklist", "Tests with a real phone"],
