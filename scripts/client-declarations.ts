@@ -38,7 +38,8 @@ export function clientDeclarations(contract: Contract): string {
     );
   }
   const client = `/** One method per route of the gateway. */\nexport interface Client {\n${indent(methods.join("\n"))}\n}`;
-  return `${[HEAD, client, ...types].join("\n")}\n\n${printer.declarations()}`;
+  const declarations = printer.declarations().map((one) => `export ${one}`);
+  return `${[HEAD, client, ...types, ...declarations].join("\n")}\n`;
 }
 
 /** Whether an empty object fits. */

@@ -1,12 +1,13 @@
 import { z } from "zod";
+import { schemaName } from "../src/platform/http/schema-name.ts";
 
 export type Direction = "input" | "output";
 
 export interface TypePrinter {
   /** The TypeScript type of what a schema accepts (input) or returns (output). */
   print(schema: z.core.$ZodType, direction: Direction): string;
-  /** Declarations of the named types (`.meta({ id })`) that the printed ones refer to, ordered by name. */
-  declarations(): string;
+  /** Declarations of the named types that the printed ones refer to, such as `type Page = {...};`, ordered by name. */
+  declarations(): string[];
 }
 
 /** Prints zod schemas as TypeScript without zod. The descriptions of fields become comments. */
@@ -15,24 +16,25 @@ export function createTypePrinter(): TypePrinter {
 
   function print(schema: z.core.$ZodType, direction: Direction): string {
     const text = printType(schema, direction, print);
-    const id = z.globalRegistry.get(schema)?.id;
-    return id === undefined ? text : nameFor(id, text, direction);
+    const name = schemaName(schema);
+    return name === undefined ? text : nameFor(name, text, direction);
   }
 
   /** What a schema accepts may differ from what it returns: then the second type gets a name of its own. */
-  function nameFor(id: string, text: string, direction: Direction): string {
-    const known = named.get(id);
-    if (known !== undefined && known !== text)
-      return nameFor(`${id}${capitalise(direction)}`, text, direction);
-    named.set(id, text);
-    return id;
+  function nameFor(name: string, text: string, direction: Direction): string {
+    const known = named.get(name);
+    if (known !== undefined && known !== text) {
+      return nameFor(`${name}${capitalise(direction)}`, text, direction);
+    }
+    named.set(name, text);
+    return name;
   }
 
   return {
     print,
     declarations() {
       const sorted = [...named].sort(([a], [b]) => (a < b ? -1 : 1));
-      return sorted.map(([name, text]) => `export type ${name} = ${text};\n`).join("\n");
+      return sorted.map(([name, text]) => `type ${name} = ${text};`);
     },
   };
 }

@@ -8,10 +8,10 @@ const NOT_IN_EVENTS = { error: true, client_message_id: true, metadata: true } a
 export function webhookMessageFile(): string {
   const printer = createTypePrinter();
   const type = printer.print(contract.getMessage.output.omit(NOT_IN_EVENTS), "output");
-  const declarations = printer.declarations();
+  const declarations = printer.declarations().map((one) => `\n${one}\n`);
   return `// Written by \`npm run generate\` from the contract.
 
 /** The message in events about a message. */
 export type WebhookMessage = ${type};
-${declarations === "" ? "" : `\n${declarations}`}`;
+${declarations.join("")}`;
 }

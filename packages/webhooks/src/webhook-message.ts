@@ -11,39 +11,11 @@ export type WebhookMessage = {
   phone: string | null;
   chat_type: "contact" | "group";
   is_group: boolean;
-  sender: {
-    jid: string;
-    lid: string | null;
-    phone: string | null;
-    push_name: string | null;
-  } | null;
+  sender: Sender | null;
   type: string;
   text: string | null;
   caption: string | null;
-  quoted: {
-    id: string;
-    from_me: boolean;
-    sender?: string;
-    /** Text or caption of the quoted message, up to 4,096 characters. */
-    text?: string;
-    /** Chat of the quoted message, if it is in another chat. */
-    chat?: string;
-    /** Type of the quoted message, unless it is a text. */
-    content?: {
-      kind: "media" | "location" | "contact";
-      media_type?: string;
-      mime_type?: string;
-      file_name?: string;
-      size?: number;
-      sha256?: string;
-      seconds?: number;
-      latitude?: number;
-      longitude?: number;
-      name?: string;
-      address?: string;
-      phone?: string;
-    };
-  } | null;
+  quoted: QuotedMessage | null;
   mentions: Array<string>;
   /** The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`. */
   mentioned: Array<{
@@ -51,63 +23,105 @@ export type WebhookMessage = {
     lid: string | null;
     phone: string | null;
   }>;
-  media: {
-    id: string | null;
-    /** `remote`: only the network has the file; a download fetches it. */
-    status: "pending" | "ready" | "failed" | "expired" | "remote";
-    /** Path below the gateway's address; needs a credential of the instance. */
-    url: string | null;
-    type: string;
-    mime_type: string;
-    file_name: string | null;
-    /** Bytes. */
-    size: number;
-    sha256: string | null;
-    seconds: number | null;
-    /** Why a file is `failed` or `expired`. */
-    reason: string | null;
-  } | null;
+  media: MessageFile | null;
   location: unknown;
   contacts: unknown;
   /** A reply to buttons, a list or a form. */
-  choice: {
-    kind: "button" | "template_button" | "list" | "flow";
-    /** Of the chosen button or row. */
-    id: string | null;
-    /** Of a form. */
-    name: string | null;
-    /** The values of a form: JSON as text, at most 8,192 characters. */
-    params: string | null;
-  } | null;
-  group_invite: {
-    group: string;
-    code: string;
-    name: string | null;
-    expires_at: string | null;
-  } | null;
+  choice: Choice | null;
+  group_invite: GroupInvite | null;
   /** The advertisement that led the contact to write. */
-  ad: {
-    source_type: string | null;
-    source_id: string | null;
-    source_url: string | null;
-    source_app: string | null;
-    entry_point: string | null;
-    title: string | null;
-    body: string | null;
-    media_url: string | null;
-    thumbnail_url: string | null;
-    /** Meta's id of the click. */
-    ctwa_clid: string | null;
-    ref: string | null;
-  } | null;
+  ad: AdReferral | null;
   is_forwarded: boolean;
   /** How often the message was forwarded, as counted by the network. */
   forwarding_score: number;
-  status: "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
+  status: MessageStatus;
   origin: "api" | "panel" | "campaign" | "inbox" | "chatbot" | "phone" | "contact";
   timestamp: string;
   track_id: string | null;
   edited_at: string | null;
   /** When the message was deleted for everyone; its text stays in this log. */
   deleted_at: string | null;
+};
+
+type AdReferral = {
+  source_type: string | null;
+  source_id: string | null;
+  source_url: string | null;
+  source_app: string | null;
+  entry_point: string | null;
+  title: string | null;
+  body: string | null;
+  media_url: string | null;
+  thumbnail_url: string | null;
+  /** Meta's id of the click. */
+  ctwa_clid: string | null;
+  ref: string | null;
+};
+
+type Choice = {
+  kind: "button" | "template_button" | "list" | "flow";
+  /** Of the chosen button or row. */
+  id: string | null;
+  /** Of a form. */
+  name: string | null;
+  /** The values of a form: JSON as text, at most 8,192 characters. */
+  params: string | null;
+};
+
+type GroupInvite = {
+  group: string;
+  code: string;
+  name: string | null;
+  expires_at: string | null;
+};
+
+type MessageFile = {
+  id: string | null;
+  /** `remote`: only the network has the file; a download fetches it. */
+  status: "pending" | "ready" | "failed" | "expired" | "remote";
+  /** Path below the gateway's address; needs a credential of the instance. */
+  url: string | null;
+  type: string;
+  mime_type: string;
+  file_name: string | null;
+  /** Bytes. */
+  size: number;
+  sha256: string | null;
+  seconds: number | null;
+  /** Why a file is `failed` or `expired`. */
+  reason: string | null;
+};
+
+type MessageStatus = "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
+
+type QuotedMessage = {
+  id: string;
+  from_me: boolean;
+  sender?: string;
+  /** Text or caption of the quoted message, up to 4,096 characters. */
+  text?: string;
+  /** Chat of the quoted message, if it is in another chat. */
+  chat?: string;
+  /** Type of the quoted message, unless it is a text. */
+  content?: {
+    kind: "media" | "location" | "contact";
+    media_type?: string;
+    mime_type?: string;
+    file_name?: string;
+    size?: number;
+    sha256?: string;
+    seconds?: number;
+    latitude?: number;
+    longitude?: number;
+    name?: string;
+    address?: string;
+    phone?: string;
+  };
+};
+
+type Sender = {
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  push_name: string | null;
 };
