@@ -1,7 +1,7 @@
 import { formatFigure, type PointReport, type Scenario, type Spread } from "../scenario.ts";
 
-const WIDTH = 720;
-const LEFT = 230;
+const WIDTH = 760;
+const LEFT = 270;
 const RIGHT = 90;
 const ROW = 44;
 const TOP = 50;

@@ -32,7 +32,7 @@ const BYTES = 900;
 /** Events recorded at an even pace, each delivered to one of the receivers with a durable row for its attempt. */
 export const deliveries: Scenario = {
   title: `Deliveries to ${RECEIVERS} receivers`,
-  plot: { figure: "per_second", limit: "undici_per_second" },
+  plot: { figure: "p99_ms" },
   presentOnly: "Its events are recorded by the present build.",
   async open(options) {
     const calm = new Map<number, number>();
