@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Engine, JobResult } from "../src/engine/engine.ts";
+import type { Engine, EngineOptions, JobResult } from "../src/engine/engine.ts";
 import { type EventDraft, recordEvents } from "../src/features/events/events.ts";
+import { DeliveryDispatcher } from "../src/features/webhooks/delivery-dispatcher.ts";
 import { insertWebhook, type NewWebhook } from "../src/features/webhooks/save-webhook.ts";
 import { webhookLane } from "../src/features/webhooks/webhook-lane.ts";
 import type { WebhookRow } from "../src/features/webhooks/webhook-record.ts";
@@ -16,6 +17,13 @@ export interface RanDelivery {
   hasRow: boolean;
 }
 
+export interface DeliveryWorker {
+  engine: Engine;
+  deliveries: DeliveryDispatcher;
+  /** Records events and starts their deliveries, as the recorder of a session's reports does. */
+  record(...drafts: EventDraft[]): Promise<void>;
+}
+
 /** Instances and webhooks without a gateway: the real lane on a real engine, and a look at each of its jobs. */
 export interface DeliveryStory extends EngineStory {
   readonly ran: RanDelivery[];
@@ -28,7 +36,7 @@ export interface DeliveryStory extends EngineStory {
   /** Records events without a notification; returns the lanes to wake. */
   record(drafts: readonly EventDraft[]): Promise<number[]>;
   /** A node that delivers. A failed attempt waits an hour. */
-  startWorker(id: string): Promise<Engine>;
+  startWorker(id: string, options?: Partial<EngineOptions>): Promise<DeliveryWorker>;
 }
 
 export async function createDeliveryStory(): Promise<DeliveryStory> {
@@ -70,11 +78,13 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
         }),
       ),
     record: (drafts) => db.transaction().execute((trx) => recordEvents(trx, [...drafts])),
-    async startWorker(id) {
-      const engine = await story.start(id, []);
+    async startWorker(id, options) {
+      const engine = await story.start(id, [], options);
+      const deliveries = new DeliveryDispatcher(engine);
       const lane = webhookLane({
         db,
         engine,
+        deliveries,
         box,
         outgoing: createSafeFetch({ allowedHosts: ["loopback"] }),
         timeoutMs: 15_000,
@@ -89,7 +99,14 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
         return result;
       };
       engine.register({ ...lane, run });
-      return engine;
+      return {
+        engine,
+        deliveries,
+        async record(...drafts) {
+          const dispatch = await db.transaction().execute((trx) => deliveries.record(trx, drafts));
+          dispatch();
+        },
+      };
     },
   };
 }

@@ -2,6 +2,7 @@ import {
   createReportRecorder,
   type ReportRecorder,
 } from "../src/features/messages/record/report-recorder.ts";
+import { DeliveryDispatcher } from "../src/features/webhooks/delivery-dispatcher.ts";
 import type { TestGateway } from "./gateway.ts";
 
 /** Records reports on the database of a gateway as a second node would, without leads and campaigns. */
@@ -10,6 +11,7 @@ export function createSecondRecorder({ database, gateway }: TestGateway): Report
   return createReportRecorder({
     db: database.db,
     engine: gateway.engine,
+    events: new DeliveryDispatcher(gateway.engine),
     followCampaigns: ignore,
     followMessages: ignore,
   });

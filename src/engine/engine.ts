@@ -34,8 +34,11 @@ export interface Engine {
    * lane itself, so the engine drops its cached state of the lanes and ends their pauses.
    */
   wake(lanes: readonly number[], options?: { changed?: boolean }): void;
-  /** Like `wake` after a commit that only added these jobs; a lane of this node runs them without reading them. */
-  dispatch(jobs: readonly AddedJob[]): void;
+  /**
+   * Like `wake` after a commit that only added these jobs; a lane of this node runs them without reading them, in a
+   * later turn of the event loop. Returns the jobs of other nodes' lanes.
+   */
+  dispatch<Added extends AddedJob>(jobs: readonly Added[]): Added[];
   /** A place for a job of this group that is about to be committed; undefined if it could not start at once. */
   reserve(lane: number, grp: string): JobReservation | undefined;
   /** A fenced statement did not return this lane: closes it, and claims it again if this node still owns it. */
@@ -177,10 +180,11 @@ class LaneEngine implements Engine {
     this.#takeover.scan(foreign);
   }
 
-  dispatch(jobs: readonly AddedJob[]): void {
-    if (this.#state !== "started") return;
+  dispatch<Added extends AddedJob>(jobs: readonly Added[]): Added[] {
+    if (this.#state !== "started") return [...jobs];
     const foreign = jobs.filter((job) => !this.#owned.update(job.lane, (work) => work.add(job)));
     this.wake(foreign.map(({ lane }) => lane));
+    return foreign;
   }
 
   reserve(lane: number, grp: string): JobReservation | undefined {

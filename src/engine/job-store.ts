@@ -17,7 +17,7 @@ export interface NewJob {
   ref: Record<string, unknown>;
 }
 
-/** A job after its commit, which was due and saw no earlier job of its group in the lane. */
+/** A due job after its commit. Its lane has, or was woken for, every earlier job of its group. */
 export interface AddedJob extends Omit<NewJob, "run_at"> {
   id: number;
   run_at: Date;

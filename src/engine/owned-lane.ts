@@ -21,6 +21,8 @@ export class OwnedLane {
   readonly #waiting = new Map<string, number>();
   /** Rows read but not started: of each group an unbroken run from its head, all of them due. */
   #ahead: JobRow[] = [];
+  /** A job with a larger id has not been read. */
+  #lastReadId = 0;
   #only: ReadonlySet<string> | null = null;
   /** Whether a read may return rows of groups that are neither busy, waiting nor ahead. */
   #mayHaveMore = true;
@@ -120,9 +122,8 @@ export class OwnedLane {
    * is paused, reads it with them: it must not start before them.
    */
   add(job: AddedJob): void {
-    if (this.#busy.has(job.grp) || this.#waiting.has(job.grp)) this.#unread.add(job.grp);
-    else if (this.#isComplete() && this.#hasRoomFor(job.grp))
-      this.#ahead = [...this.#ahead, toRow(job)].sort(byOrder);
+    if (this.#isNext(job)) this.#ahead = [...this.#ahead, toRow(job)].sort(byOrder);
+    else if (this.#busy.has(job.grp) || this.#waiting.has(job.grp)) this.#unread.add(job.grp);
     else this.wake();
   }
 
@@ -165,6 +166,7 @@ export class OwnedLane {
     const started = this.#reading ?? new Set();
     this.#reading = undefined;
     this.#isReadingLowest = false;
+    this.#lastReadId = Math.max(this.#lastReadId, ...rows.map((row) => row.id));
     if (this.#isReadingStale) {
       this.#mayHaveMore = true;
       return;
@@ -218,11 +220,13 @@ export class OwnedLane {
     return !this.#mayHaveMore && this.#reading === undefined && this.#pausedUntil === 0;
   }
 
-  #hasRoomFor(grp: string): boolean {
+  /** Whether the job can be kept ahead: no job that is not must start before it, and it has not started itself. */
+  #isNext({ id, grp }: AddedJob): boolean {
     const { prefetch = 0, laneConcurrency } = this.kind;
-    return (
-      this.#ahead.length < Math.max(prefetch, laneConcurrency) && this.#ahead.every((row) => row.grp !== grp)
-    );
+    if (!this.#isComplete() || this.#ahead.length >= Math.max(prefetch, laneConcurrency)) return false;
+    if (this.#waiting.has(grp) || id <= this.#lastReadId) return false;
+    const hasOthers = this.#busy.has(grp) || this.#ahead.some((row) => row.grp === grp);
+    return !hasOthers || (prefetch > 0 && !this.#unread.has(grp));
   }
 
   #isPaused(): boolean {

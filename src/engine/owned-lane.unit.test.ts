@@ -536,6 +536,43 @@ describe("an added job", () => {
     expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
   });
 
+  it("of a running group is kept with lookahead, behind the jobs of the group that are ahead", () => {
+    const work = createWork({ prefetch: 4 });
+    answer(work, []);
+    for (const pos of [1, 2, 3]) work.add(added(pos, "a"));
+    expect(startAll(work)).toEqual([1]);
+    work.add(added(4, "a"));
+    for (const pos of [2, 3, 4]) {
+      work.finishJob("a");
+      expect([startAll(work), work.needsFetch()]).toEqual([[pos], false]);
+    }
+  });
+
+  it("of a running group is read if the last read has skipped the group", () => {
+    const work = createWork({ prefetch: 4 });
+    answer(work, [row(1, "a")]);
+    expect(startAll(work)).toEqual([1]);
+    work.wake();
+    answer(work, []);
+    work.add(added(3, "a"));
+    work.finishJob("a");
+    expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
+    answer(work, [row(2, "a"), row(3, "a")]);
+    expect(startAll(work)).toEqual([2]);
+  });
+
+  it("is read again if a read may have returned it before, since it may have run", () => {
+    const work = createWork({ prefetch: 4 });
+    const job = added(1, "a");
+    answer(work, [row(1, "a", { id: job.id })]);
+    expect(startAll(work)).toEqual([1]);
+    work.finishJob("a");
+    work.add(job);
+    expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
+    answer(work, []);
+    expect(startAll(work)).toEqual([]);
+  });
+
   it("is not kept beyond what the lane can run at once", () => {
     const work = createWork({ laneConcurrency: 2 });
     answer(work, []);

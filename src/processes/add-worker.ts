@@ -26,6 +26,7 @@ import { followErasures, privacyLane } from "../features/privacy/privacy-lane.ts
 import { repeatErasure } from "../features/privacy/request-erasure.ts";
 import { retentionJobs } from "../features/retention/retention-jobs.ts";
 import { markSeenInstances } from "../features/sessions/mark-seen-instances.ts";
+import type { DeliveryDispatcher } from "../features/webhooks/delivery-dispatcher.ts";
 import { disableFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { finishWebhookRemovals } from "../features/webhooks/remove-webhook.ts";
 import { webhookLane } from "../features/webhooks/webhook-lane.ts";
@@ -45,6 +46,7 @@ export interface WorkerOptions {
   engine: Engine;
   box: SecretBox;
   outgoing: SafeFetch;
+  deliveries: DeliveryDispatcher;
   outcomes: OutcomeRecorder;
   conversations: Conversations;
   suppression: SuppressionList;
@@ -79,6 +81,7 @@ export function addWorker(parts: WorkerOptions): void {
     webhookLane({
       db,
       engine,
+      deliveries: parts.deliveries,
       box,
       outgoing,
       baseUrl: config.baseUrl,
@@ -127,7 +130,7 @@ export function addWorker(parts: WorkerOptions): void {
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },
     { name: "message-tally", everyMs: MINUTE, run: () => countSentMessages(db) },
     { name: "audit-chain", everyMs: 5 * SECOND, run: () => appendAuditChain(db, box) },
-    { name: "failing-webhooks", everyMs: MINUTE, run: () => disableFailingWebhooks(db, engine) },
+    { name: "failing-webhooks", everyMs: MINUTE, run: () => disableFailingWebhooks({ db, engine }) },
     { name: "merged-conversations", everyMs: MINUTE, run: () => moveLeftoverMessages(db) },
     { name: "linked-leads", everyMs: MINUTE, run: () => addPhonesToLeads(db, parts.suppression) },
     {
@@ -143,7 +146,7 @@ function accountDataRemover({ sandbox }: WorkerOptions) {
   return (account_id: number) => createSandboxControl(sandbox.pool, account_id).deleteAccount();
 }
 
-function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions): void {
+function addPrivacy({ db, engine, sandbox, media, conversations, deliveries }: WorkerOptions): void {
   const sweepFiles = (): Promise<void> => media.sweep();
   engine.register(
     privacyLane({
@@ -155,7 +158,11 @@ function addPrivacy({ db, engine, sandbox, media, conversations }: WorkerOptions
       },
     }),
   );
-  followErasures(engine, { sweepFiles, clearCaches: () => conversations.clearCache() });
+  const clearCaches = (): void => {
+    conversations.clearCache();
+    deliveries.clear();
+  };
+  followErasures(engine, { sweepFiles, clearCaches });
 }
 
 async function deleteOldIdempotencyKeys(db: Db): Promise<void> {

@@ -11,6 +11,7 @@ import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
 import { createReportRecorder } from "../features/messages/record/report-recorder.ts";
 import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
+import { DeliveryDispatcher } from "../features/webhooks/delivery-dispatcher.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { NetworkDriver } from "../network/driver.ts";
 import { createSandboxDriver } from "../network/sandbox/sandbox-driver.ts";
@@ -64,9 +65,11 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
   const suppression = await createSuppressionList(db, box);
+  const deliveries = new DeliveryDispatcher(engine);
   const reports = createReportRecorder({
     db,
     engine,
+    events: deliveries,
     followCampaigns: updateRecipientStatus,
     followMessages: createLeadFollower(suppression),
   });
@@ -81,6 +84,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     box,
     outgoing,
     conversations: createConversations(db),
+    deliveries,
     ...reports,
     suppression,
     media,

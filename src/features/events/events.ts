@@ -1,10 +1,14 @@
 import { type RawBuilder, sql } from "kysely";
-import { singleJobGroup } from "../../engine/job-store.ts";
+import { type AddedJob, singleJobGroup } from "../../engine/job-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid, ulidTime } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
+import { groupBy } from "./group-by.ts";
+import { serializeEvent } from "./serialize-event.ts";
+
+export { MAX_BODY_BYTES, serializeEvent } from "./serialize-event.ts";
 
 /** What a filter can exclude: a webhook's `exclude` names the first three; `automatic`: no person sent it. */
 export type EventTag = "sent_by_api" | "from_me" | "groups" | "automatic";
@@ -35,32 +39,117 @@ export interface InstanceSnapshot {
   metadata: Record<string, unknown>;
 }
 
+export interface EventRecorder {
+  /**
+   * Like `recordEvents`, but the statement commits the transaction in the same round trip. Returns a function that
+   * starts the deliveries: call it after the commit.
+   */
+  record(trx: Trx, drafts: readonly EventDraft[]): Promise<() => void>;
+}
+
 /**
  * Records events, queues one delivery per subscribed webhook and integration, and returns the lanes to wake
  * after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
- * `sequence` has no gaps. `isLast`: the statement commits the transaction in the same round trip.
+ * `sequence` has no gaps.
  */
-export async function recordEvents(
-  trx: Trx,
-  drafts: EventDraft[],
-  { isLast = false } = {},
-): Promise<number[]> {
-  if (drafts.length === 0) return [];
-  const snapshots = await readInstanceSnapshots(trx, drafts);
-  const rows = drafts.flatMap((draft) => {
-    const snapshot = snapshots.get(draft.instance_id);
-    return snapshot ? [serialise(draft, snapshot)] : [];
-  });
+export async function recordEvents(trx: Trx, drafts: readonly EventDraft[]): Promise<number[]> {
+  const rows = await serialiseAll(trx, drafts);
   if (rows.length === 0) return [];
-  const { rows: touched } = await recordStatement(rows, isLast).execute(trx);
+  const { rows: touched } = await sql<{ lane: number }>`${PREPARED_STATEMENT} ${insertEvents(rows)}
+    select lane from queued union select lane from integrated`.execute(trx);
   return touched.map((row) => row.lane);
+}
+
+/** What `recordEventsWithDeliveries` has written. */
+export interface RecordedEvents {
+  /** By event id. */
+  events: ReadonlyMap<string, SerialisedEvent>;
+  instances: RecordedInstance[];
+  /** Columns of the webhooks that get them, as JSON. */
+  webhooks: Record<string, unknown>[];
+  /** Lanes of integrations to wake. */
+  lanes: number[];
+}
+
+/** The events of an instance in a batch. */
+export interface RecordedInstance {
+  instance_id: number;
+  /** The sequence numbers of the last event before the batch and of the last one in it. */
+  before: number;
+  last: number;
+  /** The jobs of their deliveries to webhooks. */
+  deliveries: AddedJob[];
+  /** Whether a webhook subscribes to reports of the instance's deliveries. */
+  is_reported: boolean;
+}
+
+/**
+ * Like `recordEvents`, for a caller that delivers the events from memory: returns their jobs and these columns of
+ * their webhooks. The statement commits the transaction in the same round trip.
+ */
+export async function recordEventsWithDeliveries(
+  trx: Trx,
+  drafts: readonly EventDraft[],
+  webhookColumns: readonly string[],
+): Promise<RecordedEvents> {
+  const rows = await serialiseAll(trx, drafts);
+  const events = new Map(rows.map((row) => [row.event_id, row]));
+  const { rows: found } =
+    rows.length === 0 ? { rows: [] } : await recordedStatement(rows, webhookColumns).execute(trx);
+  const { instances = [], deliveries = [], webhooks = [], lanes = [] } = found[0] ?? {};
+  const jobs = deliveries.map((job) => ({ ...job, run_at: new Date(job.run_at) }));
+  const jobsOf = groupBy(jobs, ({ ref }) => events.get(String(ref.event_id))?.instance_id);
+  return {
+    events,
+    instances: instances.map((one) => ({ ...one, deliveries: jobsOf(one.instance_id) })),
+    webhooks,
+    lanes,
+  };
+}
+
+interface RecordedRow extends Pick<RecordedEvents, "webhooks" | "lanes"> {
+  instances: Omit<RecordedInstance, "deliveries">[];
+  deliveries: (Omit<AddedJob, "run_at"> & { run_at: string })[];
+}
+
+function recordedStatement(rows: SerialisedEvent[], webhookColumns: readonly string[]) {
+  const columns = sql.join(webhookColumns.map((name) => sql.ref(name)));
+  return sql<RecordedRow>`${LAST_STATEMENT} ${insertEvents(rows)}
+    select
+      (select coalesce(json_agg(job), '[]') from (
+        select id, lane, prio, pos, grp, run_at, ref from queued order by lane, pos) as job) as deliveries,
+      (select coalesce(json_agg(distinct lane), '[]') from integrated) as lanes,
+      (select coalesce(json_agg(one), '[]') from (
+        select n.instance_id, min(n.sequence) - 1 as before, max(n.sequence) as last,
+          ${isReported(sql`instance_id = n.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
+        from numbered n group by n.instance_id) as one) as instances,
+      (select coalesce(json_agg(w), '[]') from (select distinct webhook_id from subscribed) s cross join lateral (
+        select ${columns}, instance_id is null as is_global from webhook where id = s.webhook_id limit 1) as w) as webhooks`;
+}
+
+/** Whether such a webhook subscribes to reports of deliveries. */
+export function isReported(owner: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`exists (
+    select from webhook where ${owner} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
 }
 
 /** For a row of `instance` with the alias `i`. */
 export const INSTANCE_SNAPSHOT_SQL = sql<InstanceSnapshot>`json_build_object('id', i.id, 'account_id', i.account_id,
   'name', i.name, 'phone', i.phone, 'metadata', i.metadata)`;
 
-async function readInstanceSnapshots(trx: Trx, drafts: EventDraft[]): Promise<Map<number, InstanceSnapshot>> {
+async function serialiseAll(trx: Trx, drafts: readonly EventDraft[]): Promise<SerialisedEvent[]> {
+  if (drafts.length === 0) return [];
+  const snapshots = await readInstanceSnapshots(trx, drafts);
+  return drafts.flatMap((draft) => {
+    const snapshot = snapshots.get(draft.instance_id);
+    return snapshot ? [serialise(draft, snapshot)] : [];
+  });
+}
+
+async function readInstanceSnapshots(
+  trx: Trx,
+  drafts: readonly EventDraft[],
+): Promise<Map<number, InstanceSnapshot>> {
   const known = new Map(
     drafts.flatMap(({ instance }) => (instance ? [[instance.id, instance] as const] : [])),
   );
@@ -73,9 +162,10 @@ async function readInstanceSnapshots(trx: Trx, drafts: EventDraft[]): Promise<Ma
   return known;
 }
 
-interface SerialisedEvent {
+export interface SerialisedEvent {
   event_id: string;
   event: string;
+  account_id: number;
   instance_id: number;
   chat: string;
   tags: string;
@@ -106,6 +196,7 @@ function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEve
   return {
     event_id,
     event: draft.event,
+    account_id: snapshot.account_id,
     instance_id: snapshot.id,
     chat: draft.chat,
     tags: (draft.tags ?? []).join(","),
@@ -117,9 +208,9 @@ function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEve
 }
 
 /** Numbers, stores and queues in one statement, so that no lock on a counter spans a round trip. */
-function recordStatement(rows: SerialisedEvent[], isLast: boolean): RawBuilder<{ lane: number }> {
+function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
-  return sql<{ lane: number }>`${isLast ? LAST_STATEMENT : PREPARED_STATEMENT}
+  return sql`
     with draft as (
       select * from (select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
@@ -161,7 +252,7 @@ function recordStatement(rows: SerialisedEvent[], isLast: boolean): RawBuilder<{
       select delivery_id, event_id, webhook_id, account_id, instance_id, at from subscribed
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
-      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from subscribed returning lane
+      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from subscribed returning *
     ), integrated as (
       insert into job (lane, prio, pos, grp, ref)
       select g.lane, 1, n.sequence, n.chat,
@@ -170,8 +261,7 @@ function recordStatement(rows: SerialisedEvent[], isLast: boolean): RawBuilder<{
       where not n.is_undelivered and g.enabled and n.event = any(g.event_names) and not (g.exclude && n.tag_list)
       order by n.ord
       returning lane
-    )
-    select lane from queued union select lane from integrated`;
+    )`;
 }
 
 /** Opt-in events are recorded only while a subscriber exists. */
@@ -215,39 +305,4 @@ function dayBefore(eventId: string): Date {
 
 function noEvent(): GatewayError {
   return new GatewayError("NOT_FOUND", "There is no such event.");
-}
-
-/** Largest body of an event in bytes. */
-export const MAX_BODY_BYTES = 256 * 1024;
-
-const LONGEST_STRING = 32_768;
-const LONGEST_LIST = 2_048;
-
-/**
- * Serialises the body. Above `MAX_BODY_BYTES`, cuts its longest texts and lists and adds `truncated: true`.
- * The log keeps the whole message.
- */
-export function serializeEvent(event: Record<string, unknown>): string {
-  const whole = JSON.stringify(event);
-  if (fits(whole)) return whole;
-  for (let part = 1; ; part *= 2) {
-    const cut = JSON.stringify({ ...event, truncated: true }, (_, value: unknown) => cutValue(value, part));
-    if (fits(cut) || part >= LONGEST_STRING) return cut;
-  }
-}
-
-function fits(body: string): boolean {
-  return Buffer.byteLength(body) <= MAX_BODY_BYTES;
-}
-
-function cutValue(value: unknown, part: number): unknown {
-  if (typeof value === "string") return cutText(value, Math.max(64, LONGEST_STRING / part));
-  if (Array.isArray(value)) return value.slice(0, Math.max(1, LONGEST_LIST / part));
-  return value;
-}
-
-/** Never cuts in the middle of a character. */
-function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  return `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

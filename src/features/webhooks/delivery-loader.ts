@@ -5,7 +5,7 @@ import { type PartitionRange, withPartitions } from "../../platform/db/partition
 import { rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { DeliveryTable } from "../../tables.ts";
-import { OPERATIONAL_EVENTS } from "../events/contract.ts";
+import { isReported } from "../events/events.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
 
 /** The reference in a delivery job. */
@@ -23,7 +23,7 @@ export interface DeliveryRef {
 /** The webhook columns that a delivery needs; `url` is the unmasked one. */
 export type WebhookTarget = Pick<WebhookRow, (typeof TARGET_COLUMNS)[number]>;
 
-const TARGET_COLUMNS = [
+export const TARGET_COLUMNS = [
   ...(["id", "name", "url", "address", "is_active", "ordering", "retry_enabled", "max_attempts"] as const),
   ...(["secret", "previous_secret", "previous_until", "headers", "format", "format_token"] as const),
 ];
@@ -89,11 +89,6 @@ function selectDeliveries(refs: DeliveryRef[], { mark, table, from, to }: Partit
     join ${table("delivery")} d on d.id = r.delivery and d.created_at = r.at
       and d.created_at between ${from} and ${to}
     join webhook w on w.id = r.webhook`;
-}
-
-function isReported(owner: ReturnType<typeof sql>) {
-  return sql`exists (
-    select from webhook where ${owner} and is_active and event_names && ${[...OPERATIONAL_EVENTS]}::text[])`;
 }
 
 function toLoaded(row: Row, box: SecretBox): LoadedDelivery {

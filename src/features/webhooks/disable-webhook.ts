@@ -2,18 +2,24 @@ import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
+import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { webhookNotice } from "./webhook-report-events.ts";
 
 const WEBHOOKS_AT_ONCE = 200;
 
-/** Disables a webhook, stores the reason and reports it to subscribers; returns the lanes to wake. */
+interface DisableDeps {
+  db: Db;
+  engine: Pick<Engine, "publish" | "wake">;
+}
+
+/** Disables a webhook, stores the reason and reports it to subscribers. */
 export async function disableWebhook(
-  db: Db,
+  { db, engine }: DisableDeps,
   id: number,
   instanceId: number | null,
   reason: string,
-): Promise<number[]> {
-  return db.transaction().execute(async (trx) => {
+): Promise<void> {
+  const lanes = await db.transaction().execute(async (trx) => {
     const row = await trx
       .updateTable("webhook")
       .set({ is_active: false, disabled_reason: reason, disabled_at: sql<Date>`now()` })
@@ -25,10 +31,12 @@ export async function disableWebhook(
     if (!row || instanceId === null) return [];
     return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", reason)]);
   });
+  publishWebhookChange(engine);
+  engine.wake(lanes);
 }
 
 /** Warns after a day without success, and disables after five days and 20 failed events. */
-export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake">): Promise<void> {
+export async function disableFailingWebhooks({ db, engine }: DisableDeps): Promise<void> {
   const failing = await db
     .selectFrom("webhook")
     .select(["id", "instance_id"])
@@ -37,7 +45,7 @@ export async function disableFailingWebhooks(db: Db, engine: Pick<Engine, "wake"
     .where("failed_events", ">=", 20)
     .execute();
   for (const { id, instance_id } of failing) {
-    engine.wake(await disableWebhook(db, id, instance_id, "No delivery has succeeded for 5 days."));
+    await disableWebhook({ db, engine }, id, instance_id, "No delivery has succeeded for 5 days.");
   }
   engine.wake(await db.transaction().execute(warn));
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
@@ -8,11 +9,13 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
+import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { changeWebhook, createsSecret, nextWebhookId } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
 interface GlobalDeps {
   db: Db;
+  engine: Pick<Engine, "publish">;
   box: SecretBox;
   outgoing: SafeFetch;
 }
@@ -24,7 +27,7 @@ type GlobalHandlers = Pick<
 type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 
 /** The operator's webhook: one row without an instance, delivered through one lane per instance. */
-export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): GlobalHandlers {
+export function globalWebhookHandlers({ db, engine, box, outgoing }: GlobalDeps): GlobalHandlers {
   async function save(input: GlobalInput, by: AuditActor) {
     const refused = input.url ? await outgoing.findBlockReason(input.url, "operator") : undefined;
     if (refused) throw invalidField("url", refused);
@@ -35,6 +38,7 @@ export function globalWebhookHandlers({ db, box, outgoing }: GlobalDeps): Global
       await recordAudit(trx, { by, action: "webhook.set_global", target, account_id: null, fields });
       return saved;
     });
+    publishWebhookChange(engine);
     return toGlobal(row, box, { revealSecret: isNew || createsSecret(input) });
   }
 

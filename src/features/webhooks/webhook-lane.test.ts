@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   receiver = await startReceiver();
-  engine = await story.startWorker("worker");
+  ({ engine } = await story.startWorker("worker"));
 });
 afterEach(async () => {
   await story.rest();

@@ -8,6 +8,7 @@ import { createAttemptWriter } from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
 import { decideAttempt, isSuccess } from "./decide-attempt.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
+import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
 import { disableWebhook } from "./disable-webhook.ts";
 import { createReceiverLog } from "./receiver-log.ts";
@@ -17,6 +18,7 @@ import { openToken } from "./webhook-record.ts";
 export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
   engine: Engine;
+  deliveries: Pick<DeliveryDispatcher, "take">;
   /** URL of this gateway, which some formats contain. */
   baseUrl: string;
   scheduleMs: readonly number[];
@@ -25,14 +27,14 @@ export interface WebhookLaneOptions extends DeliverWebhookOptions {
 
 /** A webhook's deliveries: one at a time per chat, and four at a time once the receiver is healthy. */
 export function webhookLane(options: WebhookLaneOptions): LaneKind {
-  const { db, box } = options;
+  const { db, box, deliveries } = options;
   const loader = createDeliveryLoader(db, box);
   const record = createRecorder(options);
   const breakers = createCircuitBreakers();
 
   async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as DeliveryRef;
-    const loaded = await loader.load(ref);
+    const loaded = deliveries.take(job, box) ?? (await loader.load(ref));
     if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
     if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
     const body = bodyOf(options, loaded);
@@ -101,9 +103,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
     if (isManual && decision.decision === "delivered") engine.wake([job.lane.id], { changed: true });
     if (decision.decision === "failed" && decision.isGone) {
       const { webhook, event } = loaded;
-      engine.wake(
-        await disableWebhook(db, webhook.id, event.instance_id, "The receiver responded with 410."),
-      );
+      await disableWebhook({ db, engine }, webhook.id, event.instance_id, "The receiver responded with 410.");
     }
     return recorded.isOwned && record.retry_after_ms === null;
   };

@@ -5,6 +5,7 @@ import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
+import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
@@ -59,7 +60,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
         await recordAudit(trx, entryOf(by, "webhook.create", added, input));
         return added;
       });
-      wakeLane(engine, row.lane);
+      announceChange(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: true });
     },
 
@@ -71,7 +72,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });
-      wakeLane(engine, row.lane);
+      announceChange(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
@@ -88,8 +89,9 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
         await recordAudit(trx, entryOf(by, "webhook.delete", found));
         return found;
       });
+      publishWebhookChange(engine);
       await discardQueued(db, row);
-      wakeLane(engine, row.lane);
+      engine.wake(row.lane === null ? [] : [row.lane], { changed: true });
       return { id: webhookId };
     },
 
@@ -101,7 +103,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });
-      wakeLane(engine, row.lane);
+      announceChange(engine, row.lane);
       return toWebhookRecord(row, box, { revealSecret: createsSecret(change) });
     },
   };
@@ -128,7 +130,7 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
   return {
     async recoverWebhook({ input }) {
       const { queued, lane } = await recoverDeliveries(db, input);
-      wakeLane(engine, lane);
+      announceChange(engine, lane);
       return { queued };
     },
 
@@ -144,7 +146,8 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
   };
 }
 
-/** Invalidates the cache of the lane's owner after a change. */
-function wakeLane(engine: Engine, lane: number | null): void {
+/** Invalidates what nodes have read of the webhook and its lane, after a change. */
+function announceChange(engine: Engine, lane: number | null): void {
+  publishWebhookChange(engine);
   engine.wake(lane === null ? [] : [lane], { changed: true });
 }

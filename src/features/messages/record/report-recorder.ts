@@ -2,7 +2,7 @@ import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import { type EventDraft, recordEvents } from "../../events/events.ts";
+import type { EventDraft, EventRecorder } from "../../events/events.ts";
 import {
   applyInboundMessages,
   type InboundEvent,
@@ -22,12 +22,14 @@ import {
   type SendOutcome,
 } from "../send/record-outcome.ts";
 
-export interface ReportRecorderDeps extends ReportFollowers {
+export interface ReportRecorderDeps extends ReportUsers {
   db: Db;
   engine: Engine;
 }
 
-interface ReportFollowers {
+/** What uses the reports in their transaction. */
+interface ReportUsers {
+  events: EventRecorder;
   followCampaigns: CampaignFollower;
   followMessages: InboundFollower;
 }
@@ -47,15 +49,16 @@ type MessageReport =
  * Records what the network reports about messages in shared batches: two transactions with reports of one session
  * would wait for each other's rows and share no commit.
  */
-export function createReportRecorder({ db, engine, ...followers }: ReportRecorderDeps): ReportRecorder {
+export function createReportRecorder({ db, engine, ...users }: ReportRecorderDeps): ReportRecorder {
   const writer = createBatchWriter<MessageReport, void>({
     groupOf: ({ outcome, receipt, message }) => (outcome ?? receipt ?? message).instance_id,
     isBulk: ({ message }) => message?.message.history === true,
     async write(reports) {
-      const { lanes, freed, decided } = await db
+      const { startDeliveries, lanes, freed, decided } = await db
         .transaction()
-        .execute((trx) => recordReports(trx, reports, followers));
+        .execute((trx) => recordReports(trx, reports, users));
       faultPoint("report:after-commit");
+      startDeliveries();
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
       publishOutcomes(engine, decided, awaitedBy(reports));
@@ -77,6 +80,8 @@ function awaitedBy(reports: readonly MessageReport[]): Map<number, string | unde
 }
 
 interface RecordedReports {
+  /** Call it after the commit. */
+  startDeliveries(): void;
   lanes: number[];
   /** Session lanes in which a send with an unknown outcome no longer waits. */
   freed: number[];
@@ -88,7 +93,7 @@ interface RecordedReports {
 async function recordReports(
   trx: Trx,
   reports: readonly MessageReport[],
-  { followCampaigns, followMessages }: ReportFollowers,
+  { events, followCampaigns, followMessages }: ReportUsers,
 ): Promise<RecordedReports> {
   const outcomes = reports.flatMap(({ outcome }) => outcome ?? []);
   const receipts = reports.flatMap(({ receipt }) => receipt ?? []);
@@ -98,11 +103,11 @@ async function recordReports(
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
   if (ofCampaigns.size > 0) await followCampaigns(trx, [...ofCampaigns]);
   const received = await applyInboundMessages(trx, messages, followMessages);
-  const events = eventsInOrder(reports, ended.decided, advanced.events, received.events);
+  const drafts = eventsInOrder(reports, ended.decided, advanced.events, received.events);
   faultPoint("report:before-commit");
-  const lanes = await recordEvents(trx, events, { isLast: true });
   return {
-    lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes, ...lanes],
+    startDeliveries: await events.record(trx, drafts),
+    lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes],
     freed: advanced.freed,
     decided: [...ended.decided, ...advanced.decided],
   };
