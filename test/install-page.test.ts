@@ -25,6 +25,13 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 type Json = any;
 
 describe("the page on installing", () => {
+  test("names the file that npm pack makes of this version", () => {
+    const { name, version } = JSON.parse(read("package.json"));
+    const named = matches(read("docs/start/install.md"), /([\w.-]+\.tgz)/g);
+    expect(new Set(named)).toEqual(new Set([`${name}-${version}.tgz`]));
+    expect(blockWith("npm install --global")).toContain("waygate serve");
+  });
+
   const compose: Json = parse(read("docker-compose.yml"), { merge: true });
 
   test("names the volume, the build argument and the time to stop of the Docker image", () => {
