@@ -2,6 +2,7 @@ import { findOwnerSettingProblems } from "../features/accounts/find-owner-settin
 import { type Env, readConfig } from "../platform/config/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
+import { withSmallYoungGeneration } from "../platform/with-small-young-generation.ts";
 import { type Gateway, startGateway } from "../processes/gateway.ts";
 import { bannerLines } from "./banner-lines.ts";
 
@@ -19,7 +20,7 @@ export async function serve(env: Env): Promise<void> {
   armFaultPoint(config.faultPoint);
   const log = createLog(config.logLevel);
   endOnBugs(log);
-  const starting = startGateway(config, { log });
+  const starting = withSmallYoungGeneration(() => startGateway(config, { log }));
   stopOnSignal(starting, log);
   console.log(bannerLines(await starting, config).join("\n"));
 }

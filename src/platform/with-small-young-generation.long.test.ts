@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { buildDist } from "../../test/build-dist.ts";
+
+beforeAll(buildDist);
+
+const MODULE = new URL("../../dist/src/platform/with-small-young-generation.js", import.meta.url);
+const MB = 2 ** 20;
+
+/** A program that keeps what it allocates, as one that loads modules does. */
+const PROGRAM = `
+  import { getHeapSpaceStatistics } from "node:v8";
+  import { withSmallYoungGeneration } from "${MODULE}";
+  const kept = [];
+  const allocate = async () => {
+    for (let i = 0; i < 400_000; i++) kept.push({ text: "entry " + i, list: [i, i + 1, i + 2] });
+    return getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space").space_size;
+  };
+  const during = await withSmallYoungGeneration(allocate);
+  const after = await allocate();
+  const failed = await withSmallYoungGeneration(() => Promise.reject(new Error("not started"))).catch(String);
+  console.log(JSON.stringify({ during, after, failed }));`;
+
+test("the young generation stays small during the work, and grows after it", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROGRAM]);
+  const { during, after, failed } = JSON.parse(stdout);
+  expect(during).toBeLessThan(4 * MB);
+  expect(after).toBeGreaterThan(8 * MB);
+  expect(failed).toBe("Error: not started");
+});
