@@ -1,6 +1,7 @@
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { readOperations } from "../../test/security/operations.ts";
 import { OWNER, signIn } from "../../test/sign-in.ts";
 
 const ANA = "5511988887777";
@@ -59,6 +60,13 @@ function post(body: unknown, headers: Record<string, string> = {}, url = gateway
 }
 
 const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const MODERN = { ...LIST, params: { _meta: ENVELOPE } };
+const MODERN_HEADERS = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
 
 describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era) => {
   test("finds the tools, their four hints and the instructions", async () => {
@@ -231,6 +239,40 @@ describe("a request to /mcp", () => {
   ])("with an unusable body is refused (case %#)", async (body, status, code) => {
     const response = await post(body);
     expect(await codeOf(response)).toEqual([status, code]);
+  });
+
+  test.each([
+    ["a request of the protocol of 2025", LIST, {}, [200, "text/event-stream"]],
+    [
+      "a request without an Accept header",
+      { ...LIST, more: 1 },
+      { accept: "*/*" },
+      [200, "text/event-stream"],
+    ],
+    [
+      "a notification",
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      {},
+      [202, "text/event-stream"],
+    ],
+    ["a request of the protocol of 2026", MODERN, MODERN_HEADERS, [200, "application/json"]],
+    [
+      "an unknown method",
+      { ...MODERN, method: "nothing" },
+      { ...MODERN_HEADERS, "mcp-method": "nothing" },
+      [404, "application/json"],
+    ],
+  ] as const)("gets the response that its description declares: %s", async (_, body, headers, expected) => {
+    const response = await post(body, headers);
+    const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+    expect([response.status, type]).toEqual(expected);
+    const text = await response.text();
+    const received = type === "application/json" ? JSON.parse(text) : text;
+    expect(
+      readOperations()
+        .find(({ id }) => id === "mcp")
+        ?.misfit(response.status, type, received),
+    ).toBeUndefined();
   });
 
   test("for a stream without a request gets 405, because there are no sessions", async () => {

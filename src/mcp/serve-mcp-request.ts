@@ -9,8 +9,9 @@ import { createMcpServer } from "./mcp-server.ts";
 
 type McpRequest = HandlerRequest<(typeof contract)["mcp"]>;
 
+const STREAM = "text/event-stream";
 /** Headers of the request that are part of the protocol. */
-const REQUEST_HEADERS = ["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name"];
+const REQUEST_HEADERS = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
 /**
  * Answers one HTTP request of an assistant. Nothing outlives it, so any node can answer the next one. `baseUrl`:
@@ -46,17 +47,18 @@ function refuseOtherOrigins({ headers: { origin } }: McpRequest, baseUrl: string
   );
 }
 
+/** Every host must read both kinds of response; not every host says so. */
 function protocolHeaders({ headers }: McpRequest): Record<string, string> {
   const given = REQUEST_HEADERS.map((name): [string, unknown] => [name, headers[name]]);
-  return Object.fromEntries(given.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  const known = given.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return { ...Object.fromEntries(known), accept: `application/json, ${STREAM}` };
 }
 
 async function toRawResponse(response: Response): Promise<RawResponse> {
   const { status, headers, body } = response;
-  const type = headers.get("content-type") ?? "application/json";
-  if (body === null || !type.startsWith("text/event-stream")) {
-    return new RawResponse(type, await response.text(), status);
-  }
+  // The confirmation of a notification is empty.
+  const type = headers.get("content-type") ?? STREAM;
+  if (body === null || !type.startsWith(STREAM)) return new RawResponse(type, await response.text(), status);
   // A proxy must pass on each event at once.
   const unbuffered = { "x-accel-buffering": "no" };
   return new RawResponse(type, Readable.fromWeb(body as ReadableStream), status, unbuffered);

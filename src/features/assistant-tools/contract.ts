@@ -10,14 +10,15 @@ export const assistantToolsContract = {
     summary: "Send a message of the Model Context Protocol: what an AI assistant calls",
     description:
       "Streamable HTTP without sessions. It speaks the revision 2026-07-28 of the protocol and those since 2024-11-05. " +
-      "The response is JSON, or `text/event-stream` with progress before the result; a notification gets 202. Each call of a " +
-      "tool also counts as a request to the route that it uses. See the page on assistant tools in the guide.",
+      "The response is JSON, or `text/event-stream` with progress before the result. A notification gets 202 without a body. " +
+      "A message that breaks the protocol gets an error of JSON-RPC with 400, or 404 for its method. Each call of a tool " +
+      "also counts as a request to the route that it uses. See the page on assistant tools in the guide.",
     example: { jsonrpc: "2.0", id: 1, method: "tools/list" },
-    input: z.looseObject({
+    input: z.object({
       jsonrpc: z.literal("2.0").describe("Version of JSON-RPC. Batches are not accepted."),
       method: boundedText(200).describe("Such as `tools/call`."),
       id: z
-        .union([boundedText(200), z.number()])
+        .union([boundedText(200), z.number().int()])
         .optional()
         .describe("Returned with the response; absent in a notification."),
       params: z.record(boundedText(200), z.unknown()).optional().describe("Defined by the method."),
@@ -32,5 +33,7 @@ export const assistantToolsContract = {
         .describe("A fault in the message. A tool that fails returns a result with `isError`."),
     }),
     bare: true,
+    raw: "text/event-stream",
+    statuses: [202, 404],
   }),
 };

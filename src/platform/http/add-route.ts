@@ -38,7 +38,8 @@ export function addRoute(
   const [method = "", url = ""] = route.http.split(" ");
   const write = createResponseSerializer(name, route, options.strictOutput);
   const read = createInputReader(route);
-  const isStream = route.raw === "text/event-stream";
+  // Unlike a stream that is only one way to send a single result.
+  const isStream = route.raw === "text/event-stream" && route.output.def.type === "never";
   app.route({
     method: method as HTTPMethods,
     url,
