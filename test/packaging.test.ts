@@ -353,6 +353,33 @@ describe("the npm package", () => {
   });
 });
 
+describe("the files for contributors", () => {
+  test("update Baileys in a group of its own, never without a person, and name installed packages", () => {
+    const { packageRules } = JSON.parse(read(".github/renovate.json"));
+    const { packages } = JSON.parse(read("package-lock.json"));
+    const installed = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ""));
+    const named: string[] = packageRules.flatMap((rule: Json) => rule.matchPackageNames);
+    const isInstalled = (name: string) =>
+      installed.some((one) => (name.endsWith("/**") ? one.startsWith(name.slice(0, -2)) : one === name));
+    expect(named.filter((name) => !isInstalled(name))).toEqual([]);
+    const [baileys] = packageRules.filter((rule: Json) => rule.matchPackageNames.includes("baileys"));
+    expect(baileys).toMatchObject({ groupName: "Baileys", automerge: false });
+    const { scripts } = JSON.parse(read("package.json"));
+    const commands = [...baileys.prBodyNotes[0].matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name);
+    expect(commands.length).toBeGreaterThan(0);
+    expect(commands.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  test("ask for the output of waygate doctor in a report of a bug", () => {
+    const { body }: Json = parse(read(".github/ISSUE_TEMPLATE/bug.yml"));
+    const field = body.find(({ id }: Json) => id === "doctor");
+    expect(field.attributes.label).toContain("`waygate doctor`");
+    expect(field.validations.required).toBe(true);
+    const ids = body.flatMap(({ id = [] }: Json) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
 describe("every package of the repository", () => {
   const root = JSON.parse(read("package.json"));
   const folders: string[] = root.workspaces;
