@@ -7,10 +7,11 @@ import {
   OPERATIONAL_EVENTS,
   STREAM_EVENTS,
 } from "../src/features/events/contract.ts";
+import { EVENT_PAYLOADS } from "../src/features/events/event-payloads.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
 import { EVENT_TEXTS, FIELD_MEANINGS } from "./event-texts.ts";
 
-type PageName = keyof typeof EVENT_TEXTS;
+type PageName = keyof typeof EVENT_PAYLOADS;
 
 const FOLDER = "docs/reference/events";
 const WRITTEN =
@@ -24,7 +25,7 @@ export function eventPages(): Record<string, () => string> {
 }
 
 function eventPage(name: PageName): string {
-  const { when, notes = [] } = EVENT_TEXTS[name];
+  const { notes = [] } = EVENT_TEXTS[name] ?? {};
   const text = readFileSync(join(packageRoot(), FOLDER, `${name}.json`), "utf8");
   const { data } = JSON.parse(text) as { data: Record<string, unknown> };
   const rows = Object.entries(data).map(
@@ -34,7 +35,7 @@ function eventPage(name: PageName): string {
 
 ${WRITTEN}
 
-Recorded when ${when}.
+Recorded when ${EVENT_PAYLOADS[name].when}.
 
 ${[subscriptionOf(name), ...notes].join("\n\n")}
 
@@ -73,7 +74,7 @@ function isIn(names: readonly string[], name: string): boolean {
 }
 
 function meaningOf(name: PageName, field: string): string {
-  const meaning = EVENT_TEXTS[name].fields?.[field] ?? FIELD_MEANINGS[field];
+  const meaning = EVENT_TEXTS[name]?.fields?.[field] ?? FIELD_MEANINGS[field];
   if (meaning === undefined)
     throw new Error(`scripts/event-texts.ts has no meaning for data.${field} of ${name}.`);
   return meaning;
@@ -151,6 +152,6 @@ The payloads show every field of a message. These are null or empty in most mess
 }
 
 function tableOf(names: readonly PageName[]): string {
-  const rows = names.map((name) => `| [\`${name}\`](${name}.md) | ${EVENT_TEXTS[name].when} |`);
+  const rows = names.map((name) => `| [\`${name}\`](${name}.md) | ${EVENT_PAYLOADS[name].when} |`);
   return ["| Event | Recorded when |", "|---|---|", ...rows].join("\n");
 }

@@ -3,8 +3,6 @@ import type { EVENT_NAMES, STREAM_EVENTS } from "../src/features/events/contract
 type PageName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
 
 interface EventText {
-  /** When the gateway records it; goes on after "Recorded when". */
-  when: string;
   notes?: readonly string[];
   /** Meanings of fields that differ from FIELD_MEANINGS. */
   fields?: Readonly<Record<string, string>>;
@@ -13,90 +11,60 @@ interface EventText {
 const MORE_MESSAGES =
   "More fields of a message are on the page [Events and payloads](README.md#fields-of-a-message).";
 
-/** The words of the page of each event. */
-export const EVENT_TEXTS: Readonly<Record<PageName, EventText>> = {
+/** What the page of each event says beside its description in src/features/events/event-payloads.ts. */
+export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   "message.received": {
-    when: "a contact writes to the instance, in a chat or in a group",
     notes: [
       "The message is stored before WhatsApp gets a receipt. A file follows later: see [`media.ready`](media.ready.md).",
       MORE_MESSAGES,
     ],
   },
   "message.sent": {
-    when: "the network accepts a message of the instance, sent by the API, by a campaign, by an integration or on the phone",
     notes: ["`origin` of the message says who sent it.", MORE_MESSAGES],
   },
   "message.failed": {
-    when: "an async send ends without success; a sync send reports its failure in the response instead",
     notes: ["[Errors](../errors.md#codes-of-failed-messages) explains each `error.code`.", MORE_MESSAGES],
   },
-  "message.delivered": {
-    when: "messages reach the phone of the recipient; in a group once per member",
-  },
-  "message.read": {
-    when: "messages are read, by the other side or on the instance's own phone; in a group once per reader",
-  },
-  "message.edited": { when: "a message is edited", fields: { text: "The new text or caption." } },
-  "message.deleted": { when: "a message is deleted for everyone" },
-  "message.reaction": { when: "a person reacts to a message, or removes the reaction" },
+  "message.edited": { fields: { text: "The new text or caption." } },
   "media.ready": {
-    when: "the file of a received message is stored and can be downloaded",
     notes: ["[Files](../../guides/media.md) shows how to download it."],
     fields: { id: "Id of the message in the gateway." },
   },
-  "instance.connected": { when: "the session of the instance opens" },
   "instance.disconnected": {
-    when: "the session ends",
     notes: ["[Session states](../session-states.md) lists every reason."],
   },
-  "instance.reconnecting": { when: "the connection is lost and the gateway begins to restore it" },
   "instance.logged_out": {
-    when: "the phone or the network unlinks the instance",
     notes: ["Pair the instance again: see [Pairing a phone](../../guides/pairing.md)."],
   },
   "instance.qr": {
-    when: "a QR code waits to be scanned, and each time a new code replaces it",
     fields: {
       reason:
         "`new`; or `refreshed`: WhatsApp replaced the code during the scan, and the phone must scan once more.",
     },
   },
-  "instance.qr_expired": { when: "the last QR code of a pairing expires without a scan" },
-  "instance.passkey_required": { when: "the network requires a passkey before it links the instance" },
   "instance.passkey_confirmation": {
-    when: "a person must compare a code with the one on the phone",
     fields: { code: "The code to compare." },
   },
   "instance.pairing_failed": {
-    when: "an attempt to link a phone fails",
     notes: ["[Errors](../errors.md#codes-of-failed-pairings) lists every code."],
     fields: { code: "Why it failed.", message: "What happened." },
   },
   "instance.attention": {
-    when: "the network requires an action of a person; without it the session may end",
     fields: { code: "What the network requires.", message: "What to do, as a sentence for people." },
   },
   "group.updated": {
-    when: "a group of the instance changes",
     notes: [
       "`change` has what changed: `subject`, `description`, `announce`, `locked`, `participants` with `action` and `who`, `group` (the whole group, when the instance joins it) or `left: true`. An empty `change` means that something else changed, such as the picture.",
     ],
     fields: { by: "Who changed it; null: not reported.", jid: "The group." },
   },
-  "call.received": { when: "a person calls the instance" },
-  "campaign.completed": { when: "a campaign ends" },
-  "campaign.progress": { when: "the state or the totals of a campaign change, at most every 2 seconds" },
   "integration.paused": {
-    when: "an integration replies too often in a chat, because another bot most likely writes there",
     notes: [
       "The integration is silent in that chat until `paused_until`. Each pause is twice as long as the one before.",
     ],
     fields: { reason: "`reply_limit`.", limit: "Replies that the integration may send before the pause." },
   },
-  "webhook.sent": { when: "a delivery to a webhook succeeds" },
-  "webhook.retrying": { when: "a delivery attempt fails and the gateway will retry it" },
   "webhook.failed": {
-    when: "the gateway gives up a delivery, warns of a failing webhook, or switches a webhook off",
     notes: [
       "`data.reason` is `endpoint_failing` for a warning and `endpoint_disabled` for a webhook that the gateway switched off.",
     ],

@@ -5,7 +5,7 @@ import { contract } from "../src/contract.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
 import { formatOpenApi } from "../src/platform/openapi/format-openapi.ts";
-import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
+import { describeApi } from "../src/processes/describe-api.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
 import { eventPages } from "./event-pages.ts";
@@ -18,7 +18,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   ...eventPages(),
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
-  "openapi.json": () => formatOpenApi(createOpenApiDocument(contract)),
+  "openapi.json": () => formatOpenApi(describeApi(contract)),
 };
 
 const PAGE_HEAD = `# Configuration

@@ -1,16 +1,22 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
+import { EVENT_NAMES } from "../src/features/events/contract.ts";
+import { DELIVERY_HEADERS } from "../src/features/webhooks/delivery-headers.ts";
 import { packageVersion } from "../src/platform/config/package-version.ts";
-import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
+import { describeApi } from "../src/processes/describe-api.ts";
 import { ROOT } from "./source-files.ts";
 
+const execFileAsync = promisify(execFile);
 const committed = new URL("../openapi.json", import.meta.url);
 
 test("the OpenAPI document of the whole contract is valid OpenAPI 3.1", async () => {
-  const { valid, errors } = await new Validator().validate(structuredClone(createOpenApiDocument(contract)));
+  const { valid, errors } = await new Validator().validate(structuredClone(describeApi(contract)));
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
 });
@@ -19,7 +25,7 @@ test("every route of the contract is one operation with its own method and path"
   const addresses = Object.values(contract).map(({ http }) => http.replace(/:\w+/g, ":x"));
   expect(new Set(addresses).size).toBe(addresses.length);
   const paths = Object.values(
-    createOpenApiDocument(contract).paths as Record<string, Record<string, { operationId: string }>>,
+    describeApi(contract).paths as Record<string, Record<string, { operationId: string }>>,
   );
   const operations = paths.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
   expect(operations.toSorted()).toEqual(Object.keys(contract).toSorted());
@@ -33,7 +39,7 @@ test("every route has a description, and every field of a path is a field of its
 });
 
 test("every reference has a target", () => {
-  const document = createOpenApiDocument(contract);
+  const document = describeApi(contract);
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path]) => path ?? "",
   );
@@ -46,11 +52,41 @@ test("every reference has a target", () => {
 });
 
 test.skipIf(!existsSync(committed))("openapi.json matches the contract (else: npm run generate)", () => {
-  expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(createOpenApiDocument(contract));
+  expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(describeApi(contract));
 });
 
 test("openapi.json has fewer than 500,000 bytes", () => {
   expect(statSync(committed).size).toBeLessThan(500_000);
+});
+
+test("the linter of OpenAPI documents finds no error and no warning", async () => {
+  const bin = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_NOTIFICATIONS: "true" };
+  const { stdout } = await execFileAsync(process.execPath, [bin, "lint", "openapi.json", "--format=json"], {
+    cwd: ROOT,
+    env,
+    maxBuffer: 100_000_000,
+  }).catch((error: { stdout: string }) => error);
+  const { totals, problems } = JSON.parse(stdout.slice(stdout.indexOf("{")));
+  expect(problems).toEqual([]);
+  expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+});
+
+test("every event of a webhook is described with its name, its headers and an example that fits", () => {
+  const { webhooks } = document as unknown as {
+    webhooks: Record<string, { post: Operation & { parameters: object[] } }>;
+  };
+  expect(Object.keys(webhooks).toSorted()).toEqual([...EVENT_NAMES].toSorted());
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...document, $id: "document" });
+  for (const [event, { post }] of Object.entries(webhooks)) {
+    const json = post.requestBody?.content["application/json"];
+    const { $ref = "" } = (json?.schema ?? {}) as { $ref?: string };
+    const validate = ajv.getSchema(`document${$ref}`);
+    expect(validate?.(json?.example), `${event}: ${JSON.stringify(validate?.errors)}`).toBe(true);
+    expect(validate?.({ ...(json?.example as object), event: "another.event" }), event).toBe(false);
+    expect(post.parameters).toHaveLength(DELIVERY_HEADERS.length);
+  }
 });
 
 interface Operation {
@@ -59,7 +95,7 @@ interface Operation {
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
 }
 
-const document = createOpenApiDocument(contract);
+const document = describeApi(contract);
 const operations = Object.values(document.paths as Record<string, Record<string, Operation>>).flatMap(
   (path) => Object.values(path),
 );

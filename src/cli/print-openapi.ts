@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { contract } from "../contract.ts";
 import { formatOpenApi } from "../platform/openapi/format-openapi.ts";
-import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
+import { describeApi } from "../processes/describe-api.ts";
 import { StartError } from "../processes/start-error.ts";
 
 /** Prints the OpenAPI document of the HTTP API, or writes it to a file. Throws StartError. */
 export async function printOpenApi(output: string | undefined): Promise<void> {
-  const text = formatOpenApi(createOpenApiDocument(contract));
+  const text = formatOpenApi(describeApi(contract));
   if (output === undefined) {
     // The reader may close the pipe early, as in `waygate openapi | head`.
     process.stdout.once("error", () => {});

@@ -52,10 +52,10 @@ import { createHttpServer, type HttpServer, type Readiness } from "../platform/h
 import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/http/load-shedder.ts";
 import type { Log } from "../platform/log/log.ts";
 import { createMetrics, type Metrics } from "../platform/log/metrics.ts";
-import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
+import { describeApi } from "./describe-api.ts";
 import type { SessionHost } from "./session-host.ts";
 
 export interface ApiParts {
@@ -311,7 +311,7 @@ function publicHandlers(parts: ApiParts) {
       directory: parts.backups.directory,
       readFromNode: parts.nodes.readBackup,
     }),
-    ...publicPagesHandlers(() => createOpenApiDocument(contract), { dataDir }),
+    ...publicPagesHandlers(() => describeApi(contract), { dataDir }),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

@@ -18,11 +18,7 @@ export type WebhookMessage = {
   quoted: QuotedMessage | null;
   mentions: Array<string>;
   /** The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`. */
-  mentioned: Array<{
-    jid: string;
-    lid: string | null;
-    phone: string | null;
-  }>;
+  mentioned: Array<Person>;
   media: MessageFile | null;
   location: unknown;
   contacts: unknown;
@@ -93,6 +89,12 @@ type MessageFile = {
 };
 
 type MessageStatus = "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
+
+type Person = {
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+};
 
 type QuotedMessage = {
   id: string;

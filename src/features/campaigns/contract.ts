@@ -257,7 +257,7 @@ export const campaignsContract = {
     summary: "Create a campaign; add recipients and start it afterwards",
     message: "Campaign created",
     idempotent: true,
-    example: { name: "Spring offer", instance_id: 1, text: "Hello" },
+    example: { name: "Spring offer", instance_id: 1, message_template: "Hello" },
     input: z.object({
       ...campaignFields,
       instance_id: rowId,

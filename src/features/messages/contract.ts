@@ -233,7 +233,7 @@ const accepted = {
     Boolean(async || async_send || send_async || mode === "async"),
 };
 
-const identity = named(
+export const sender = named(
   "Sender",
   z.object({
     jid: z.string(),
@@ -245,6 +245,9 @@ const identity = named(
 
 /** Unknown values are null in the view of a message. */
 const nullableText = z.string().nullable();
+
+/** A person with all known addresses. */
+export const person = named("Person", z.object({ jid: z.string(), lid: nullableText, phone: nullableText }));
 
 const quotedMessage = named(
   "QuotedMessage",
@@ -330,14 +333,14 @@ export const message = named(
     phone: z.string().nullable(),
     chat_type: z.enum(["contact", "group"]),
     is_group: z.boolean(),
-    sender: identity.nullable(),
+    sender: sender.nullable(),
     type: z.string(),
     text: z.string().nullable(),
     caption: z.string().nullable(),
     quoted: quotedMessage.nullable(),
     mentions: z.array(z.string()),
     mentioned: z
-      .array(z.object({ jid: z.string(), lid: nullableText, phone: nullableText }))
+      .array(person)
       .describe(
         "The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`.",
       ),
@@ -394,7 +397,14 @@ const send = {
   tag,
   message: "Message sent",
   idempotent: true,
-  errors: [...SESSION_ERRORS, "MESSAGE_NOT_FOUND", "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
+  errors: [
+    ...SESSION_ERRORS,
+    "MESSAGE_NOT_FOUND",
+    "MEDIA_DOWNLOAD_FAILED",
+    "STORAGE_FULL",
+    "MESSAGE_QUOTA_EXCEEDED",
+    "REACHOUT_TIMELOCK",
+  ],
   output: sentMessage,
   accepted,
 } as const;

@@ -20,7 +20,7 @@ const tag = INSTANCES_TAG;
 const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 
-const pairingError = named(
+export const pairingError = named(
   "PairingError",
   z.object({
     code: z.string().describe("A code of the table in docs/guides/pairing.md, such as `wrong_code`."),
@@ -32,7 +32,7 @@ const pairingError = named(
   .nullable()
   .describe("Why the last pairing failed; null after the next connect, QR code or pairing code.");
 
-const qrReason = z
+export const qrReason = z
   .enum(["new", "refreshed"])
   .nullable()
   .describe("`refreshed`: WhatsApp replaced the QR code during the scan; the phone must scan again.");

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import { ERROR_CODES, type ErrorCode } from "../error-codes.ts";
 import type { Route } from "../http/route.ts";
 import { RESPONSE_HEADERS } from "./openapi-components.ts";
@@ -10,6 +9,9 @@ const OF_EVERY_ROUTE = new Set<ErrorCode>([
   "ROUTE_NOT_FOUND",
   "METHOD_NOT_ALLOWED",
   "REQUEST_TIMEOUT",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "RATE_LIMITED",
   "HEADERS_TOO_LARGE",
   "INTERNAL",
   "UNAVAILABLE",
@@ -21,14 +23,12 @@ const OF_CREDENTIALS: readonly ErrorCode[] = [
   "FORBIDDEN",
   "ACCOUNT_RESTRICTED",
 ];
-const OF_BODIES: readonly ErrorCode[] = ["PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 const OF_IDEMPOTENCY: readonly ErrorCode[] = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_MISMATCH"];
 
 /** What of an operation decides which errors it can return. */
 export interface OperationShape {
   hasInput: boolean;
   hasPathFields: boolean;
-  hasBody: boolean;
 }
 
 /** References to the responses of the errors of a route, by status. */
@@ -37,15 +37,13 @@ export function errorResponsesOf(route: Route, shape: OperationShape): Json {
     ...(shape.hasInput ? (["VALIDATION_ERROR"] as const) : []),
     ...(route.access === "public" ? [] : OF_CREDENTIALS),
     ...(shape.hasPathFields ? (["NOT_FOUND"] as const) : []),
-    ...(shape.hasBody ? OF_BODIES : []),
     ...(route.idempotent ? OF_IDEMPOTENCY : []),
-    ...(route.isExemptFromLimits ? [] : (["RATE_LIMITED"] as const)),
     ...(route.accepted ? (["QUEUE_UNAVAILABLE"] as const) : []),
     ...(route.errors ?? []),
   ];
   const statuses = new Set(codes.map((code) => ERROR_CODES[code].status));
   return Object.fromEntries(
-    [...statuses].map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
+    [...statuses].map((status) => [status, { $ref: `#/components/responses/${status}` }]),
   );
 }
 
@@ -55,9 +53,9 @@ export function errorResponses(): Record<string, Json> {
   const statuses = new Set(codes.map((code) => ERROR_CODES[code].status));
   const entries = [...statuses].flatMap((status) => {
     const own = codes.filter((code) => ERROR_CODES[code].status === status && !OF_EVERY_ROUTE.has(code));
-    return own.length === 0 ? [] : [[responseName(status), errorResponse(own)] as const];
+    return own.length === 0 ? [] : [[String(status), errorResponse(own)] as const];
   });
-  return { ...Object.fromEntries(entries), Refusal: errorResponse([...OF_EVERY_ROUTE]) };
+  return { ...Object.fromEntries(entries), default: errorResponse([...OF_EVERY_ROUTE]) };
 }
 
 function errorResponse(codes: readonly ErrorCode[]): Json {
@@ -69,9 +67,4 @@ function errorResponse(codes: readonly ErrorCode[]): Json {
       "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
     },
   };
-}
-
-/** `TooManyRequests` for 429. */
-function responseName(status: number): string {
-  return (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
 }

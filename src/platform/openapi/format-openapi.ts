@@ -1,4 +1,4 @@
-const LINE_WIDTH = 120;
+const LINE_WIDTH = 160;
 
 /** Prints an OpenAPI document: what fits into a line is on one line, since most of its objects are small. */
 export function formatOpenApi(document: Readonly<Record<string, unknown>>): string {
@@ -7,7 +7,7 @@ export function formatOpenApi(document: Readonly<Record<string, unknown>>): stri
 
 /** `before`: characters of the line that stand before the value, besides the indentation. */
 function format(value: unknown, indent: string, before: number): string {
-  const line = toLine(value);
+  const line = JSON.stringify(value);
   const isLeaf = typeof value !== "object" || value === null;
   if (isLeaf || indent.length + before + line.length <= LINE_WIDTH) return line;
   const inner = `${indent}\t`;
@@ -18,13 +18,6 @@ function format(value: unknown, indent: string, before: number): string {
     return `${inner}${name}${format(item, inner, name.length + 1)}`;
   });
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
-}
-
-function toLine(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(toLine).join(", ")}]`;
-  const fields = fieldsOf(value).map(([key, item]) => `${JSON.stringify(key)}: ${toLine(item)}`);
-  return fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
 }
 
 /** As in JSON, an undefined field is absent. */

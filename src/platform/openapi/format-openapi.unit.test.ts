@@ -4,7 +4,7 @@ import { formatOpenApi } from "./format-openapi.ts";
 test("an OpenAPI document is printed with small objects on one line and large ones on several", () => {
   const words = Array.from({ length: 12 }, (_, nth) => `word number ${nth}`);
   expect(formatOpenApi({ info: { title: "Waygate", tags: ["a", "b"], none: {} }, words })).toBe(
-    `{\n\t"info": { "title": "Waygate", "tags": ["a", "b"], "none": {} },\n\t"words": [\n${words
+    `{\n\t"info": {"title":"Waygate","tags":["a","b"],"none":{}},\n\t"words": [\n${words
       .map((word) => `\t\t"${word}"`)
       .join(",\n")}\n\t]\n}\n`,
   );

@@ -89,7 +89,6 @@ export const OPENAPI_COMPONENTS = {
     IdempotencyKey: {
       name: "Idempotency-Key",
       in: "header",
-      required: false,
       description: "A second request with the same key and body within 24 hours returns the first response.",
       schema: { type: "string", minLength: 1, maxLength: 257 },
     },

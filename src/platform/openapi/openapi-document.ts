@@ -15,6 +15,7 @@ import {
 import { responsesOf } from "./responses-of.ts";
 import { createSchemaComponents, type SchemaComponents } from "./schema-components.ts";
 import { shareParameters } from "./share-parameters.ts";
+import { type DescribedEvents, deliveryParameters, webhooksOf } from "./webhooks-of.ts";
 
 type Json = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has 
 Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\`.`;
 
 /** The OpenAPI 3.1 document of a contract; the output is deterministic. */
-export function createOpenApiDocument(contract: Contract): Record<string, unknown> {
+export function createOpenApiDocument(contract: Contract, events?: DescribedEvents): Record<string, unknown> {
   const schemas = createSchemaComponents(SHARED_SCHEMAS);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const [name, route] of Object.entries(contract)) {
@@ -32,11 +33,16 @@ export function createOpenApiDocument(contract: Contract): Record<string, unknow
     paths[path] = { ...paths[path], [method]: operation(name, route, schemas) };
   }
   const parameters = shareParameters(Object.values(paths).flatMap((path) => Object.values(path)));
+  const webhooks = events && webhooksOf(events, schemas);
   const tags = [...new Set(Object.values(contract).map(({ tag }) => tag))];
   const components = {
     ...OPENAPI_COMPONENTS,
     responses: errorResponses(),
-    parameters: { ...OPENAPI_COMPONENTS.parameters, ...parameters },
+    parameters: {
+      ...OPENAPI_COMPONENTS.parameters,
+      ...parameters,
+      ...(events && deliveryParameters(events)),
+    },
   };
   return {
     openapi: "3.1.0",
@@ -48,9 +54,10 @@ export function createOpenApiDocument(contract: Contract): Record<string, unknow
     },
     servers: [{ url: "/", description: "This gateway" }],
     security: DEFAULT_SECURITY,
-    tags: tags.map((name) => ({ name })),
+    tags: [...tags, ...(events ? ["Events"] : [])].map((name) => ({ name })),
     paths,
-    components: { ...components, schemas: schemas.used([paths, components]) },
+    ...(webhooks && { webhooks }),
+    components: { ...components, schemas: schemas.used([paths, webhooks, components]) },
   };
 }
 
@@ -90,12 +97,7 @@ function operation(name: string, route: Route, schemas: SchemaComponents): Opera
     ...(security === DEFAULT_SECURITY ? {} : { security }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(takesBody ? { requestBody: body(name, rest, route, schemas) } : {}),
-    responses: responsesOf(
-      name,
-      route,
-      { hasInput, hasPathFields: pathFields.length > 0, hasBody: takesBody },
-      schemas,
-    ),
+    responses: responsesOf(name, route, { hasInput, hasPathFields: pathFields.length > 0 }, schemas),
   };
 }
 
@@ -110,7 +112,7 @@ function parameter(location: "path" | "query", name: string, schema: JsonSchema,
   return {
     name,
     in: location,
-    required,
+    ...(required && { required }),
     ...(description === undefined ? {} : { description }),
     schema: shape,
   };
@@ -144,13 +146,14 @@ function body(name: string, schema: JsonSchema, route: Route, schemas: SchemaCom
     const example = route.example ?? exampleBody(shape, schemas);
     return { "application/json": { schema: schemas.add(shape, componentName), example } };
   };
-  if (upload === undefined) return { required, content: toJson(schema) };
+  const isRequired = required && { required };
+  if (upload === undefined) return { ...isRequired, content: toJson(schema) };
   const { named, rest } = splitFields(schema, [upload]);
   const file = { ...FILE_SCHEMA, description: named[upload]?.description };
   const isOnlyFile = isEmpty(rest);
   const withFile = { type: "object", properties: { [upload]: file } };
   return {
-    required,
+    ...isRequired,
     content: {
       // A body that is only a file has no JSON form.
       ...(isOnlyFile ? {} : toJson(rest)),

@@ -24,7 +24,7 @@ export function responsesOf(
     }),
     ...Object.fromEntries(others),
     ...errorResponsesOf(route, shape),
-    default: { $ref: "#/components/responses/Refusal" },
+    default: { $ref: "#/components/responses/default" },
   };
 }
 
