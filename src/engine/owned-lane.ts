@@ -4,6 +4,8 @@ import type { Job, Lane, LaneKind } from "./lane-kind.ts";
 
 /** Every tenth dispatch of a lane goes to its lowest priority. */
 const LOWEST_EVERY = 10;
+/** A lane with unread jobs reserves places only while more than one in so many slots is free. */
+const RESERVED_PART = 4;
 
 /** What this node caches of a lane that it owns. After a take-over the rows restore all of it. */
 export class OwnedLane {
@@ -66,13 +68,18 @@ export class OwnedLane {
     return toJob(row, this.lane);
   }
 
-  /** Occupies a slot and this group for a job that would start at once; false if the job must wait. */
+  /**
+   * Occupies a slot and this group for a job that would start at once; false if the job must wait. Jobs that may
+   * not have been read yet keep a quarter of the slots.
+   */
   reserve(grp: string): boolean {
-    const isStartable = this.isOpen && !this.isClosed && this.#slots() > 0 && (this.#only?.has(grp) ?? true);
-    const isNext = this.#isComplete() && this.#ahead.length === 0;
+    const kept = this.#isComplete() ? 0 : this.kind.laneConcurrency / RESERVED_PART;
+    const isStartable = this.isOpen && !this.isClosed && this.#slots() > kept;
+    const isNext = this.#pausedUntil === 0 && this.#ahead.length === 0 && (this.#only?.has(grp) ?? true);
     if (!isStartable || !isNext || this.#busy.has(grp) || this.#waiting.has(grp)) return false;
     this.#dispatched += 1;
     this.#busy.add(grp);
+    this.#reading?.add(grp);
     return true;
   }
 

@@ -776,6 +776,26 @@ describe("a reserved group", () => {
     expect(startAll(work)).toEqual([2]);
   });
 
+  it("is not started by a read that began before it", () => {
+    const work = createWork();
+    answer(work, []);
+    work.wake();
+    const order = work.beginFetch();
+    expect(work.reserve("a")).toBe(true);
+    work.fetched([row(1, "a"), row(2, "b")], order.limit);
+    expect(startAll(work)).toEqual([2]);
+    expect(work.needsFetch()).toBe(true);
+  });
+
+  it("leaves a quarter of the slots to jobs that may not have been read", () => {
+    const work = createWork();
+    answer(work, []);
+    work.wake();
+    expect(["a", "b", "c", "d"].map((grp) => work.reserve(grp))).toEqual([true, true, true, false]);
+    answer(work, []);
+    expect(work.reserve("d")).toBe(true);
+  });
+
   const isReserved = (prepare: (work: OwnedLane) => void, options: Partial<LaneKind> = {}) => {
     const work = createWork(options);
     answer(work, []);
@@ -788,8 +808,6 @@ describe("a reserved group", () => {
     ["is lost", (work) => work.close()],
     ["is paused", (work) => work.pause(60_000)],
     ["runs other groups only", (work) => work.limitToGroups(["b"])],
-    ["was woken", (work) => work.wake()],
-    ["reads its jobs", (work) => void work.beginFetch()],
     ["has another job to start", (work) => work.add(added(1, "b"))],
     ["runs a job of the group", (work) => work.reserve("a")],
     ["has no free slot", reserveAllSlots],

@@ -35,9 +35,12 @@ export async function acceptInPlace(
     throw error;
   }
   if (inserted) faultPoint("accept:after-commit");
-  if (inserted?.job && inserted.submitted)
+  if (inserted?.job && inserted.submitted) {
+    faultPoint("accept:before-run");
     place.run(inserted.job, toSendRow({ ...message, id: inserted.id }, inserted.submitted));
-  else place.cancel();
+  } else {
+    place.cancel();
+  }
   return inserted;
 }
 
