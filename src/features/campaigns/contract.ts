@@ -253,7 +253,7 @@ export const campaignsContract = {
   createCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns",
-    errors: ["MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
+    errors: ["NOT_FOUND", "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
     summary: "Create a campaign; add recipients and start it afterwards",
     message: "Campaign created",
     idempotent: true,

@@ -105,6 +105,7 @@ export const chatsContract = {
   }),
   listConversations: route({
     http: "GET /api/v1/conversations",
+    errors: ["NOT_FOUND"],
     access: "key",
     tag,
     summary:
@@ -146,6 +147,7 @@ export const chatsContract = {
   }),
   listAccountMessages: route({
     http: "GET /api/v1/messages",
+    errors: ["NOT_FOUND"],
     access: "key",
     tag,
     summary:

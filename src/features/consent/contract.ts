@@ -29,6 +29,7 @@ export const consentContract = {
   recordConsent: route({
     ...TAG,
     http: "POST /api/data/consent",
+    errors: ["NOT_FOUND"],
     summary:
       "Record a consent, or with `granted: false` its withdrawal; records are never changed or deleted",
     description:
