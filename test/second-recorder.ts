@@ -5,8 +5,13 @@ import {
 import { DeliveryDispatcher } from "../src/features/webhooks/delivery-dispatcher.ts";
 import type { TestGateway } from "./gateway.ts";
 
+/** A change of a session; `isLost`: the session has another owner. */
+export interface TestChange {
+  isLost: boolean;
+}
+
 /** Records reports on the database of a gateway as a second node would, without leads and campaigns. */
-export function createSecondRecorder({ database, gateway }: TestGateway): ReportRecorder {
+export function createSecondRecorder({ database, gateway }: TestGateway): ReportRecorder<TestChange> {
   const ignore = async () => {};
   return createReportRecorder({
     db: database.db,
@@ -14,5 +19,6 @@ export function createSecondRecorder({ database, gateway }: TestGateway): Report
     events: new DeliveryDispatcher(gateway.engine),
     followCampaigns: ignore,
     followMessages: ignore,
+    saveChanges: async (_, changes) => changes.map(({ isLost }) => !isLost),
   });
 }

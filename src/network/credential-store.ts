@@ -1,3 +1,5 @@
+import type { NetworkMessage } from "./network-message.ts";
+
 /** The identity of a pairing, stored by the gateway; only the driver reads the bytes. */
 export interface CredentialStore {
   load(): Promise<Uint8Array | undefined>;
@@ -58,6 +60,15 @@ export interface PairingStore {
    * has ended. Rejects if the outcome is unknown; the commit can then be retried.
    */
   commit(change: PairingChange): Promise<"kept" | "lost">;
+  /**
+   * Like `commit`, and stores the messages in the same commit as if they were reported. `unrecorded`: nothing was
+   * stored, because the messages cannot be stored now; the change can be committed alone. Absent if a store keeps
+   * no messages.
+   */
+  commitWithMessages?(
+    change: PairingChange,
+    messages: readonly NetworkMessage[],
+  ): Promise<"kept" | "lost" | "unrecorded">;
 }
 
 /** One change with the effect of all of them in order: later values replace earlier ones. */

@@ -2,6 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { Content, EditOptions } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+import type { NetworkMessage } from "./network-message.ts";
 import type { SendResult } from "./send-result.ts";
 import type {
   ChatState,
@@ -38,24 +39,9 @@ export type {
   StoredJournalEntry,
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
+export type { NetworkMessage } from "./network-message.ts";
 export type { SendErrorCode, SendResult } from "./send-result.ts";
 export type { Presence, ReachableSession } from "./session-operations.ts";
-
-export interface NetworkMessage {
-  id: MessageId;
-  chat: Jid;
-  chat_type: "contact" | "group";
-  from_me: boolean;
-  sender: Identity;
-  content: Content;
-  at: Date;
-  /** Waited in the network's queue while the session was offline. */
-  offline?: boolean;
-  /** From before the pairing: stored in the log, not delivered. */
-  history?: boolean;
-  /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
-  unreadable?: boolean;
-}
 
 /**
  * `closed` and `logged_out`: requested by the gateway; an unlink on the phone is the event `logged_out`

@@ -12,7 +12,7 @@ import { createMediaJobRunner } from "../features/media/media-job-runner.ts";
 import type { NodeMedia } from "../features/media/open-media.ts";
 import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
-import type { InboundMessageWriter } from "../features/messages/inbound/inbound-recorder.ts";
+import type { InboundWriter } from "../features/messages/inbound/inbound-recorder.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
@@ -25,6 +25,7 @@ import { createConnectionRecorder } from "../features/sessions/connection-record
 import { createLiveSettings, type LiveSettings } from "../features/sessions/live-settings.ts";
 import { OwnedSessions, type OwnedSessionsDeps } from "../features/sessions/owned-sessions.ts";
 import { createPresenceUpdater } from "../features/sessions/presence-updater.ts";
+import type { PairingCommit } from "../features/sessions/sealed-pairing-store.ts";
 import { createSessionEventRecorder } from "../features/sessions/session-event-recorder.ts";
 import { type SessionLaneDeps, sessionLane } from "../features/sessions/session-lane.ts";
 import type { NetworkDriver, Session } from "../network/driver.ts";
@@ -47,7 +48,7 @@ export interface SessionHostOptions {
   conversations: Conversations;
   outcomes: OutcomeRecorder;
   receipts: ReceiptRecorder;
-  inbound: InboundMessageWriter;
+  inbound: InboundWriter<PairingCommit>;
   media: NodeMedia;
   sandbox: Database;
 }
@@ -74,7 +75,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
   const connectedSession = (id: number) => sessions.connected(id);
   const sessions = openOwnedSessions(parts, {
     presence: createPresenceUpdater({ engine, live, connectedSession }),
-    record: createSessionEventRecorder({
+    recorder: createSessionEventRecorder({
       db,
       engine,
       log,
@@ -113,7 +114,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
 
 function openOwnedSessions(
   { db, engine, box, drivers, conversations }: SessionHostOptions,
-  { presence, record }: Pick<OwnedSessionsDeps, "presence" | "record">,
+  { presence, recorder }: Pick<OwnedSessionsDeps, "presence" | "recorder">,
 ): OwnedSessions {
   return new OwnedSessions({
     db,
@@ -122,7 +123,7 @@ function openOwnedSessions(
     drivers,
     findSent: async (id, chat, messageId) =>
       findSentContent(db, id, await conversations.addressOf(id, chat), messageId),
-    record,
+    recorder,
     presence,
     failStuckSendsSoon: () => failStuckSendsSoon(db, engine),
   });

@@ -11,6 +11,7 @@ import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
 import { createReportRecorder } from "../features/messages/record/report-recorder.ts";
 import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
+import { commitPairings, type PairingCommit } from "../features/sessions/sealed-pairing-store.ts";
 import { DeliveryDispatcher } from "../features/webhooks/delivery-dispatcher.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { NetworkDriver } from "../network/driver.ts";
@@ -72,6 +73,8 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     events: deliveries,
     followCampaigns: updateRecipientStatus,
     followMessages: createLeadFollower(suppression),
+    saveChanges: (trx, changes: readonly PairingCommit[]) =>
+      commitPairings(trx, box, engine.node.id, changes),
   });
   const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
     rethrowAsStartError,

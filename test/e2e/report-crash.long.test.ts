@@ -56,15 +56,27 @@ async function readReported({ id }: PairedInstance, prefix: string): Promise<Rep
 
 const personOf = (n: number) => people[n % PEOPLE] ?? "";
 
-/** Each person writes in order, and all at the same time. */
-async function receiveTexts({ phone }: PairedInstance, prefix: string): Promise<void> {
+/** Each person writes in order, and all at the same time; the ids of the texts are added to `said`. */
+async function receiveTexts({ phone }: PairedInstance, prefix: string, said: Set<string>): Promise<void> {
   const texts = Array.from({ length: TEXTS }, (_, n) => n);
   await Promise.all(
     people.map(async (person, nth) => {
       for (const n of texts.filter((one) => one % PEOPLE === nth))
-        await on.network.control.sendMessage(person, phone, `${prefix}${n}`);
+        said.add(await on.network.control.sendMessage(person, phone, `${prefix}${n}`));
     }),
   );
+}
+
+/** Every text whose receipt the network has is in the log. */
+async function expectReceiptsAfterRows(said: ReadonlySet<string>): Promise<void> {
+  const { deliveries } = await on.network.control.ledger();
+  const receipted = deliveries.filter(({ id, receipted_at }) => said.has(id) && receipted_at !== undefined);
+  const ids = receipted.map(({ id }) => id);
+  const rows = await on.story.rows<{ message_id: string }>(
+    "select message_id from message where message_id = any($1)",
+    ids,
+  );
+  expect(new Set(rows.map(({ message_id }) => message_id))).toEqual(new Set(ids));
 }
 
 const sendTexts = (instance: PairedInstance, prefix: string) =>
@@ -111,19 +123,28 @@ async function expectLedgerAgrees(instance: PairedInstance, name: string): Promi
   expect(ids).toEqual(expect.arrayContaining(sent.map(({ message_id }) => message_id)));
 }
 
-test.each(["report:before-commit", "report:after-commit"])(
+// By the fourth pass, texts go both ways.
+test.each([
+  "report:before-commit:4",
+  "report:after-commit:4",
+  "inbound:before-commit:1",
+  "inbound:before-commit:4",
+  "inbound:after-commit:4",
+  "inbound:after-commit:12",
+])(
   "a kill at %s loses and repeats no acknowledgement, no receipt and no message of two sessions",
   async (point) => {
     const { story } = on;
-    const name = point.replace("report:", "");
+    const name = point.replaceAll(":", "-");
+    const said = new Set<string>();
     await story.gateway.kill();
-    // Texts go both ways by then.
-    const { exited } = await story.start({ WAYGATE_FAULT_POINT: `${point}:4` });
+    const { exited } = await story.start({ WAYGATE_FAULT_POINT: point });
     await on.online();
     const texts = instances.map((instance) =>
-      Promise.all([sendTexts(instance, `${name}-out-`), receiveTexts(instance, `${name}-in-`)]),
+      Promise.all([sendTexts(instance, `${name}-out-`), receiveTexts(instance, `${name}-in-`, said)]),
     );
     expect((await exited).signal).toBe("SIGKILL");
+    await expectReceiptsAfterRows(said);
     await on.start();
     await Promise.all(texts);
     await waitUntil(async () => {
@@ -140,5 +161,7 @@ test.each(["report:before-commit", "report:after-commit"])(
       await expectReportedOnce(instance, name);
       await expectLedgerAgrees(instance, name);
     }
+    await expectReceiptsAfterRows(said);
+    expect(await story.rows("select from journal_entry where not is_done")).toEqual([]);
   },
 );

@@ -33,7 +33,7 @@ import { createInstanceReader } from "./send/sending-instance.ts";
 
 export type { InboundFollower } from "./inbound/apply-inbound-messages.ts";
 export { createAutoReader } from "./inbound/auto-reader.ts";
-export { createInboundRecorder, type InboundMessageWriter } from "./inbound/inbound-recorder.ts";
+export { createInboundRecorder, type InboundWriter } from "./inbound/inbound-recorder.ts";
 export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";

@@ -57,6 +57,11 @@ const row = () =>
     .selectAll()
     .where("instance_id", "=", instance)
     .executeTakeFirst();
+/** Commits a change with a message whose recording ends so. */
+const commitWithMessage = async (recordMessages: () => Promise<boolean>) => {
+  const { keys } = createCredentialStore({ db: test.database.db, box, node: "a", lane, recordMessages });
+  return keys?.commitWithMessages?.({ keys: [], journal_entries: [], deleted_journal_ids: [] }, []);
+};
 const takeOver = (owner: string, epoch: number) =>
   test.database.db.updateTable("lane").set({ owner, epoch }).where("id", "=", lane.id).execute();
 
@@ -187,5 +192,29 @@ describe("the stored pairing of an instance", () => {
     client.release();
     await expect(late).rejects.toThrow(/another process/);
     expect(await text(store().load())).toBe("old");
+  });
+});
+
+describe("a change of a pairing that is committed with messages", () => {
+  it("is kept or lost with the commit", async () => {
+    expect(await commitWithMessage(async () => true)).toBe("kept");
+    expect(await commitWithMessage(async () => false)).toBe("lost");
+  });
+
+  it("can be committed alone if the database rejects a message or its row is locked", async () => {
+    const locked = Object.assign(new Error("lock timeout"), { code: "55P03" });
+    for (const error of [new Error("rejected"), locked])
+      expect(await commitWithMessage(() => Promise.reject(error))).toBe("unrecorded");
+  });
+
+  it("is retried with its messages if the database is unavailable or full", async () => {
+    const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    const full = Object.assign(new Error("no space left"), { code: "53100" });
+    for (const error of [away, full])
+      await expect(commitWithMessage(() => Promise.reject(error))).rejects.toBe(error);
+  });
+
+  it("is not possible without a recorder", () => {
+    expect(store().keys?.commitWithMessages).toBeUndefined();
   });
 });

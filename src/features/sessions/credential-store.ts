@@ -1,13 +1,14 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import { lockOwnedLanes } from "../../engine/lane-store.ts";
-import type { CredentialStore } from "../../network/driver.ts";
-import type { Db, Trx } from "../../platform/db/database.ts";
+import type { CredentialStore, NetworkMessage } from "../../network/driver.ts";
+import { type Db, isDatabaseFull, isDatabaseUnavailable, type Trx } from "../../platform/db/database.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import {
   createSealedPairingStore,
   deletePairings,
   type OwnedPairing,
+  type PairingCommit,
   type SealedPairingStore,
 } from "./sealed-pairing-store.ts";
 
@@ -20,6 +21,8 @@ export interface CredentialStoreOptions {
   lane: Lane;
   /** Shared by all instances of the node, so that they write in common statements. */
   pairingStore?: SealedPairingStore;
+  /** Stores messages together with a change of the pairing; false: nothing was stored, as with `commit`. */
+  recordMessages?: (messages: readonly NetworkMessage[], commit: PairingCommit) => Promise<boolean>;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface CredentialStoreOptions {
  * longer write.
  */
 export function createCredentialStore(options: CredentialStoreOptions): CredentialStore {
-  const { db, box, node, lane, pairingStore = createSealedPairingStore(options) } = options;
+  const { db, box, node, lane, pairingStore = createSealedPairingStore(options), recordMessages } = options;
   const instance = Number(lane.key);
   const context = encryptionContextOf("credential", "secret", instance);
   let generation: number | undefined;
@@ -54,6 +57,12 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       read: async (kind, ids) => pairingStore.read(await claim(), kind, ids),
       readJournal: async (ids) => pairingStore.readJournal(await claim(), ids),
       commit: async (change) => ((await pairingStore.commit(await claim(), change)) ? "kept" : "lost"),
+      ...(recordMessages && {
+        async commitWithMessages(change, messages) {
+          const commit = { claim: await claim(), change };
+          return resultOf(recordMessages(messages, commit));
+        },
+      }),
     },
     async save(credentials) {
       if (generation === undefined) await load();
@@ -89,6 +98,16 @@ export function createCredentialStore(options: CredentialStoreOptions): Credenti
       await deletePairings(db, instance, generation);
     },
   };
+}
+
+/** A message that the database rejects, or whose rows are locked, must not delay the rest of the pairing. */
+async function resultOf(recording: Promise<boolean>): Promise<"kept" | "lost" | "unrecorded"> {
+  try {
+    return (await recording) ? "kept" : "lost";
+  } catch (error) {
+    if (isDatabaseUnavailable(error) || isDatabaseFull(error)) throw error;
+    return "unrecorded";
+  }
 }
 
 async function loadRegistration(db: Db, box: SecretBox, instance: number): Promise<Uint8Array | undefined> {

@@ -62,7 +62,10 @@ function createSessions(): OwnedSessions {
     box,
     drivers: [driver],
     findSent: async () => undefined,
-    record: async ({ id }, event) => void recorded.push([id, event]),
+    recorder: {
+      record: async ({ id }, event) => void recorded.push([id, event]),
+      recordMessages: async () => true,
+    },
     presence: { opened: () => undefined, connected: () => undefined },
     failStuckSendsSoon: async () => undefined,
   });

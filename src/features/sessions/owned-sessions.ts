@@ -1,5 +1,13 @@
 import type { Engine, Lane } from "../../engine/engine.ts";
-import type { Content, Jid, MessageId, NetworkDriver, NetworkEvent, Session } from "../../network/driver.ts";
+import type {
+  Content,
+  CredentialStore,
+  Jid,
+  MessageId,
+  NetworkDriver,
+  NetworkEvent,
+  Session,
+} from "../../network/driver.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { CONTROL_JOB_GROUP } from "../instances/instances.ts";
@@ -8,7 +16,7 @@ import type { SessionOpener } from "./open-session.ts";
 import type { PresenceUpdater } from "./presence-updater.ts";
 import type { SessionOptions } from "./read-session-options.ts";
 import { createSealedPairingStore, type SealedPairingStore } from "./sealed-pairing-store.ts";
-import type { RecordSessionEvent, SessionInstance } from "./session-event-recorder.ts";
+import type { SessionEventRecorder, SessionInstance } from "./session-event-recorder.ts";
 
 export interface OwnedSessionsDeps {
   db: Db;
@@ -17,7 +25,7 @@ export interface OwnedSessionsDeps {
   drivers: readonly NetworkDriver[];
   /** Finds a sent message by its id. */
   findSent(instanceId: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
-  record: RecordSessionEvent;
+  recorder: SessionEventRecorder;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
   failStuckSendsSoon(): Promise<void>;
@@ -85,19 +93,13 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { db, box, engine, drivers, findSent } = this.#deps;
+    const { drivers, findSent } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
       ...options,
       instance_id: id,
-      credentials: createCredentialStore({
-        db,
-        box,
-        node: engine.node.id,
-        lane: this.#laneOf(id),
-        pairingStore: this.#pairingStore,
-      }),
+      credentials: this.#credentialsOf(id),
       report: async (event) => {
         // Rejects a late event, so that the network delivers it again to the next session.
         if (this.#open.get(id) !== session) throw new Error("The session is closed.");
@@ -107,6 +109,21 @@ export class OwnedSessions implements SessionOpener {
       findSent: (chat, messageId) => findSent(id, chat, messageId),
     });
     return session;
+  }
+
+  #credentialsOf(id: number): CredentialStore {
+    const { db, box, engine, recorder } = this.#deps;
+    const owner = this.#owners.get(id);
+    return createCredentialStore({
+      db,
+      box,
+      node: engine.node.id,
+      lane: this.#laneOf(id),
+      pairingStore: this.#pairingStore,
+      ...(owner && {
+        recordMessages: (messages, change) => recorder.recordMessages(owner, messages, change),
+      }),
+    });
   }
 
   /** Forgets the session first, so that it reports nothing more; the identity stays stored. */
@@ -119,7 +136,7 @@ export class OwnedSessions implements SessionOpener {
   async #store(id: number, event: NetworkEvent): Promise<void> {
     const owner = this.#owners.get(id);
     if (!owner) throw new Error(`This node does not own the session of instance ${id}.`);
-    await this.#deps.record(owner, event);
+    await this.#deps.recorder.record(owner, event);
     if (event.type === "logged_out" || event.type === "banned") await this.#deps.failStuckSendsSoon();
     if (event.type === "connected") this.#follow(id, true);
     else if (DISCONNECTS.has(event.type)) this.#follow(id, false);

@@ -36,7 +36,8 @@ interface ReadKeysRequest {
   ids: readonly string[];
 }
 
-interface CommitRequest {
+/** A change of an owned pairing. */
+export interface PairingCommit {
   claim: OwnedPairing;
   change: PairingChange;
 }
@@ -48,8 +49,8 @@ export function createSealedPairingStore({ db, box, node }: SealedPairingStoreOp
   const loader = createBatchLoader<ReadKeysRequest, Map<string, string>>({
     load: (reads) => readAll(db, box, reads),
   });
-  const writer = createBatchWriter<CommitRequest, boolean>({
-    write: (commits) => commitAll(db, box, node, commits),
+  const writer = createBatchWriter<PairingCommit, boolean>({
+    write: (commits) => commitPairings(db, box, node, commits),
   });
   return {
     read: ({ lane, generation }, kind, ids) =>
@@ -113,7 +114,7 @@ async function removeOld(db: Db, instance: number, generation: number): Promise<
 }
 
 /** Merges all changes of a pairing, in their order, into one. */
-function mergeByPairing(commits: readonly CommitRequest[]): CommitRequest[] {
+function mergeByPairing(commits: readonly PairingCommit[]): PairingCommit[] {
   const pairings = new Map<string, { claim: OwnedPairing; changes: PairingChange[] }>();
   for (const { claim, change } of commits) {
     const pairing = pairings.get(claimKey(claim)) ?? { claim, changes: [] };
@@ -130,11 +131,12 @@ function claimKey({ lane, generation }: OwnedPairing): string {
   return `${lane.id}:${lane.epoch}:${generation}`;
 }
 
-async function commitAll(
-  db: Db,
+/** Stores the changes, in one statement; false for those of pairings that this node has lost. */
+export async function commitPairings(
+  db: Db | Trx,
   box: SecretBox,
   node: string,
-  commits: readonly CommitRequest[],
+  commits: readonly PairingCommit[],
 ): Promise<boolean[]> {
   const pairings = mergeByPairing(commits);
   const claims = pairings.map(({ claim: { lane, generation }, change: { credentials } }, nth) => ({
@@ -172,7 +174,7 @@ function rowKeyOf(claim: OwnedPairing | undefined): [instance: number, generatio
   return [Number(claim?.lane.key), Number(claim?.generation)];
 }
 
-function writesOf(pairings: readonly CommitRequest[], box: SecretBox) {
+function writesOf(pairings: readonly PairingCommit[], box: SecretBox) {
   const keys = pairings.flatMap(({ change }, nth) => change.keys.map((key) => ({ nth, ...key })));
   const entries = pairings.flatMap(({ change }, nth) =>
     change.journal_entries.map((entry) => ({ nth, ...entry })),

@@ -10,7 +10,7 @@ import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
 import {
   createAutoReader,
   createInboundRecorder,
-  type InboundMessageWriter,
+  type InboundWriter,
   type MessageChange,
   type MessageReceipt,
   type ReceiptRecorder,
@@ -22,6 +22,7 @@ import type { ConnectionRecorder } from "./connection-recorder.ts";
 import { isConnectionEvent } from "./find-status-transition.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import { recordAttention } from "./record-attention.ts";
+import type { PairingCommit } from "./sealed-pairing-store.ts";
 
 export interface SessionEventRecorderDeps {
   db: Db;
@@ -32,7 +33,7 @@ export interface SessionEventRecorderDeps {
   live: LiveSettings;
   /** The live session of an instance on this node, while it is connected. */
   connectedSession: (instanceId: number) => Session | undefined;
-  inbound: InboundMessageWriter;
+  inbound: InboundWriter<PairingCommit>;
   receipts: ReceiptRecorder;
 }
 
@@ -42,20 +43,45 @@ export interface SessionInstance {
   account_id: number;
 }
 
-export type RecordSessionEvent = (instance: SessionInstance, event: NetworkEvent) => Promise<void>;
+/** Stores what sessions report through its features. */
+export interface SessionEventRecorder {
+  /** Resolves once the event is stored. */
+  record(instance: SessionInstance, event: NetworkEvent): Promise<void>;
+  /**
+   * Stores messages and a change of their pairing in one commit. False: nothing was stored, because this node has
+   * lost the session.
+   */
+  recordMessages(
+    instance: SessionInstance,
+    messages: readonly NetworkMessage[],
+    change?: PairingCommit,
+  ): Promise<boolean>;
+}
 
-/** Stores the events of sessions through their features; resolves once the event is stored. */
-export function createSessionEventRecorder(deps: SessionEventRecorderDeps): RecordSessionEvent {
-  const { db, engine, log, conversations, connections, live, connectedSession } = deps;
+export function createSessionEventRecorder(deps: SessionEventRecorderDeps): SessionEventRecorder {
+  const { log, connectedSession } = deps;
   const recordReceipt = createAddressedReceiptRecorder(deps);
-  const fetchGroup = createGroupFetcher({ db, log, connectedSession });
-  const recordMessage = createMessageRecorder(deps, recordReceipt, fetchGroup);
+  const fetchGroup = createGroupFetcher({ db: deps.db, log, connectedSession });
+  const recordMessages = createMessageRecorder(deps, recordReceipt, fetchGroup);
+  return { record: createEventRecorder(deps, { recordMessages, recordReceipt, fetchGroup }), recordMessages };
+}
 
+interface EventParts {
+  recordMessages: SessionEventRecorder["recordMessages"];
+  recordReceipt: (receipt: MessageReceipt) => Promise<void>;
+  fetchGroup: ReturnType<typeof createGroupFetcher>;
+}
+
+function createEventRecorder(
+  deps: SessionEventRecorderDeps,
+  { recordMessages, recordReceipt, fetchGroup }: EventParts,
+): SessionEventRecorder["record"] {
+  const { db, engine, conversations, connections, live } = deps;
   return async (instance, event) => {
     if (isConnectionEvent(event)) return connections.record(instance.id, event);
     switch (event.type) {
       case "message":
-        return recordMessage(instance, event.message);
+        return void (await recordMessages(instance, [event.message]));
       case "message_status":
         if (event.participant) fetchGroup(instance, event.chat);
         return recordReceipt({ instance_id: instance.id, ...event });
@@ -82,19 +108,22 @@ export function createSessionEventRecorder(deps: SessionEventRecorderDeps): Reco
 /** Stores messages except from ignored groups, and marks them as read if the instance is set so. */
 function createMessageRecorder(
   deps: SessionEventRecorderDeps,
-  record: (receipt: MessageReceipt) => Promise<void>,
-  fetchGroup: ReturnType<typeof createGroupFetcher>,
-) {
+  record: EventParts["recordReceipt"],
+  fetchGroup: EventParts["fetchGroup"],
+): SessionEventRecorder["recordMessages"] {
   const { log, conversations, live, connectedSession } = deps;
   const inbound = createInboundRecorder(conversations, deps.inbound);
   const markRead = createAutoReader({ connectedSession, record, log });
 
-  return async (instance: SessionInstance, message: NetworkMessage): Promise<void> => {
+  return async (instance, messages, change) => {
     const { ignore_groups, read_messages } = await live.get(instance.id);
-    if (ignore_groups && message.chat_type === "group") return;
-    await inbound.record(instance, message);
-    if (message.chat_type === "group" && !message.history) fetchGroup(instance, message.chat);
-    if (read_messages) markRead(instance.id, message);
+    const wanted = messages.filter(({ chat_type }) => !ignore_groups || chat_type !== "group");
+    const isSaved = await inbound.record(instance, wanted, change);
+    for (const message of wanted) {
+      if (message.chat_type === "group" && !message.history) fetchGroup(instance, message.chat);
+      if (read_messages) markRead(instance.id, message);
+    }
+    return isSaved;
   };
 }
 

@@ -4,41 +4,60 @@ import { cleanJson } from "../../../platform/text/clean-text.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
 
-export interface InboundRecorder {
-  /** Resolves once the message and its event are stored; only then may the gateway acknowledge it. */
-  record(instance: { id: number; account_id: number }, message: NetworkMessage): Promise<void>;
+export interface InboundRecorder<Change> {
+  /**
+   * Resolves once the messages, their events and the change of their session are stored; only then may the gateway
+   * acknowledge them. False: nothing was stored, because the session has another owner.
+   */
+  record(
+    instance: { id: number; account_id: number },
+    messages: readonly NetworkMessage[],
+    change?: Change,
+  ): Promise<boolean>;
+}
+
+/** Messages of one instance, and a change of its session that commits together with them. */
+export interface InboundWrite<Change> {
+  instance_id: number;
+  messages: readonly InboundMessage[];
+  change?: Change | undefined;
 }
 
 /** Stores messages of known chats. */
-export interface InboundMessageWriter {
-  /** Resolves once the message and its event are stored. Needs no fence, since a message is stored once. */
-  write(message: InboundMessage): Promise<void>;
+export interface InboundWriter<Change> {
+  /** Like `record`. Messages need no fence, since each is stored once. */
+  write(inbound: InboundWrite<Change>): Promise<boolean>;
 }
 
 /** Finds or creates the chats of messages, and then stores the messages. */
-export function createInboundRecorder(
+export function createInboundRecorder<Change>(
   conversations: Conversations,
-  writer: InboundMessageWriter,
-): InboundRecorder {
+  writer: InboundWriter<Change>,
+): InboundRecorder<Change> {
   return {
-    async record(instance, received) {
-      const message = cleanJson(received);
-      const chat = await conversations.getOrCreate({
-        account_id: instance.account_id,
-        instance_id: instance.id,
-        jid: message.chat,
-        type: message.chat_type,
-        ...chatIdentity(message),
-      });
-      const sender = await conversations.identify(instance.id, message.sender);
-      await writer.write({
-        account_id: instance.account_id,
-        instance_id: instance.id,
-        conversation_id: chat.id,
-        message: { ...message, sender, chat: chat.jid },
-      });
+    async record({ id: instance_id, account_id }, received, change) {
+      if (received.length === 0 && change === undefined) return true;
+      const messages = await Promise.all(
+        received.map((one) => placeInChat(conversations, { instance_id, account_id }, cleanJson(one))),
+      );
+      return writer.write({ instance_id, messages, change });
     },
   };
+}
+
+async function placeInChat(
+  conversations: Conversations,
+  owner: Pick<InboundMessage, "instance_id" | "account_id">,
+  message: NetworkMessage,
+): Promise<InboundMessage> {
+  const chat = await conversations.getOrCreate({
+    ...owner,
+    jid: message.chat,
+    type: message.chat_type,
+    ...chatIdentity(message),
+  });
+  const sender = await conversations.identify(owner.instance_id, message.sender);
+  return { ...owner, conversation_id: chat.id, message: { ...message, sender, chat: chat.jid } };
 }
 
 /** In a direct chat the sender is the chat, unless the instance sent the message. */

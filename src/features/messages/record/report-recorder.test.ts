@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory } from "../../../../test/messaging-story.ts";
-import { createSecondRecorder } from "../../../../test/second-recorder.ts";
+import { createSecondRecorder, type TestChange } from "../../../../test/second-recorder.ts";
 import type { Jid, MessageId, MessageStatus, NetworkMessage } from "../../../network/driver.ts";
 import { newMessageId } from "../../../network/jid.ts";
 import type { SendOutcome } from "../send/record-outcome.ts";
 import type { ReportRecorder } from "./report-recorder.ts";
 
 let story: MessagingStory;
-let reports: ReportRecorder;
+let reports: ReportRecorder<TestChange>;
 
 beforeAll(async () => {
   story = await startMessagingStory();
@@ -69,20 +69,21 @@ const receive = ({ instance_id, message_id, jid }: SubmittedSend, status: Messag
 function reply(
   { account_id, instance_id, conversation_id, jid }: SubmittedSend,
   message: Partial<NetworkMessage> & { id: MessageId },
+  change?: TestChange,
 ) {
+  const written: NetworkMessage = {
+    chat: jid,
+    chat_type: "contact",
+    from_me: false,
+    sender: { jid, lid: null, phone: null, push_name: null },
+    content: { kind: "text", text: "Hello" },
+    at: new Date(),
+    ...message,
+  };
   return reports.inbound.write({
-    account_id,
     instance_id,
-    conversation_id,
-    message: {
-      chat: jid,
-      chat_type: "contact",
-      from_me: false,
-      sender: { jid, lid: null, phone: null, push_name: null },
-      content: { kind: "text", text: "Hello" },
-      at: new Date(),
-      ...message,
-    },
+    messages: [{ account_id, instance_id, conversation_id, message: written }],
+    change,
   });
 }
 
@@ -195,11 +196,25 @@ test("a report that the database rejects fails alone in a batch of outcomes, rec
   ]);
 });
 
+test("messages are stored only with the change of their session, which learns whether it was stored", async () => {
+  const send = await submit(story.sales);
+  const ids = [newMessageId(), newMessageId(), newMessageId()] as const;
+  const [kept, , lost] = await Promise.all([
+    reply(send, { id: ids[0] }, { isLost: false }),
+    acknowledge(send),
+    reply(send, { id: ids[1] }, { isLost: true }),
+    reply(send, { id: ids[2] }),
+  ]);
+  expect([kept, lost]).toEqual([true, false]);
+  const events = await eventsOf(...ids.map((message_id) => ({ message_id })));
+  expect(events.map(({ event }) => event)).toEqual(["message.received 0", "message.received 2"]);
+});
+
 test("an acknowledgement waits for a part of a history sync only", async () => {
   const [send, older] = [await submit(story.sales), await submit(story.sales)];
   const ids = Array.from({ length: 45 }, newMessageId);
   const stored: string[] = [];
-  const wait = async (name: string, recording: Promise<void>) => {
+  const wait = async (name: string, recording: Promise<unknown>) => {
     await recording;
     stored.push(name);
   };

@@ -8,8 +8,7 @@ import {
   type InboundEvent,
   type InboundFollower,
 } from "../inbound/apply-inbound-messages.ts";
-import type { InboundMessageWriter } from "../inbound/inbound-recorder.ts";
-import type { InboundMessage } from "../inbound/insert-inbound-messages.ts";
+import type { InboundWrite, InboundWriter } from "../inbound/inbound-recorder.ts";
 import type { MessageRow } from "../log/message-view.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { applyReceipts, type ReceiptEvent, type ReceiptRecorder } from "../receipts/record-receipts.ts";
@@ -22,64 +21,74 @@ import {
   type SendOutcome,
 } from "../send/record-outcome.ts";
 
-export interface ReportRecorderDeps extends ReportUsers {
+export interface ReportRecorderDeps<Change> extends ReportWriters<Change> {
   db: Db;
   engine: Engine;
 }
 
-/** What uses the reports in their transaction. */
-interface ReportUsers {
+/** What else writes in the transaction of a batch. */
+interface ReportWriters<Change> {
   events: EventRecorder;
   followCampaigns: CampaignFollower;
   followMessages: InboundFollower;
+  /** Stores changes of sessions; false for those that were not stored, because the session has another owner. */
+  saveChanges: (trx: Trx, changes: readonly Change[]) => Promise<boolean[]>;
 }
 
-export interface ReportRecorder {
+/** `Change`: of a session, which commits together with its messages. */
+export interface ReportRecorder<Change> {
   outcomes: OutcomeRecorder;
   receipts: ReceiptRecorder;
-  inbound: InboundMessageWriter;
+  inbound: InboundWriter<Change>;
 }
 
-type MessageReport =
-  | { outcome: SendOutcome; receipt?: undefined; message?: undefined }
-  | { receipt: MessageReceipt; outcome?: undefined; message?: undefined }
-  | { message: InboundMessage; outcome?: undefined; receipt?: undefined };
+type MessageReport<Change> =
+  | { outcome: SendOutcome; receipt?: undefined; inbound?: undefined }
+  | { receipt: MessageReceipt; outcome?: undefined; inbound?: undefined }
+  | { inbound: InboundWrite<Change>; outcome?: undefined; receipt?: undefined };
 
 /**
  * Records what the network reports about messages in shared batches: two transactions with reports of one session
  * would wait for each other's rows and share no commit.
  */
-export function createReportRecorder({ db, engine, ...users }: ReportRecorderDeps): ReportRecorder {
-  const writer = createBatchWriter<MessageReport, void>({
-    groupOf: ({ outcome, receipt, message }) => (outcome ?? receipt ?? message).instance_id,
-    isBulk: ({ message }) => message?.message.history === true,
+export function createReportRecorder<Change>({
+  db,
+  engine,
+  ...writers
+}: ReportRecorderDeps<Change>): ReportRecorder<Change> {
+  const writer = createBatchWriter<MessageReport<Change>, boolean>({
+    groupOf: ({ outcome, receipt, inbound }) => (outcome ?? receipt ?? inbound).instance_id,
+    isBulk: ({ inbound }) => inbound?.messages.some(({ message }) => message.history) === true,
     async write(reports) {
-      const { startDeliveries, lanes, freed, decided } = await db
+      const { startDeliveries, lanes, freed, decided, saved } = await db
         .transaction()
-        .execute((trx) => recordReports(trx, reports, users));
+        .execute((trx) => recordReports(trx, reports, writers));
       faultPoint("report:after-commit");
+      if (saved.size > 0) faultPoint("inbound:after-commit");
       startDeliveries();
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
       publishOutcomes(engine, decided, awaitedBy(reports));
-      return reports.map(() => undefined);
+      return reports.map((report) => isStored(report, saved));
     },
   });
   return {
-    outcomes: { record: (outcome) => writer.write({ outcome }) },
-    receipts: { record: (receipt) => writer.write({ receipt }) },
-    inbound: { write: (message) => writer.write({ message }) },
+    outcomes: { record: async (outcome) => void (await writer.write({ outcome })) },
+    receipts: { record: async (receipt) => void (await writer.write({ receipt })) },
+    inbound: { write: (inbound) => writer.write({ inbound }) },
   };
 }
 
 /** The nodes whose callers wait for outcomes, by message. */
-function awaitedBy(reports: readonly MessageReport[]): Map<number, string | undefined> {
+function awaitedBy(reports: readonly MessageReport<unknown>[]): Map<number, string | undefined> {
   return new Map(
     reports.flatMap(({ outcome }) => (outcome ? [[outcome.id, outcome.awaited_by] as const] : [])),
   );
 }
 
-interface RecordedReports {
+interface RecordedReports<Change> {
+  /** Whether each change of a session was stored. */
+  saved: ReadonlyMap<Change, boolean>;
   /** Call it after the commit. */
   startDeliveries(): void;
   lanes: number[];
@@ -89,15 +98,24 @@ interface RecordedReports {
   decided: MessageRow[];
 }
 
-/** Locks the rows of messages before those of chats. */
-async function recordReports(
+/** Messages are stored only with the change of their session; to its next owner, the network delivers them again. */
+function isStored<Change>({ inbound }: MessageReport<Change>, saved: ReadonlyMap<Change, boolean>): boolean {
+  return inbound?.change === undefined || saved.get(inbound.change) === true;
+}
+
+/** Locks the lanes of sessions first, and the rows of messages before those of chats. */
+async function recordReports<Change>(
   trx: Trx,
-  reports: readonly MessageReport[],
-  { events, followCampaigns, followMessages }: ReportUsers,
-): Promise<RecordedReports> {
+  all: readonly MessageReport<Change>[],
+  { events, followCampaigns, followMessages, saveChanges }: ReportWriters<Change>,
+): Promise<RecordedReports<Change>> {
+  const changes = all.flatMap(({ inbound }) => (inbound?.change === undefined ? [] : [inbound.change]));
+  const results = changes.length > 0 ? await saveChanges(trx, changes) : [];
+  const saved = new Map(changes.map((change, nth) => [change, results[nth] === true]));
+  const reports = all.filter((report) => isStored(report, saved));
   const outcomes = reports.flatMap(({ outcome }) => outcome ?? []);
   const receipts = reports.flatMap(({ receipt }) => receipt ?? []);
-  const messages = reports.flatMap(({ message }) => message ?? []);
+  const messages = reports.flatMap(({ inbound }) => inbound?.messages ?? []);
   const ended = await applyOutcomes(trx, outcomes, receipts);
   const advanced = await applyReceipts(trx, receipts);
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
@@ -105,7 +123,9 @@ async function recordReports(
   const received = await applyInboundMessages(trx, messages, followMessages);
   const drafts = eventsInOrder(reports, ended.decided, advanced.events, received.events);
   faultPoint("report:before-commit");
+  if (changes.length > 0) faultPoint("inbound:before-commit");
   return {
+    saved,
     startDeliveries: await events.record(trx, drafts),
     lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes],
     freed: advanced.freed,
@@ -115,13 +135,15 @@ async function recordReports(
 
 /** The events in the order in which the network reported them; a message is sent before it is delivered. */
 function eventsInOrder(
-  reports: readonly MessageReport[],
+  reports: readonly MessageReport<unknown>[],
   decided: readonly MessageRow[],
   ofReceipts: readonly ReceiptEvent[],
   ofMessages: readonly InboundEvent[],
 ): EventDraft[] {
   const receiptArrivals = reports.flatMap(({ receipt }, arrival) => (receipt ? [arrival] : []));
-  const messageArrivals = reports.flatMap(({ message }, arrival) => (message ? [arrival] : []));
+  const messageArrivals = reports.flatMap(({ inbound }, arrival) =>
+    (inbound?.messages ?? []).map(() => arrival),
+  );
   const arrivalOf = ({ receipt }: ReceiptEvent) => receiptArrivals[receipt] ?? 0;
   const firstReports = new Map<number, number>();
   const note = (message: number, arrival: number) =>

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { GroupMetadata } from "baileys";
 import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
-import { type DecryptedMessage, InboundJournal } from "../inbound/inbound-journal.ts";
+import { type DecryptedMessage, InboundJournal, type RecordableMessage } from "../inbound/inbound-journal.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
 import type { SessionCaches } from "../keys/session-caches.ts";
@@ -11,6 +11,7 @@ import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
+import { readStanza } from "../wire/read-stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
@@ -58,6 +59,7 @@ export class ConnectionContext {
       readEntries: (ids) => keys.readJournal(ids),
       store: this.keyStore,
       me,
+      prepare: (entry) => this.#prepare(entry),
       deliver: (stanza, message, isReplay) =>
         this.reporter.report(orderingKeyOf(stanza), this.#read(message, isReplay)),
       onPeerMessage,
@@ -105,6 +107,18 @@ export class ConnectionContext {
   close(): void {
     this.reporter.close();
     this.keyStore.close();
+  }
+
+  /** Of a chat in which nothing waits, since a message must not overtake another one. */
+  async #prepare(entry: JournalEntry): Promise<RecordableMessage | undefined> {
+    const { keys, creds } = this.#options;
+    const release = keys.commitWithMessages && this.reporter.reserve(orderingKeyOf(entry.stanza));
+    if (!release) return undefined;
+    // What cannot be read is reported, and logged, from the journal.
+    const event = await this.#read(readStanza([entry], creds.me ?? { id: "" }), false).catch(() => undefined);
+    if (event?.type === "message") return { message: event.message, release };
+    release();
+    return undefined;
   }
 
   async #read(
@@ -170,6 +184,17 @@ class EventReporter {
       if (this.#tails.get(chat) === tail) this.#tails.delete(chat);
     });
     return reporting;
+  }
+
+  /** Reserves a place in the order of the chat until it is released; undefined while other events of it wait. */
+  reserve(chat: string): (() => void) | undefined {
+    if (this.#tails.has(chat)) return undefined;
+    let release = () => {};
+    const released = new Promise<undefined>((resolve) => {
+      release = () => resolve(undefined);
+    });
+    void this.report(chat, released);
+    return release;
   }
 
   /** Starts nothing new, and resolves when the current reports have ended. */

@@ -1,6 +1,6 @@
 import type { BinaryNode, WAMessage } from "baileys";
-import type { PairingStore } from "../../driver.ts";
-import type { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
+import type { NetworkMessage, PairingStore } from "../../driver.ts";
+import type { JournalWrite, WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import {
   type CiphertextPosition,
   fromStoredEntry,
@@ -19,10 +19,27 @@ export interface DecryptedMessage {
   stanza: Record<string, string>;
 }
 
+/** A message that is recorded in the commit of its entry, with its place in the chat. */
+export interface RecordableMessage {
+  message: NetworkMessage;
+  /** Gives up the place: the message is recorded, or reported like others. */
+  release(): void;
+}
+
+/** An entry before its commit. */
+export interface JournalDraft {
+  entry: JournalEntry;
+  write: JournalWrite;
+  /** To be called after the commit. */
+  release(): void;
+}
+
 export interface InboundJournalOptions {
   readEntries: PairingStore["readJournal"];
   store: WriteBehindKeyStore;
   me(): { id: string; lid?: string };
+  /** The message of a stanza with this entry alone, if it can be recorded in the commit of the entry. */
+  prepare(entry: JournalEntry): Promise<RecordableMessage | undefined>;
   /** Resolves once the message is reported; the call reserves its place in the chat. */
   deliver(
     stanza: Record<string, string>,
@@ -100,19 +117,19 @@ export class InboundJournal {
   }
 
   /** Creates an entry for the commit of the Signal keys. */
-  add(
-    position: CiphertextPosition,
-    plaintext: Uint8Array,
-  ): { entry: JournalEntry; data: Record<string, unknown> } {
+  async draft(position: CiphertextPosition, plaintext: Uint8Array): Promise<JournalDraft> {
     const entry = toJournalEntry(position, plaintext);
-    return { entry, data: { [entry.id]: toStoredEntry(entry) } };
+    const { message, release = () => {} } = (await this.#prepare(entry)) ?? {};
+    const recordable = message && { message, marker: toDedupMarker(entry) };
+    return { entry, write: { entry: toStoredEntry(entry), recordable }, release };
   }
 
   /** The commit is done: the gateway now has the message. */
-  markStored(entry: JournalEntry): void {
+  markStored({ entry, write }: JournalDraft): void {
     this.#entries.set(entry.id, entry);
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
-    this.#stored(entry);
+    if (write.isRecorded) this.#remember([entry]);
+    else this.#stored(entry);
   }
 
   /** Whether a sender key came with a stored ciphertext, and was applied in its commit. */
@@ -148,6 +165,13 @@ export class InboundJournal {
       attrs: entry.stanza,
       content: [{ tag: "enc", attrs: entry.enc, content: token }],
     };
+  }
+
+  async #prepare(entry: JournalEntry): Promise<RecordableMessage | undefined> {
+    const { stanza, count, hasSenderKey } = entry;
+    const isWhole = count === 1 && !hasSenderKey && !this.#open.has(stanzaKey(stanza));
+    if (!isWhole || isPeerMessage(stanza)) return undefined;
+    return this.#options.prepare(entry);
   }
 
   #plaintextOf(entry: JournalEntry): Buffer {
@@ -186,19 +210,23 @@ export class InboundJournal {
 
   #finish(key: string, entries: JournalEntry[]): void {
     this.#open.delete(key);
+    const journal_entries = entries.map(toDedupMarker);
+    if (this.#remember(entries))
+      this.#options.store.writeDeferred({ journal_entries, deleted_journal_ids: [] });
+  }
+
+  /** Keeps the entries of a reported stanza for its redelivery; false if the network does not deliver it again. */
+  #remember(entries: JournalEntry[]): boolean {
     const [first] = entries;
     const id = first?.stanza.id ?? "";
     const ids = entries.map((entry) => entry.id);
     if (this.#receipted.delete(id)) {
       this.#delete(id, ids);
-      return;
+      return false;
     }
     for (const entryId of ids) add(this.#done, id, entryId);
-    this.#options.store.writeDeferred({
-      journal_entries: entries.map(toDedupMarker),
-      deleted_journal_ids: [],
-    });
     for (const entry of entries) if (!entry.hasSenderKey) entry.plaintext = EMPTY;
+    return true;
   }
 
   #delete(id: string, ids: string[]): void {

@@ -2,8 +2,8 @@ import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithT
 import { isDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
 import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
-import type { InboundJournal } from "../inbound/inbound-journal.ts";
-import { type CiphertextPosition, type JournalEntry, readMessage } from "../wire/journal-entry.ts";
+import type { InboundJournal, JournalDraft } from "../inbound/inbound-journal.ts";
+import { type CiphertextPosition, readMessage } from "../wire/journal-entry.ts";
 import { authorOf } from "../wire/stanza.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
@@ -185,18 +185,22 @@ class JournaledSignalRepository {
   }
 
   async #decryptAndStore(position: CiphertextPosition, lock: string, decrypt: Decrypt): Promise<Uint8Array> {
-    let entry: JournalEntry | undefined;
-    // Not the lock name that Baileys uses: with that one, a send to ourselves could wait forever.
-    const plaintext = await this.#keys.transaction(async () => {
-      const opened = await decrypt();
-      await this.#applyWithin(position, opened);
-      const entered = this.#inbox.add(position, opened);
-      entry = entered.entry;
-      await this.#keys.set({ [JOURNAL_KEY_TYPE]: entered.data } as SignalDataSet);
-      return opened;
-    }, `inbound ${lock}`);
-    if (entry) this.#inbox.markStored(entry);
-    return plaintext;
+    let draft: JournalDraft | undefined;
+    try {
+      // Not the lock name that Baileys uses: with that one, a send to ourselves could wait forever.
+      const plaintext = await this.#keys.transaction(async () => {
+        const opened = await decrypt();
+        await this.#applyWithin(position, opened);
+        draft = await this.#inbox.draft(position, opened);
+        const data = { [draft.entry.id]: draft.write };
+        await this.#keys.set({ [JOURNAL_KEY_TYPE]: data } as SignalDataSet);
+        return opened;
+      }, `inbound ${lock}`);
+      if (draft) this.#inbox.markStored(draft);
+      return plaintext;
+    } finally {
+      draft?.release();
+    }
   }
 
   /** Runs in the commit of the message that carries the sender key, so that it needs no replay of its own. */

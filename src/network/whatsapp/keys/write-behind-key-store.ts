@@ -1,9 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { BufferJSON, proto, type SignalDataSet, type SignalKeyStore } from "baileys";
 import { mergePairingChanges } from "../../credential-store.ts";
-import type { KeyChange, PairingChange, PairingStore, StoredJournalEntry } from "../../driver.ts";
+import type {
+  KeyChange,
+  NetworkMessage,
+  PairingChange,
+  PairingStore,
+  StoredJournalEntry,
+} from "../../driver.ts";
 import { repairSkippedKeys } from "../baileys-fixes/repair-skipped-keys.ts";
 import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
+import { type DeferredChange, DeferredChanges } from "./deferred-changes.ts";
 import type { SessionCaches } from "./session-caches.ts";
 
 export interface WriteBehindKeyStoreOptions {
@@ -21,8 +28,18 @@ interface PendingWrite {
   text: string | null;
 }
 
+/** An entry on its way into the journal. */
+export interface JournalWrite {
+  entry: StoredJournalEntry;
+  /** The message of the entry, if it can be recorded in the same commit; the marker then replaces the entry. */
+  recordable?: { message: NetworkMessage; marker: StoredJournalEntry } | undefined;
+  /** Set by the commit: the message is recorded. */
+  isRecorded?: boolean;
+}
+
 interface QueuedCommit {
   change: Partial<PairingChange>;
+  journal: readonly JournalWrite[];
   written: ReadonlyMap<string, PendingWrite>;
   done(): void;
 }
@@ -31,8 +48,6 @@ interface QueuedCommit {
 const NOT_CACHED = "pre-key";
 /** The inbound journal, which Baileys' transactions carry together with the keys. */
 export const JOURNAL_KEY_TYPE = "inbound";
-/** Maximum delay of changes that can share a later commit. */
-const LATER_MS = 200;
 
 const never = <T>() => new Promise<T>(() => {});
 
@@ -51,11 +66,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   #isCredentialsDirty = false;
   #commits = 0;
   #lastWrite: Promise<void> = Promise.resolve();
-  #later: Pick<PairingChange, "journal_entries" | "deleted_journal_ids"> = {
-    journal_entries: [],
-    deleted_journal_ids: [],
-  };
-  #laterTimer: NodeJS.Timeout | undefined;
+  readonly #deferred = new DeferredChanges(() => this.#writeDeferredNow());
 
   constructor(options: WriteBehindKeyStoreOptions) {
     this.#options = options;
@@ -70,9 +81,8 @@ export class WriteBehindKeyStore implements SignalKeyStore {
 
   /** Skips values that were written ahead: they are done, and newer ones may be stored already. */
   async set(data: SignalDataSet): Promise<void> {
-    const change = toChange(data, (value) => this.#ahead.has(value));
-    if (change.keys.length === 0 && change.journal_entries.length === 0) return;
-    await this.#write(change);
+    const { keys, journal } = toChange(data, (value) => this.#ahead.has(value));
+    if (keys.length + journal.length > 0) await this.#write({ keys }, journal);
   }
 
   /** Writes outbound Signal session state at once; its transaction does not write the same objects again. */
@@ -98,30 +108,27 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   }
 
   /** For changes that may be lost if the process dies. */
-  writeDeferred(change: Pick<PairingChange, "journal_entries" | "deleted_journal_ids">): void {
-    this.#later.journal_entries.push(...change.journal_entries);
-    this.#later.deleted_journal_ids.push(...change.deleted_journal_ids);
-    if (this.#isOver()) return;
-    this.#laterTimer ??= setTimeout(() => this.#flushLater(), LATER_MS);
+  writeDeferred(change: DeferredChange): void {
+    this.#deferred.add(change);
+    if (!this.#isOver()) this.#deferred.startTimer();
   }
 
   /** Resolves when all changes are written. */
   async drain(): Promise<void> {
-    this.#flushLater();
+    this.#writeDeferredNow();
     await this.#lastWrite;
   }
 
   close(): void {
-    clearTimeout(this.#laterTimer);
+    this.#deferred.stopTimer();
     this.#stop.abort();
     this.#waiting = [];
   }
 
   /** After the end: stores the remaining changes, so that the next connection need not repeat them. */
   async saveRemaining(): Promise<void> {
-    const left = mergePairingChanges([this.#drainDeferred()]);
-    if (left.journal_entries.length + left.deleted_journal_ids.length > 0)
-      await this.#options.keys.commit(left);
+    if (this.#deferred.isEmpty) return;
+    await this.#options.keys.commit(mergePairingChanges([this.#deferred.take()]));
   }
 
   async #texts(kind: string, ids: string[]): Promise<Map<string, string | null>> {
@@ -169,7 +176,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     }
   }
 
-  #write(change: Partial<PairingChange>): Promise<void> {
+  #write(change: Partial<PairingChange>, journal: readonly JournalWrite[] = []): Promise<void> {
     if (this.#isOver()) return never();
     const written = new Map<string, PendingWrite>();
     for (const { kind, id, value } of change.keys ?? []) written.set(nameOf(kind, id), { text: value });
@@ -178,7 +185,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
       this.#isCredentialsDirty = false;
       change.credentials = this.#options.credentials();
     }
-    this.#lastWrite = new Promise((done) => this.#waiting.push({ change, written, done }));
+    this.#lastWrite = new Promise((done) => this.#waiting.push({ change, journal, written, done }));
     if (!this.#isWriting) void this.#drain();
     return this.#lastWrite;
   }
@@ -189,8 +196,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     await nextTurn();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
-      const changes = [...batch.map(({ change }) => change), this.#drainDeferred()];
-      const result = await this.#commit(mergePairingChanges(changes));
+      const result = await this.#commit(batch, this.#deferred.take());
       if (result !== "kept") return this.#giveUp(batch);
       this.#commits++;
       for (const waiting of batch) this.#complete(waiting);
@@ -198,18 +204,39 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     this.#isWriting = false;
   }
 
-  async #commit(change: PairingChange): Promise<"kept" | "lost" | "over"> {
+  async #commit(batch: readonly QueuedCommit[], deferred: DeferredChange): Promise<"kept" | "lost" | "over"> {
+    let isRecording = this.#options.keys.commitWithMessages !== undefined;
     for (;;) {
       try {
-        const result = await this.#options.keys.commit(change);
+        const result = await this.#commitOnce(batch, deferred, isRecording);
         if (result === "lost") this.#options.onLost();
-        return result;
+        if (result !== "unrecorded") return result;
+        isRecording = false;
       } catch (error) {
         this.#options.onFailure(error);
         await this.#wait();
       }
       if (this.#isOver()) return "over";
     }
+  }
+
+  /** With `isRecording`, records the messages; otherwise they are reported from their entries later. */
+  async #commitOnce(
+    batch: readonly QueuedCommit[],
+    deferred: DeferredChange,
+    isRecording: boolean,
+  ): Promise<"kept" | "lost" | "unrecorded"> {
+    const { keys } = this.#options;
+    const journal = batch.flatMap((waiting) => waiting.journal);
+    const recorded = journal.filter(({ recordable }) => isRecording && recordable);
+    const entries = journal.map(({ entry, recordable }) => (isRecording && recordable?.marker) || entry);
+    const changes = [...batch.map(({ change }) => change), { journal_entries: entries }, deferred];
+    const change = mergePairingChanges(changes);
+    const messages = recorded.flatMap(({ recordable }) => recordable?.message ?? []);
+    if (!keys.commitWithMessages || messages.length === 0) return keys.commit(change);
+    const result = await keys.commitWithMessages(change, messages);
+    for (const write of recorded) write.isRecorded = result === "kept";
+    return result;
   }
 
   #complete({ written, done }: QueuedCommit): void {
@@ -228,18 +255,8 @@ export class WriteBehindKeyStore implements SignalKeyStore {
     }
   }
 
-  #drainDeferred(): Partial<PairingChange> {
-    const later = this.#later;
-    this.#later = { journal_entries: [], deleted_journal_ids: [] };
-    clearTimeout(this.#laterTimer);
-    this.#laterTimer = undefined;
-    return later;
-  }
-
-  #flushLater(): void {
-    this.#laterTimer = undefined;
-    const { journal_entries, deleted_journal_ids } = this.#later;
-    if (journal_entries.length + deleted_journal_ids.length > 0) void this.#write({});
+  #writeDeferredNow(): void {
+    if (!this.#deferred.isEmpty) void this.#write({});
   }
 
   async #wait(): Promise<void> {
@@ -261,13 +278,13 @@ function isObject(value: unknown): value is object {
 
 function toChange(data: SignalDataSet, isLeftOut: (value: object) => boolean) {
   const keys: KeyChange[] = [];
-  const journal_entries: StoredJournalEntry[] = [];
+  const journal: JournalWrite[] = [];
   for (const [kind, id, value] of itemsOf(data)) {
     if (isObject(value) && isLeftOut(value)) continue;
-    if (kind === JOURNAL_KEY_TYPE) journal_entries.push(value as StoredJournalEntry);
+    if (kind === JOURNAL_KEY_TYPE) journal.push(value as JournalWrite);
     else keys.push({ kind, id, value: value == null ? null : encodeSignalKey(value) });
   }
-  return { keys, journal_entries };
+  return { keys, journal };
 }
 
 function itemsOf(data: SignalDataSet): [kind: string, id: string, value: unknown][] {

@@ -1,0 +1,18 @@
+import type { Content } from "./content.ts";
+import type { Identity, Jid, MessageId } from "./identity.ts";
+
+export interface NetworkMessage {
+  id: MessageId;
+  chat: Jid;
+  chat_type: "contact" | "group";
+  from_me: boolean;
+  sender: Identity;
+  content: Content;
+  at: Date;
+  /** Waited in the network's queue while the session was offline. */
+  offline?: boolean;
+  /** From before the pairing: stored in the log, not delivered. */
+  history?: boolean;
+  /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
+  unreadable?: boolean;
+}
