@@ -57,6 +57,8 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 /** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.long.test.ts starts it",
+  "npm install --global":
+    "installs the gateway for the whole machine: test/packages.long.test.ts does it in a folder",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
   "npm run bench": "takes minutes: .github/workflows/nightly.yml runs it",
   "git worktree add": "builds another version",
