@@ -76,10 +76,28 @@ export function readOperations(): Operation[] {
       parameters: (operation.parameters ?? [])
         .map((one) => resolveReference(DOCUMENT, one))
         .filter((one) => one.in !== "header"),
-      body: operation.requestBody?.content["application/json"]?.schema,
+      body: bodyOf(operation),
       misfit: checkerOf(ajv, path, method, operation),
     })),
   );
+}
+
+function bodyOf({ requestBody }: OperationObject): OperationSchema | undefined {
+  const schema = requestBody?.content["application/json"]?.schema;
+  return schema && withOwnFields(schema);
+}
+
+/** As one schema that names all its fields, those of the schemas it is composed of included. */
+function withOwnFields(schema: OperationSchema): OperationSchema {
+  const { allOf, ...own } = resolveSchema(schema);
+  if (allOf === undefined) return own;
+  const parts = [...allOf.map(withOwnFields), own];
+  return {
+    ...own,
+    type: "object",
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required = [] }) => required),
+  };
 }
 
 function checkerOf(ajv: Ajv2020, path: string, method: string, operation: OperationObject) {
