@@ -129,8 +129,8 @@ test.each([
   "report:after-commit:4",
   "inbound:before-commit:1",
   "inbound:before-commit:4",
+  "inbound:after-commit:1",
   "inbound:after-commit:4",
-  "inbound:after-commit:12",
 ])(
   "a kill at %s loses and repeats no acknowledgement, no receipt and no message of two sessions",
   async (point) => {
