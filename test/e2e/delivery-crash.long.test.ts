@@ -27,17 +27,19 @@ afterEach(async () => {
   await other.close();
 });
 
-/** The contacts write, each one text after the other, until the gateway is dead. */
-async function writeUntilDead(): Promise<void> {
+/** The contacts write so many texts, each one after the other, or until the gateway is dead. */
+async function write(texts: number): Promise<void> {
   const client = story.clientOf(instance);
-  const write = async (from: string): Promise<void> => {
-    for (;;) {
+  const writeAll = async (from: string): Promise<void> => {
+    for (let n = 0; n < texts; n++) {
       sent += 1;
       await client.sandboxReceive({ id: instance.id, from, text: `${sent}` });
     }
   };
-  await Promise.allSettled(CHATS.map(write));
+  await Promise.allSettled(CHATS.map(writeAll));
 }
+
+const writeUntilDead = () => write(Number.POSITIVE_INFINITY);
 
 interface EventRow {
   event_id: string;
@@ -97,13 +99,15 @@ test.each(["moved", "disabled"])(
     let lastBefore = 0;
     let arrivedBefore = 0;
     await story.dieAt("delivery:dispatched:150", async () => {
-      const dead = writeUntilDead();
+      // Too few for the kill, which comes after the change.
+      const written = write(10);
       await story.receiver.waitFor(({ body }) => body.event === "message.received", 10);
       const what = change === "moved" ? { url: `${other.url}/moved` } : { is_active: false };
       await story.clientOf(instance).updateWebhook({ id: instance.id, webhookId, ...what });
       arrivedBefore = eventIdsOf(story.receiver.received).length;
       lastBefore = (await readEvents()).at(-1)?.sequence ?? 0;
-      await dead;
+      await written;
+      await writeUntilDead();
     });
     await story.start();
     await story.drained();
