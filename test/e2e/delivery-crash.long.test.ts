@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildDist } from "../build-dist.ts";
+import { waitUntil } from "../gateway.ts";
 import { type Received, type Receiver, startReceiver } from "../receiver.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
@@ -41,6 +42,12 @@ async function write(texts: number): Promise<void> {
 
 const writeUntilDead = () => write(Number.POSITIVE_INFINITY);
 
+/** What the contacts wrote before a kill reaches the gateway after its next start, and its webhooks after that. */
+async function everythingArrived(): Promise<void> {
+  await waitUntil(async () => (await story.rows("select from sandbox.mailbox")).length === 0, 60_000);
+  await story.drained();
+}
+
 interface EventRow {
   event_id: string;
   sequence: number;
@@ -72,7 +79,7 @@ test("kills between an event's commit and its attempt lose no delivery, and each
   await story.gateway.kill();
   for (const nth of kills) await story.dieAt(`delivery:dispatched:${nth}`, writeUntilDead);
   await story.start();
-  await story.drained();
+  await everythingArrived();
   const events = await readEvents();
   const arrivals = eventIdsOf(story.receiver.received);
   expect(new Set(arrivals)).toEqual(new Set(events.map(({ event_id }) => event_id)));
@@ -110,7 +117,7 @@ test.each(["moved", "disabled"])(
       await writeUntilDead();
     });
     await story.start();
-    await story.drained();
+    await everythingArrived();
     const events = await readEvents();
     const later = new Set(
       events.filter(({ sequence }) => sequence > lastBefore).map((event) => event.event_id),
