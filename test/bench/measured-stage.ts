@@ -31,7 +31,8 @@ export interface MeasuredStage {
   network: WhatsAppServerProcess;
   load: BenchProcess<LoadGenerator>;
   receiver: BenchProcess<WebhookReceiver>;
-  library: BenchProcess<BareLibrary>;
+  /** Baileys alone, in a process for each number of sessions: a process with many is slower with one of them, too. */
+  library(sessions: number): BenchProcess<BareLibrary>;
   webhookUrl: string;
   /** Pairs until there are so many connected sessions, and returns these. */
   connect(count: number): Promise<PairedSession[]>;
@@ -51,7 +52,7 @@ export async function startMeasuredStage(
   const gateway = await adapter.start(toNetwork(network), { nodes, program });
   const load = spawnBenchProcess<LoadGenerator>("load-generator");
   const receiver = spawnBenchProcess<WebhookReceiver>("webhook-receiver");
-  const library = spawnBenchProcess<BareLibrary>("bare-library");
+  const libraries = new Map<number, BenchProcess<BareLibrary>>();
   const webhookUrl = await receiver.ask("listen", { adapter: adapterPath });
   const sessions: PairedSession[] = [];
   const findProcesses = async (): Promise<Record<StageRole, ProcessTrees>> => {
@@ -63,7 +64,7 @@ export async function startMeasuredStage(
       network: [[network.pid]],
       receiver: [[receiver.pid]],
       load: [[load.pid]],
-      library: [[library.pid]],
+      library: [...libraries.values()].map(({ pid }) => [pid]),
     };
   };
   return {
@@ -72,7 +73,11 @@ export async function startMeasuredStage(
     network,
     load,
     receiver,
-    library,
+    library(count) {
+      const library = libraries.get(count) ?? spawnBenchProcess<BareLibrary>("bare-library");
+      libraries.set(count, library);
+      return library;
+    },
     webhookUrl,
     async connect(count) {
       while (sessions.length < count) sessions.push(await connectOne(gateway, network));
@@ -90,7 +95,7 @@ export async function startMeasuredStage(
       return metered;
     },
     async stop() {
-      for (const one of [load, receiver, library]) one.stop();
+      for (const one of [load, receiver, ...libraries.values()]) one.stop();
       await gateway.stop();
       const unhandled = await network.control.unhandled();
       await network.close();

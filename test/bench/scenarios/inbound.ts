@@ -64,15 +64,16 @@ function toPoint(
     async measure() {
       const paired = await stage.connect(sessions);
       const phones = paired.map(({ phone }) => phone);
-      const bare = await stage.library.ask("pair", { network: stage.network, controlUrl, sessions });
+      const library = stage.library(sessions);
+      const bare = await library.ask("pair", { network: stage.network, controlUrl, sessions });
       if (!isReady) {
         for (const session of paired) await stage.gateway.setWebhook(session, stage.webhookUrl);
         const greeting = { controlUrl, people, pace: { burst: people.length * sessions } };
-        await receive(stage, stage.library, { ...greeting, phones: bare.slice(0, sessions) });
+        await receive(stage, library, { ...greeting, phones: bare });
         await receive(stage, stage.receiver, { ...greeting, phones });
         isReady = true;
       }
-      const libraryRun = await receive(stage, stage.library, load(bare.slice(0, sessions), seconds));
+      const libraryRun = await receive(stage, library, load(bare, seconds));
       if (!("burst" in pace)) await receive(stage, stage.receiver, load(phones, warmUpSeconds));
       const { result, use } = await stage.meter(() => receive(stage, stage.receiver, load(phones, seconds)));
       return { ...toFigures(result, libraryRun), ...costOf(use, result.count) };

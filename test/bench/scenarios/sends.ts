@@ -45,12 +45,9 @@ function toPoint(
   const prepare = async (): Promise<void> => {
     const paired = await stage.connect(sessions);
     await stage.load.ask("greet", toLoad(stage, paired, numbers, { connections, seconds: 0 }));
-    await stage.library.ask("pair", {
-      network: stage.network,
-      controlUrl: stage.network.controlUrl,
-      sessions,
-    });
-    await stage.library.ask("greet", { sessions, numbers });
+    const library = stage.library(sessions);
+    await library.ask("pair", { network: stage.network, controlUrl: stage.network.controlUrl, sessions });
+    await library.ask("greet", { sessions, numbers });
     isReady = true;
   };
   return {
@@ -61,7 +58,7 @@ function toPoint(
       const send = (time: number) =>
         stage.load.ask("send", toLoad(stage, paired, numbers, { connections, seconds: time }));
       const bare = (time: number) =>
-        stage.library.ask("send", { sessions, connections, seconds: time, numbers });
+        stage.library(sessions).ask("send", { sessions, connections, seconds: time, numbers });
       await bare(warmUpSeconds);
       const library = await stage.meter(() => bare(seconds));
       await send(warmUpSeconds);
