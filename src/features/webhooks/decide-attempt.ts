@@ -1,4 +1,5 @@
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 import { requestedDelayMs, retryDelayMs } from "./retry-schedule.ts";
 
 /** What follows an attempt. */
@@ -37,12 +38,15 @@ export function decideAttempt(
   };
 }
 
+/** A 2xx response, except that of an n8n that starts and discards the event. */
 export function isSuccess(outcome: FetchOutcome): boolean {
-  return outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
+  const isOk = outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
+  return isOk && !isN8nStartingUp(outcome);
 }
 
 /** Describes the failure in one sentence for logs and lists. */
 export function describeFailure(outcome: FetchOutcome): string {
+  if (isN8nStartingUp(outcome)) return "n8n was starting, so it responded with 200 and discarded the event.";
   return outcome.outcome === "response" ? `The receiver responded with ${outcome.status}.` : outcome.error;
 }
 

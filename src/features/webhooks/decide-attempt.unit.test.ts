@@ -28,6 +28,22 @@ test("only a 2xx response is a delivery", () => {
   }
 });
 
+test("a 200 response of n8n while it starts is a failure that is retried, and its words elsewhere are not", () => {
+  const saying = (status: number, text: string) => ({ ...answered(status), body: Buffer.from(text) });
+  const starting = saying(200, "n8n is starting up. Please wait");
+  expect(decideAttempt(starting, 1, plan, middle)).toEqual({
+    decision: "retry",
+    delayMs: 5_000,
+    pauseLane: false,
+  });
+  expect(decideAttempt(starting, 10, plan)).toMatchObject({
+    decision: "failed",
+    reason: "n8n was starting, so it responded with 200 and discarded the event.",
+  });
+  for (const text of ["I heard that n8n is starting up", `n8n is starting up${" and up".repeat(40)}`])
+    expect(decideAttempt(saying(200, text), 1, plan)).toEqual({ decision: "delivered" });
+});
+
 test("each failure waits for the next step of the schedule, and later ones for the last step", () => {
   const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
   expect(delays).toEqual(

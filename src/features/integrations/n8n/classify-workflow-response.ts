@@ -1,4 +1,5 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import { isN8nStartingUp } from "../../webhooks/webhooks.ts";
 import {
   classifyResponse,
   errorMessageIn,
@@ -11,13 +12,6 @@ import { maxResponseBytes } from "./request-workflow.ts";
 
 type Response = Extract<FetchOutcome, { outcome: "response" }>;
 
-/**
- * What n8n returns for every request during a migration of its database, with status 200. Source:
- * `abstract-server`.
- */
-const STARTING_UP = /^n8n is starting up\b/;
-const LONGEST_SENTENCE = 200;
-
 const RESPONSE_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 /** What a proxy returns after its own time limit, or when n8n has closed the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
@@ -26,7 +20,7 @@ const NOT_REGISTERED = /not registered/i;
 
 /** Some n8n responses mean something else than their status does. */
 export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): ResponseClass {
-  if (isStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
+  if (isN8nStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
   return isResponseLost(outcome, config) ? RESPONSE_LOST : classifyResponse(outcome);
 }
 
@@ -42,15 +36,6 @@ export function isResponseLost(outcome: FetchOutcome, config: N8nConfig): boolea
 /** The connection broke, or the time limit passed, during the response. */
 function isBrokenOff({ status, headers, body, truncated }: Response, config: N8nConfig): boolean {
   return status >= 200 && status < 300 && truncated && body.length < maxResponseBytes(headers, config);
-}
-
-export function isStartingUp(outcome: FetchOutcome): boolean {
-  return (
-    outcome.outcome === "response" &&
-    outcome.status === 200 &&
-    outcome.body.length < LONGEST_SENTENCE &&
-    STARTING_UP.test(outcome.body.toString("utf8"))
-  );
 }
 
 /**

@@ -1,12 +1,7 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import { isN8nStartingUp } from "../../webhooks/webhooks.ts";
 import { describeOutcome } from "../classify-response.ts";
-import {
-  isNotActive,
-  isNotFoundPage,
-  isResponseLost,
-  isStartingUp,
-  isUnauthorised,
-} from "./classify-workflow-response.ts";
+import { isNotActive, isNotFoundPage, isResponseLost, isUnauthorised } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
 /** The meaning of a response and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
@@ -14,7 +9,7 @@ export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): st
   const summary = describeOutcome(outcome);
   if (isResponseLost(outcome, config)) return explainLost(outcome, summary);
   if (outcome.outcome === "failed") return explainFailure(outcome.failure, summary);
-  if (isStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
+  if (isN8nStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
   if (isNotFoundPage(outcome))
     return `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${summary})`;
   if (isNotActive(outcome)) return `${notActive(config)} (${summary})`;
