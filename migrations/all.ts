@@ -44,6 +44,7 @@ import * as integrationRefusals from "./0061-integration-refusals.ts";
 import * as waitingFiles from "./0068-waiting-files.ts";
 import * as retention from "./0069-retention.ts";
 import * as tableNames from "./0070-table-names.ts";
+import * as oauth from "./0075-oauth.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -92,4 +93,5 @@ export const migrations: Record<string, Migration> = {
   "0068-waiting-files": waitingFiles,
   "0069-retention": retention,
   "0070-table-names": tableNames,
+  "0075-oauth": oauth,
 };

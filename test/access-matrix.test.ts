@@ -91,7 +91,13 @@ async function makeTenant(name: string): Promise<Tenant> {
 }
 
 /** Creates one row of each kind with an id for the other tenant. */
-async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Record<string, string>> {
+async function fill({
+  token,
+  key,
+  instance: id,
+  user_id,
+  account_id,
+}: Tenant): Promise<Record<string, string>> {
   const client = createClient({ baseUrl: test.url, apiKey: key });
   const webhook = await client.createWebhook({ id, name: MARKER, url: `http://127.0.0.1:9/${MARKER}` });
   await client.saveIntegration({ id, provider: "n8n", webhook_url: `http://127.0.0.1:9/${MARKER}` });
@@ -115,7 +121,30 @@ async function fill({ token, key, instance: id, user_id }: Tenant): Promise<Reco
     reply,
     campaign,
     user: String(user_id),
+    assistant: await connectAssistant({ account_id, user_id, instance: id }),
   };
+}
+
+async function connectAssistant({
+  account_id,
+  user_id,
+  instance,
+}: Pick<Tenant, "account_id" | "user_id" | "instance">) {
+  const { id } = await test.database.db
+    .insertInto("oauth_grant")
+    .values({
+      account_id,
+      user_id,
+      client_id: MARKER,
+      client_name: MARKER,
+      redirect_host: MARKER,
+      scopes: ["read"],
+      instance_ids: [instance],
+      activated_at: new Date(),
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return String(id);
 }
 
 async function fillAccount(token: string, instance_id: number) {
@@ -252,6 +281,7 @@ function foreignRow({ http }: Route): string {
   if (http.includes("/api/leads/")) return foreignIds.lead ?? "";
   if (http.includes("/api/quick-replies/")) return foreignIds.reply ?? "";
   if (http.includes("/api/campaigns/")) return foreignIds.campaign ?? "";
+  if (http.includes("/api/account/assistants/")) return foreignIds.assistant ?? "";
   if (http.includes("/api/users/")) return foreignIds.user ?? "";
   if (/\/api\/(v1\/instances\/|:session)/.test(http)) return String(foreign.instance);
   return String(foreign.account_id);

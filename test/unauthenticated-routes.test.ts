@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
+import { oauthWireContract } from "../src/features/oauth/wire-contract.ts";
 import type { Route } from "../src/platform/http/route.ts";
 
-const routes: readonly [string, Route][] = Object.entries(contract);
+const routes: readonly [string, Route][] = Object.entries({ ...contract, ...oauthWireContract });
 
 describe("routes without a credential", () => {
   test("are exempt from rate limits only if they report the health", () => {

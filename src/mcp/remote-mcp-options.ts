@@ -10,5 +10,10 @@ interface RemoteGateway extends Pick<McpOptions, "instanceId" | "onBug"> {
 /** Reaches a gateway over the network, with the API key of an instance. */
 export function remoteMcpOptions({ apiKey, ...gateway }: RemoteGateway): McpOptions {
   const client = createClient({ baseUrl: gateway.baseUrl, apiKey });
-  return { ...gateway, client, findOwnInstance: (options) => findOwnInstance(client, { apiKey, options }) };
+  return {
+    ...gateway,
+    client,
+    scopes: undefined,
+    findOwnInstance: (options) => findOwnInstance(client, { apiKey, options }),
+  };
 }

@@ -4,8 +4,9 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import { createClient } from "../client/client.ts";
 import type { contract } from "../contract.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
-import { type HandlerRequest, RawResponse } from "../platform/http/handler.ts";
+import { type Caller, type HandlerRequest, RawResponse } from "../platform/http/handler.ts";
 import { createMcpServer } from "./mcp-server.ts";
+import { requireScope } from "./require-scope.ts";
 
 type McpRequest = HandlerRequest<(typeof contract)["mcp"]>;
 
@@ -13,12 +14,20 @@ const STREAM = "text/event-stream";
 /** Headers of the request that are part of the protocol. */
 const REQUEST_HEADERS = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
-/**
- * Answers one HTTP request of an assistant. Nothing outlives it, so any node can answer the next one. `baseUrl`:
- * public URL of the gateway.
- */
-export async function serveMcpRequest(request: McpRequest, baseUrl: string): Promise<RawResponse> {
+/** How the gateway is reached from outside. */
+export interface PublicAddresses {
+  baseUrl: string;
+  /** Where an assistant learns how to get a token. */
+  resourceMetadataUrl: string;
+}
+
+/** Answers one HTTP request of an assistant. Nothing outlives it, so any node can answer the next one. */
+export async function serveMcpRequest(
+  request: McpRequest,
+  { baseUrl, resourceMetadataUrl }: PublicAddresses,
+): Promise<RawResponse> {
   refuseOtherOrigins(request, baseUrl);
+  requireScope(request.caller, request.input, resourceMetadataUrl);
   const { caller, fetchAsCaller, input, log, signal } = request;
   const onBug = (error: unknown) => log.error({ err: error }, "The assistant tools have failed.");
   const handler = createMcpHandler(() =>
@@ -26,7 +35,8 @@ export async function serveMcpRequest(request: McpRequest, baseUrl: string): Pro
       client: createClient({ baseUrl, fetch: fetchAsCaller }),
       baseUrl: undefined,
       instanceId: undefined,
-      findOwnInstance: async () => (caller.kind === "key" ? caller.instance_id : undefined),
+      findOwnInstance: async () => ownInstanceOf(caller),
+      scopes: caller.kind === "assistant" ? caller.scopes : undefined,
       onBug,
     }),
   );
@@ -36,6 +46,13 @@ export async function serveMcpRequest(request: McpRequest, baseUrl: string): Pro
     { parsedBody: input },
   );
   return toRawResponse(response);
+}
+
+/** The only instance that the caller reaches. */
+function ownInstanceOf(caller: Caller): number | undefined {
+  if (caller.kind === "key") return caller.instance_id;
+  if (caller.kind !== "assistant" || caller.instance_ids.length > 1) return undefined;
+  return caller.instance_ids[0];
 }
 
 /** A page of another site could otherwise reach a gateway in the browser's own network (DNS rebinding). */

@@ -4,9 +4,10 @@ import {
   ResourceNotFoundError,
   type Server,
 } from "@modelcontextprotocol/server";
+import { isAllowed } from "./is-allowed.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
-import { findResource, RESOURCE_TEMPLATES, RESOURCES } from "./resources.ts";
+import { findResource, RESOURCE_TEMPLATES, RESOURCES, type Resource } from "./resources.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { explainFailure } from "./tool-error.ts";
 import { withProgress } from "./with-progress.ts";
@@ -17,8 +18,10 @@ const MOST_URI_CHARACTERS = 500;
 
 /** Answers the requests of a host about resources. */
 export function serveResources(server: Server, options: McpOptions): void {
+  const mayRead = isAllowed(options, "read");
+  const listed = (resources: readonly Resource[]) => (mayRead ? resources : []);
   server.setRequestHandler("resources/list", () => ({
-    resources: RESOURCES.map(({ uri, name, description }) => ({
+    resources: listed(RESOURCES).map(({ uri, name, description }) => ({
       uri,
       name,
       description,
@@ -26,7 +29,7 @@ export function serveResources(server: Server, options: McpOptions): void {
     })),
   }));
   server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: RESOURCE_TEMPLATES.map(({ uri, name, description }) => ({
+    resourceTemplates: listed(RESOURCE_TEMPLATES).map(({ uri, name, description }) => ({
       uriTemplate: uri,
       name,
       description,
@@ -34,7 +37,7 @@ export function serveResources(server: Server, options: McpOptions): void {
     })),
   }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
-    const resource = uri.length > MOST_URI_CHARACTERS ? undefined : findResource(uri);
+    const resource = !mayRead || uri.length > MOST_URI_CHARACTERS ? undefined : findResource(uri);
     if (!resource) {
       const shown = uri.slice(0, MOST_URI_CHARACTERS);
       throw new ResourceNotFoundError(shown, `There is no resource ${shown}.`);

@@ -5,19 +5,24 @@ import {
   ProtocolErrorCode,
   type Server,
 } from "@modelcontextprotocol/server";
+import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
-import { MissingInstanceError, type Tool } from "./tool.ts";
+import { MissingInstanceError, scopeOf, type Tool } from "./tool.ts";
 import { explainFailure, invalidArguments, type ToolError } from "./tool-error.ts";
 import { withProgress } from "./with-progress.ts";
 
 /** Answers the requests of a host about tools. */
 export function serveTools(server: Server, options: McpOptions): void {
-  server.setRequestHandler("tools/list", () => ({ tools: listedTools() }));
+  const tools = TOOLS.filter((tool) => isAllowed(options, scopeOf(tool)));
+  const names = new Set(tools.map(({ name }) => name));
+  server.setRequestHandler("tools/list", () => ({
+    tools: listedTools().filter(({ name }) => names.has(name)),
+  }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const tool = TOOLS.find(({ name }) => name === params.name);
+    const tool = tools.find(({ name }) => name === params.name);
     if (!tool) {
       const message = `There is no tool ${params.name.slice(0, 100)}.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CallOptions, Client } from "../client/client.ts";
 import { contract } from "../contract.ts";
-import type { Route } from "../platform/http/route.ts";
+import type { AssistantScope, Route } from "../platform/http/route.ts";
 
 /** What a tool works with: the gateway, and the default instance. */
 export interface ToolContext {
@@ -37,6 +37,13 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject> {
   /** Whether the result holds text of third parties: messages, names, subjects. */
   readonly isForeign: boolean;
   run(context: ToolContext, input: z.output<Input>): Promise<object>;
+}
+
+/** What a user must allow for a tool; undefined for the list of the instances, which every assistant needs. */
+export function scopeOf({ name, kind }: Pick<Tool, "name" | "kind">): AssistantScope | undefined {
+  if (name === "get_instances") return undefined;
+  if (kind === "read" || kind === "send") return kind;
+  return "groups";
 }
 
 /** Declares a tool and preserves the exact types of its arguments. */

@@ -16,19 +16,25 @@ test(`${REQUESTS} requests to the operations of openapi.json get valid responses
   expect(figures.statuses[200]).toBeGreaterThan(REQUESTS / 10);
 });
 
-test("fuzzing finds a response that violates its schema, a status 500 and a missing response", () => {
+test("fuzzing finds a response that violates its schema, an undescribed status, a status 500 and a missing response", () => {
   const operation = readOperations().find(({ id }) => id === "me");
   if (!operation) throw new Error("There is no operation me.");
   const type = "application/json";
-  const refusal = { success: false, code: "NOT_FOUND", message: "No", error: "No", request_id: "1" };
+  const refusal = { success: false, code: "ROUTE_NOT_FOUND", message: "No", error: "No", request_id: "1" };
   expect(classify(operation, { status: 404, type, body: refusal })).toBeUndefined();
+  expect(classify(operation, { status: 401, type, body: { ...refusal, code: "AUTH_REQUIRED" } })).toBe(
+    undefined,
+  );
   expect(classify(operation, { status: 404, type, body: { ...refusal, code: "UNKNOWN" } })).toMatch(
-    /its schema/,
+    /does not fit/,
+  );
+  expect(classify(operation, { status: 404, type, body: { ...refusal, code: "NOT_FOUND" } })).toMatch(
+    /404 NOT_FOUND is not in the document/,
   );
   expect(classify(operation, { status: 200, type, body: { success: true, message: "OK" } })).toMatch(
-    /its schema/,
+    /does not fit/,
   );
   expect(classify(operation, { status: 200, type: "text/html", body: "" })).toMatch(/not in the document/);
   expect(classify(operation, { status: 500, type, body: refusal })).toMatch(/status 500/);
-  expect(classify(operation, { status: 0, type: "", body: "reset" })).toMatch(/no answer/);
+  expect(classify(operation, { status: 0, type: "", body: "reset" })).toMatch(/no response/);
 });

@@ -130,21 +130,21 @@ async function readResponse(response: Response, type: string): Promise<unknown> 
   return type === "application/json" ? JSON.parse(text) : text;
 }
 
-/** Lone surrogates have no bytes in a URL. */
 /** Without one, the address is that of another operation: `/groups/` lists the groups. */
 function isSegment(value: unknown): boolean {
   return !["", ".", ".."].includes(inUrl(value));
 }
 
+/** Lone surrogates have no bytes in a URL. */
 function inUrl(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return encodeURIComponent(Buffer.from(text ?? "").toString());
 }
 
-/** What is wrong with an answer; undefined: nothing. */
+/** What is wrong with a response; undefined: nothing. */
 export function classify(operation: Operation, { status, type, body }: FuzzResponse): string | undefined {
-  if (status === 0) return `no answer (${String(body)})`;
+  if (status === 0) return `no response (${String(body)})`;
   if (status >= 500 && !HONEST.has(status)) return `status ${status}: ${JSON.stringify(body)}`;
   const misfit = operation.misfit(status, type, body);
-  return misfit && `status ${status} with a body that its schema does not take: ${misfit}`;
+  return misfit && `status ${status} does not fit the document: ${misfit}`;
 }

@@ -42,7 +42,7 @@ interface OperationObject {
   security?: Record<string, unknown>[];
   parameters?: (Parameter | { $ref: string })[];
   requestBody?: { content: Content };
-  responses: Record<string, { content?: Content } | { $ref: string }>;
+  responses: Record<string, { description?: string; content?: Content } | { $ref: string }>;
 }
 
 /** One operation of our own OpenAPI document. */
@@ -54,7 +54,7 @@ export interface Operation {
   credentials: string[];
   parameters: Parameter[];
   body?: OperationSchema;
-  /** What is wrong with an answer, by the document; undefined: nothing. */
+  /** What is wrong with a response, by the document; undefined: nothing. */
   misfit(status: number, type: string, body: unknown): string | undefined;
 }
 
@@ -105,7 +105,7 @@ function checkerOf(ajv: Ajv2020, path: string, method: string, operation: Operat
   const refusal = ajv.getSchema(`${KEY}#/components/schemas/Refusal`) as ValidateFunction;
   return (status: number, type: string, body: unknown): string | undefined => {
     const declared = operation.responses[status];
-    if (declared === undefined) return misfitOf(refusal, body);
+    if (declared === undefined) return misfitOf(refusal, body) ?? undescribed(operation, status, body);
     const { content = {} } = resolveReference(DOCUMENT, declared);
     const found = [type, "*/*"].find((one) => one in content);
     if (found === undefined) return `answers ${status} with ${type}, which is not in the document`;
@@ -113,6 +113,13 @@ function checkerOf(ajv: Ajv2020, path: string, method: string, operation: Operat
     const at = "$ref" in declared ? `${KEY}${declared.$ref}` : `${pointer}/${status}`;
     return misfitOf(ajv.getSchema(`${at}/content/${escaped(found)}/schema`), body);
   };
+}
+
+/** The default response describes the codes that any operation can return; every other status is declared. */
+function undescribed({ responses }: OperationObject, status: number, body: unknown): string | undefined {
+  const { description = "" } = resolveReference(DOCUMENT, responses.default ?? {});
+  const { code } = body as { code: string };
+  return description.includes(`\`${code}\`:`) ? undefined : `${status} ${code} is not in the document`;
 }
 
 function misfitOf(validate: ValidateFunction | undefined, body: unknown): string | undefined {

@@ -1,31 +1,27 @@
 import type { Db } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
-import type { AccessTokens } from "./access-tokens.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { managedAccountHandlers } from "./managed-account-handlers.ts";
 import { ownAccountHandlers } from "./own-account-handlers.ts";
-import { createPasswordHasher } from "./password-hasher.ts";
+import type { PasswordHasher } from "./password-hasher.ts";
 import { recoverUserHandlers } from "./recover-user-handlers.ts";
 import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account-handlers.ts";
-import { createSignInHandlers, getUser, toUserView } from "./sign-in.ts";
+import { getUser, type SignInHandlers, toUserView } from "./sign-in.ts";
 import { userHandlers } from "./user-handlers.ts";
 
 export interface AccountHandlersOptions {
   db: Db;
-  tokens: AccessTokens;
   engine: RemoveAccountDeps["engine"];
   access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
-  /** The secret key, and during a key change the second key. */
-  secrets: readonly [string, ...string[]];
+  passwords: PasswordHasher;
+  signIn: SignInHandlers;
 }
 
 export function accountHandlers(options: AccountHandlersOptions): Handlers<typeof accountsContract> {
-  const { db, engine, tokens, access, secrets } = options;
-  const passwords = createPasswordHasher();
-  const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
+  const { db, engine, access, passwords, signIn } = options;
 
   return {
     ...userHandlers({ db, access, passwords }),

@@ -14,6 +14,7 @@ import { accountHandlers } from "./account-handlers.ts";
 import { createAuthorise } from "./authorise.ts";
 import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";
+import { createPasswordHasher } from "./password-hasher.ts";
 import { createSignInHandlers } from "./sign-in.ts";
 import { createTrustedDevices } from "./trusted-devices.ts";
 
@@ -27,14 +28,15 @@ beforeAll(async () => {
   const { db } = test.database;
   const tokens = createAccessTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 43_200 });
   const access = createAuthorise({ db, tokens });
+  const passwords = createPasswordHasher();
   served = await serveFeature(
     accountsContract,
     accountHandlers({
       db,
       engine: { wake() {}, publish() {}, subscribe: () => () => {} },
-      tokens,
       access,
-      secrets: ["s".repeat(43)],
+      passwords,
+      signIn: createSignInHandlers({ db, tokens, passwords, secrets: ["s".repeat(43)] }),
     }),
     access.authorise,
   );

@@ -1,10 +1,13 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
+export { accountStateSql } from "./account-state.ts";
 export { requireActiveAccount } from "./authorise.ts";
 export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
+export { createOAuthToken, digestOAuthToken } from "./oauth-token.ts";
 export { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "./remove-account-handlers.ts";
+export type { SignInHandlers } from "./sign-in.ts";
 
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {

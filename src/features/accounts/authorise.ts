@@ -8,7 +8,10 @@ import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platf
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { digestApiKey, isApiKey, noInstance } from "../instances/instances.ts";
 import { type AccessTokens, invalidToken } from "./access-tokens.ts";
+import { challengeAssistant } from "./challenge-assistant.ts";
 import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
+import { isOpenToAssistants } from "./is-open-to-assistants.ts";
+import { digestOAuthToken, isAssistantToken } from "./oauth-token.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
 
 export interface AuthoriseOptions {
@@ -24,6 +27,8 @@ export interface AuthoriseOptions {
   pathTokens?: PathTokenVerifier;
   /** Unset: no limits. */
   limits?: RateLimits;
+  /** Where an assistant without a token learns how to get one. Unset: refusals do not say it. */
+  resourceMetadataUrl?: string;
   /** Compares in constant time. Unset: there is no metrics token. */
   isMetricsToken?(received: string): boolean;
 }
@@ -35,7 +40,6 @@ export interface PathTokenVerifier {
   isValid(instanceId: number, token: string): Promise<boolean>;
 }
 
-type User = Extract<Caller, { kind: "user" }>;
 type Check = (route: Route, value: string, ip: string) => Promise<CachedCredential>;
 
 /** The caller, with the limits of the account's plan. */
@@ -79,11 +83,13 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
       }
       if (route.access === "admin" && adminTokens.length === 0) throw closed();
       const { caller, rates } = await identify(route, route.access, request).catch((refusal: unknown) => {
-        if (refusal instanceof GatewayError && refusal.status === 401)
-          limits?.enforceUnauthenticated(route, request);
-        throw refusal;
+        if (!(refusal instanceof GatewayError) || refusal.status !== 401) throw refusal;
+        limits?.enforceUnauthenticated(route, request);
+        const { resourceMetadataUrl } = options;
+        if (route.assistants !== "directly" || resourceMetadataUrl === undefined) throw refusal;
+        throw challengeAssistant(refusal, resourceMetadataUrl, request);
       });
-      if (caller.kind === "user") requireRole(route, caller);
+      requireRole(route, caller);
       const own = route.access === "instance" ? await findRate(known, caller, request.instanceId ?? 0) : null;
       limits?.enforce(route, request, caller, withInstanceRate(rates, own));
       return caller;
@@ -93,8 +99,12 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   async function identify(
     route: Route,
     access: Exclude<RouteAccess, "public">,
-    { credential, ip }: AuthoriseRequest,
+    { credential, ip, isInProcess = false }: AuthoriseRequest,
   ): Promise<CachedCredential> {
+    if (credential?.kind === "bearer" && isAssistantToken(credential.value)) {
+      if (!isOpenToAssistants(route, isInProcess)) throw wrongPlace();
+      return checkAssistant(known, route, credential.value);
+    }
     if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
@@ -182,6 +192,27 @@ async function checkToken(
   return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
 }
 
+/** The same whether or not the token is valid. */
+function wrongPlace(): GatewayError {
+  return new GatewayError("INVALID_TOKEN", "The token of an assistant is accepted only at /mcp.");
+}
+
+/** Read for each request, so that a token ends at once on every node. */
+async function checkAssistant(
+  known: CredentialCache,
+  route: Route,
+  value: string,
+): Promise<CachedCredential> {
+  const digest = digestOAuthToken("access", value);
+  const assistant = digest && (await known.findAssistant(digest));
+  if (!assistant)
+    throw new GatewayError("INVALID_TOKEN", "The token of the assistant is not valid or has expired.");
+  const { account_status, features, rates, ...caller } = assistant;
+  requireActiveAccount(account_status);
+  requireFeature(route, features);
+  return { caller: { kind: "assistant", ...caller }, rates };
+}
+
 function passwordRequired(): GatewayError {
   const message =
     "Confirm the password first with POST /api/auth/confirm, then repeat this request within ten minutes.";
@@ -254,22 +285,26 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
       "This API key belongs to another instance. Use the key of the instance that the request names.",
     );
   }
-  if (caller.kind !== "user") return null;
+  if (caller.kind !== "user" && caller.kind !== "assistant") return null;
   const instance = await known.findInstance(instanceId);
-  if (instance?.account_id === caller.account_id) return instance.messages_per_minute;
+  const isOwn = instance?.account_id === caller.account_id;
+  const isGranted = caller.kind === "user" || caller.instance_ids.includes(instanceId);
+  if (instance && isOwn && isGranted) return instance.messages_per_minute;
   throw noInstance();
 }
 
-/** Throws FORBIDDEN unless the user's account and role may use the route. */
-function requireRole({ access, role }: Route, user: User): void {
-  if (access === "owner" && user.account_type !== "owner") {
+/** Throws FORBIDDEN unless the account and role of the user, or of the assistant's user, may use the route. */
+function requireRole({ access, role }: Route, caller: Caller): void {
+  if (caller.kind !== "user" && caller.kind !== "assistant") return;
+  const account = caller.kind === "user" ? caller.account_type : "client";
+  if (access === "owner" && account !== "owner") {
     throw new GatewayError("FORBIDDEN", "Only the owner of the gateway may do this.");
   }
-  if (access === "manager" && user.account_type === "client") {
+  if (access === "manager" && account === "client") {
     throw new GatewayError("FORBIDDEN", "Only the owner of the gateway and resellers may do this.");
   }
   const isForAdmins = role === "admin" || access === "owner" || access === "manager";
-  if (isForAdmins && user.role === "agent") {
+  if (isForAdmins && caller.role === "agent") {
     throw new GatewayError(
       "FORBIDDEN",
       "The role agent may not do this. Ask an administrator of the account.",

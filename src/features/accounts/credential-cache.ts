@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
+import type { AssistantScope } from "../../platform/http/route.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { AccountTable, AccountUserTable } from "../../tables.ts";
 import { accountStateSql } from "./account-state.ts";
@@ -41,6 +42,17 @@ export interface CachedSignIn {
   rates: PlanRates;
 }
 
+/** What the token of an assistant opens now. */
+export interface ConnectedAssistant extends Pick<CachedSignIn, "user_id" | "account_id" | "role"> {
+  grant_id: number;
+  /** Those of the grant that still exist; never none. */
+  instance_ids: number[];
+  scopes: AssistantScope[];
+  account_status: string;
+  features: Readonly<Record<string, unknown>>;
+  rates: PlanRates;
+}
+
 export interface CachedInstance {
   account_id: number;
   /** The limit in the instance's settings. */
@@ -52,6 +64,8 @@ export interface CredentialCache {
   findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
   findSignIn(id: string): Promise<CachedSignIn | undefined>;
   findInstance(id: number): Promise<CachedInstance | undefined>;
+  /** Never cached. */
+  findAssistant(digest: Buffer): Promise<ConnectedAssistant | undefined>;
   invalidateApiKeys(digests: readonly Buffer[]): void;
   invalidateSignIns(ids: readonly string[]): void;
 }
@@ -93,6 +107,7 @@ export function createCredentialCache(
     },
     findSignIn: (id) => signIns.get(id),
     findInstance: (id) => instances.get(String(id)),
+    findAssistant: (digest) => loadAssistant(db, digest),
     invalidateApiKeys: (digests) =>
       invalidateEverywhere(
         "key",
@@ -160,6 +175,44 @@ async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined>
     .where("sign_in.id", "=", id)
     .where("sign_in.expires_at", ">", now)
     .executeTakeFirst();
+}
+
+async function loadAssistant(db: Db, digest: Buffer): Promise<ConnectedAssistant | undefined> {
+  const found = await db
+    .selectFrom("oauth_token as t")
+    .innerJoin("oauth_grant as g", "g.id", "t.grant_id")
+    .innerJoin("account_user as u", (join) =>
+      join.onRef("u.id", "=", "g.user_id").onRef("u.account_id", "=", "g.account_id"),
+    )
+    .innerJoin("account", "account.id", "g.account_id")
+    .innerJoin("plan", "plan.id", "account.plan_id")
+    .select(["g.id as grant_id", "g.account_id", "g.user_id", "u.role", "t.scopes", "t.digest"])
+    .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
+    .select([existingInstances.as("instance_ids"), isGrantUseStale.as("is_use_stale")])
+    .where("t.digest", "=", digest)
+    .where("t.kind", "=", "access")
+    .where("t.expires_at", ">", now)
+    .executeTakeFirst();
+  if (!found || !timingSafeEqual(found.digest, digest) || found.instance_ids.length === 0) return undefined;
+  const { digest: _, is_use_stale, ...assistant } = found;
+  if (is_use_stale) void recordGrantUse(db, assistant.grant_id);
+  return assistant;
+}
+
+const existingInstances = sql<number[]>`coalesce((
+  select json_agg(i.id order by i.id) from instance i
+  where i.id = any(g.instance_ids) and i.account_id = g.account_id and i.removed_at is null), '[]')`;
+const isGrantUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
+
+/** Not awaited, like `recordUse`. */
+async function recordGrantUse(db: Db, id: number): Promise<void> {
+  await db
+    .updateTable("oauth_grant")
+    .set({ last_used_at: now })
+    .where("id", "=", id)
+    .where(isGrantUseStale)
+    .execute()
+    .catch(() => {});
 }
 
 async function loadInstance(db: Db, id: string): Promise<CachedInstance | undefined> {

@@ -98,5 +98,6 @@ export const ACCOUNT_TABLES = [
   "data_request",
   "stored_file",
   "storage_usage",
+  "oauth_grant",
   "account_user",
 ] as const;

@@ -88,7 +88,7 @@ function claimsOf(
   caller: Caller,
   rates: PlanRates,
 ): RateLimitCost[] {
-  if (caller.kind !== "user" && caller.kind !== "key") return [];
+  if (caller.kind !== "user" && caller.kind !== "key" && caller.kind !== "assistant") return [];
   const account = `account ${caller.account_id}`;
   const instance = caller.kind === "key" ? caller.instance_id : instanceId;
   const named = instance === undefined ? undefined : `instance ${instance}`;

@@ -5,6 +5,7 @@ import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { generatePassword } from "./create-account.ts";
+import { endGrants } from "./end-grants.ts";
 import { noUser } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { requireRank } from "./user-handlers.ts";
@@ -47,7 +48,7 @@ async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<vo
   requireRank(caller, user?.role);
 }
 
-/** Ends the user's sign-ins too. Throws NOT_FOUND. */
+/** Ends the user's sign-ins and assistants too. Throws NOT_FOUND. */
 export async function replacePassword(
   trx: Trx,
   { id, password_hash, by }: { id: number; password_hash: string; by: AuditActor },
@@ -59,6 +60,7 @@ export async function replacePassword(
     .returning(["id", "account_id", "name", "email", "role"])
     .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
+  await endGrants(trx, id);
   const target = { type: "user", id };
   await recordAudit(trx, { by, action: "user.recover", target, account_id: user.account_id });
   return { user, ended: ended.map((row) => row.id) };

@@ -9,6 +9,7 @@ import type { AccessTokens } from "./access-tokens.ts";
 import { accountStateSql } from "./account-state.ts";
 import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
+import { endGrants } from "./end-grants.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { noUser } from "./get-user.ts";
 import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
@@ -16,6 +17,9 @@ import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./
 import { createTrustedDevices, type TrustedDevices } from "./trusted-devices.ts";
 
 type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
+
+/** What `createSignInHandlers` returns. */
+export type SignInHandlers = ReturnType<typeof createSignInHandlers>;
 
 export interface SignInOptions {
   db: Db;
@@ -52,6 +56,8 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
   const parts = { db, tokens, passwords, devicePasswords: createPasswordHasher(), devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),
+    /** The user with this e-mail and password, without a sign-in; throws like `login`. */
+    check: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => check(parts, input, from),
     /** Confirms the password again, as sensitive routes require. */
     confirm: (
       input: InputOf<typeof accountsContract.confirmPassword>,
@@ -66,17 +72,25 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
 }
 
 async function login(parts: SignInDeps, input: InputOf<typeof accountsContract.login>, from: SignInContext) {
-  const { email, password, account_id, device_token } = input;
-  const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
-  const user = await verifyPassword(parts, email, { ...from, device_token }, password, find);
-  requireActiveAccount(user.status);
-  const password_hash = await refreshHash(parts, user, password);
+  const user = await check(parts, input, from);
+  const password_hash = await refreshHash(parts, user, input.password);
   const sign_in = await parts.db.transaction().execute(async (trx) => {
     const id = await insertSignIn(trx, parts.tokens, { ...user, password_hash });
     await recordAudit(trx, { ...entryOf(user, from, id), action: "auth.login" });
     return id;
   });
   return signedIn(parts, user, sign_in);
+}
+
+async function check(
+  parts: SignInDeps,
+  { email, password, account_id, device_token }: InputOf<typeof accountsContract.login>,
+  from: SignInContext,
+): Promise<User> {
+  const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
+  const user = await verifyPassword(parts, email, { ...from, device_token }, password, find);
+  requireActiveAccount(user.status);
+  return user;
 }
 
 async function confirm(
@@ -120,6 +134,7 @@ async function changePassword(
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
     await trx.updateTable("account_user").set({ password_hash }).where("id", "=", user.id).execute();
     const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user.id).returning("id").execute();
+    await endGrants(trx, user.id);
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });

@@ -9,6 +9,7 @@ import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { requireEmail, throwEmailConflict } from "./create-account.ts";
+import { endGrants } from "./end-grants.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { getUser, selectUsers } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
@@ -197,7 +198,9 @@ async function hashNew(
   return passwords.hash(password);
 }
 
+/** Ends the assistants of the user too. */
 async function endSignIns(trx: Trx, user_id: number): Promise<string[]> {
+  await endGrants(trx, user_id);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user_id).returning("id").execute();
   return ended.map(({ id }) => id);
 }

@@ -6,6 +6,7 @@ export const assistantToolsContract = {
   mcp: route({
     http: "POST /mcp",
     access: "key",
+    assistants: "directly",
     tag: "Assistant tools",
     summary: "Send a message of the Model Context Protocol: what an AI assistant calls",
     description:

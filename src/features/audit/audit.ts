@@ -45,6 +45,9 @@ export function fieldNamesOf(input: Readonly<Record<string, unknown>>, ...except
 function toActor(caller: AuditActor["caller"]) {
   const actor = caller.kind;
   if (caller.kind === "user") return { actor, actor_id: caller.user_id, credential_id: caller.sign_in };
+  // What an assistant does, it does for its user.
+  if (caller.kind === "assistant")
+    return { actor: "user", actor_id: caller.user_id, credential_id: `assistant ${caller.grant_id}` };
   if (caller.kind === "key")
     return { actor, actor_id: caller.instance_id, credential_id: String(caller.key_id) };
   return { actor, actor_id: null, credential_id: null };

@@ -11,15 +11,16 @@ const INWARD_OF_SESSIONS = ["media", "delete"];
 /** Session jobs for a connection that no longer exists. */
 const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
 
-/** Ends all sign-ins, disconnects all instances, and holds pending jobs until the operator decides. */
+/** Ends all sign-ins and assistants, disconnects all instances, and holds pending jobs until the operator decides. */
 export async function finishRestore(
   db: Db,
   header: BackupHeader,
   erasures: readonly LoggedErasure[],
 ): Promise<void> {
   await run(db, sql`update lane set owner = null`);
-  // A sign-in that ended after the backup would become valid again.
+  // A sign-in or a token that ended after the backup would become valid again.
   await run(db, sql`delete from sign_in`);
+  await run(db, sql`delete from oauth_grant`);
   await stopInstances(db);
   await deleteRegistrations(db);
   await holdJobs(db);

@@ -8,7 +8,7 @@ import {
   type Recipient,
   resolveRecipient,
 } from "../contacts/contacts.ts";
-import { getInstance } from "../instances/instances.ts";
+import { getInstance, noInstance } from "../instances/instances.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { listChats } from "./list-chats.ts";
@@ -94,8 +94,11 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
 async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
   if (!("account_id" in caller))
     throw new GatewayError("FORBIDDEN", "This route needs an API key or a signed-in user.");
-  if (caller.kind === "key" && caller.scope === "instance") {
-    if (named === undefined || named === caller.instance_id) return [caller.instance_id];
+  const only = reachOf(caller);
+  if (only) {
+    if (named === undefined) return [...only];
+    if (only.includes(named)) return [named];
+    if (caller.kind === "assistant") throw noInstance();
     throw new GatewayError(
       "INSTANCE_FORBIDDEN",
       "This API key belongs to another instance. Use the key of the instance that the request names.",
@@ -110,6 +113,12 @@ async function findInstances(db: Db, caller: Caller, named: number | undefined):
     .orderBy("id")
     .execute();
   return own.map(({ id }) => id);
+}
+
+/** The only instances of a key that is limited to its own, or of an assistant; undefined: all of the account. */
+function reachOf(caller: Caller): readonly number[] | undefined {
+  if (caller.kind === "assistant") return caller.instance_ids;
+  return caller.kind === "key" && caller.scope === "instance" ? [caller.instance_id] : undefined;
 }
 
 /** Throws NOT_FOUND for a chat without messages. */

@@ -107,6 +107,7 @@ export const chatsContract = {
     http: "GET /api/v1/conversations",
     errors: ["NOT_FOUND"],
     access: "key",
+    assistants: "by tools",
     tag,
     summary:
       "List the conversations of all instances of the account, or of one; a key reads its own instance unless its scope is `account`",
@@ -149,6 +150,7 @@ export const chatsContract = {
     http: "GET /api/v1/messages",
     errors: ["NOT_FOUND"],
     access: "key",
+    assistants: "by tools",
     tag,
     summary:
       "List or search the messages of all instances of the account, or of one; a key reads its own instance unless its scope is `account`",

@@ -293,6 +293,13 @@ export const PERSONAL_DATA = {
     personal: { ip: eraseValue("account") },
   },
   client_version: { plain: "id revision found_at changed_at searched_at wanted_at problem" },
+  oauth_client: { plain: "id name redirect_uris created_at last_used_at" },
+  oauth_grant: {
+    plain:
+      "id account_id user_id client_id client_name redirect_host scopes instance_ids created_at activated_at last_used_at",
+  },
+  oauth_code: { plain: "grant_id redirect_uri expires_at used_at", secret: "digest challenge" },
+  oauth_token: { plain: "grant_id kind scopes expires_at used_at", secret: "digest" },
   surrogate: { plain: "request", deleted: { columns: "subject name", parts: ["messages"] } },
 } as const satisfies Record<Exclude<keyof Tables, "consent_state">, TablePersonalData>;
 

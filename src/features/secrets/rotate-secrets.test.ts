@@ -28,6 +28,8 @@ const NOT_SEALED = [
   "outgoing_media.bytes",
   "idempotency.fingerprint",
   "account_idempotency.fingerprint",
+  "oauth_code.digest",
+  "oauth_token.digest",
 ];
 
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../gateway-error.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "./handler.ts";
+import { isInProcess } from "./mark-in-process.ts";
 import type { Route } from "./route.ts";
 
 const ROW_ID = /^[1-9]\d{0,15}$/;
@@ -51,6 +52,7 @@ export async function identifyCaller(
     ip: request.ip,
     responseHeaders,
     isRecheck,
+    isInProcess: isInProcess(request.raw),
   };
   try {
     if (route.access === "public") return await identifyOnPublic(route, authorisation, authorise);

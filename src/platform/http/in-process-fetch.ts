@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { traceParentOf } from "../tracing/tracing.ts";
 import { credentialHeaders } from "./identify-caller.ts";
+import { markInProcess } from "./mark-in-process.ts";
 
 /** Responses that have no body by definition. */
 const NO_BODY = new Set([204, 205, 304]);
@@ -13,13 +15,18 @@ export function createInProcessFetch(app: FastifyInstance, request: FastifyReque
   return async (input, { method = "GET", headers, body, signal } = {}) => {
     const { inject } = await import("light-my-request");
     const { pathname, search } = new URL(String(input));
-    const sent = inject((req, res) => app.routing(req, res), {
+    const serve: Parameters<typeof inject>[0] = (req, res) => {
+      markInProcess(req);
+      app.routing(req, res);
+    };
+    const sent = inject(serve, {
       method: method as "GET",
       url: `${pathname}${search}`,
       headers: {
         ...Object.fromEntries(new Headers(headers)),
         ...credentialHeaders(request.raw.rawHeaders),
         "x-request-id": request.id,
+        ...(request.span && { traceparent: traceParentOf(request.span) }),
       },
       remoteAddress: request.ip,
       ...(typeof body === "string" && { payload: body }),

@@ -83,3 +83,11 @@ export function errorBody(
     body: JSON.stringify({ success: false, code, message, error: message, details, request_id: requestId }),
   };
 }
+
+/** The same for clients of OAuth (RFC 6749). */
+export function oauthErrorBody({ message, status }: GatewayError): { type: string; body: string } {
+  const isPassing = status === 429 || status === 503;
+  const error = isPassing ? "temporarily_unavailable" : status >= 500 ? "server_error" : "invalid_request";
+  const body = JSON.stringify({ error, error_description: message });
+  return { type: "application/json; charset=utf-8", body };
+}

@@ -4,11 +4,12 @@ import { GatewayError } from "../../gateway-error.ts";
 import { overloadedError } from "../load-shedder.ts";
 import type { BodyMemoryBudget } from "./body-memory-budget.ts";
 import { FileBody, FormBody } from "./form-body.ts";
+import { parseFormBody } from "./parse-form-body.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
 
-/** Parses JSON in UTF-8 and, on routes with files, forms; an empty body of any type counts as absent. */
+/** Parses JSON in UTF-8 and, on some routes, forms with or without files; an empty body of any type counts as absent. */
 export function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -32,10 +33,31 @@ export function addBodyParsers(app: FastifyInstance): void {
     async (_request: FastifyRequest, bytes: Buffer) =>
       bytes.length === 0 ? undefined : new FileBody(bytes, "text/csv"),
   );
+  app.addContentTypeParser("application/x-www-form-urlencoded", readForm);
   app.addContentTypeParser("*", async (request: FastifyRequest) => {
     if (!isEmptyBody(request)) throw unsupportedMediaType();
     return undefined;
   });
+}
+
+/** Only some routes take forms: browsers send them for any site, without asking the gateway first. */
+async function readForm(request: FastifyRequest, body: Readable): Promise<unknown> {
+  if (isEmptyBody(request)) return undefined;
+  const { config, bodyLimit } = request.routeOptions;
+  if (!config.takesForm) throw unsupportedMediaType();
+  refuseOtherEncodings(request);
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  // Destroying the body would close the connection before the response.
+  for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > bodyLimit)
+      throw new GatewayError("PAYLOAD_TOO_LARGE", "The body is too large.", {
+        headers: { connection: "close" },
+      });
+    pieces.push(piece);
+  }
+  return parseFormBody(Buffer.concat(pieces));
 }
 
 /** Bounds the bodies in memory to the budget; forms go to disk. Runs once the caller is known. */

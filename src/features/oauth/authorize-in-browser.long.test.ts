@@ -1,0 +1,170 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { findChromium } from "../../../test/browser.ts";
+import type { TestInstance } from "../../../test/gateway.ts";
+import { type OAuthStory, startOAuthStory } from "../../../test/oauth-story.ts";
+import { OWNER } from "../../../test/sign-in.ts";
+import { ROOT } from "../../../test/source-files.ts";
+import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
+
+const executablePath = findChromium();
+const title = executablePath
+  ? "the pages that connect an assistant"
+  : "the pages that connect an assistant: skipped, no Chromium (scripts/install-chromium.sh)";
+
+const PATIENCE_MS = 60_000;
+const SHOTS = join(ROOT, "test-artifacts/oauth");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PHONE = { width: 360, height: 740 };
+
+let story: OAuthStory;
+let base = "";
+let shop: TestInstance;
+let browser: Browser;
+let context: BrowserContext;
+/** Errors of a page, including violations of its policy. */
+let troubles: string[] = [];
+
+/** Plays the program that waits for the browser on this machine. */
+async function startProgram(): Promise<{ uri: string; asked: URL[]; close(): void }> {
+  const asked: URL[] = [];
+  const server = createServer((request, response) => {
+    asked.push(new URL(request.url ?? "/", "http://program"));
+    response.setHeader("content-type", "text/html").end("<title>Back</title>You can close this page.");
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  return { uri: `http://127.0.0.1:${port}/callback`, asked, close: () => server.close() };
+}
+
+async function open(redirect_uri: string): Promise<Page> {
+  // Registered with another port, as programs do that listen on any free one.
+  const registered = redirect_uri.replace(/:\d+\//, "/");
+  const client_id = await story.register({ client_name: "Desk assistant", redirect_uris: [registered] });
+  const { url } = story.request(client_id, { redirect_uri, resource: `${base}/mcp`, scope: "read send" });
+  context = await browser.newContext({ viewport: PHONE, reducedMotion: "reduce" });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
+  page.on("pageerror", (error) => troubles.push(error.message));
+  await page.goto(`${base}${url.pathname}${url.search}`, { waitUntil: "load" });
+  return page;
+}
+
+/** The violations by rule, light and dark, at the width of a phone. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(wide, "sideways").toBeLessThanOrEqual(PHONE.width);
+    const found = (await page.evaluate(
+      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
+    )) as { violations: { id: string; nodes: { html: string }[] }[] };
+    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+async function signInOn(page: Page, password: string): Promise<void> {
+  await page.getByLabel("E-mail", { exact: true }).fill(OWNER.email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+describe.skipIf(!executablePath)(title, () => {
+  beforeAll(async () => {
+    mkdirSync(SHOTS, { recursive: true });
+    // The gateway must know its public address before it starts.
+    const { value: port } = await freePortsFor(`oauth pages ${process.pid}`).next();
+    base = `http://127.0.0.1:${port}`;
+    story = await startOAuthStory({ WAYGATE_BASE_URL: base, WAYGATE_PORT: String(port) });
+    shop = await story.gateway.createInstance({ name: "Shop" });
+    await story.gateway.createInstance({ name: `Other ${"long ".repeat(15)}` });
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+  });
+  afterEach(async () => {
+    await context?.close();
+    troubles = [];
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await story?.stop();
+  });
+
+  test("sign in, ask for instances and tools, and send the browser back to the program", async () => {
+    const program = await startProgram();
+    const page = await open(program.uri);
+    await page.getByText("Desk assistant").waitFor();
+    await page.getByText("a program on your own computer (127.0.0.1)").waitFor();
+    await look(page, "sign-in");
+    await signInOn(page, "wrong password");
+    await page.getByRole("alert").filter({ hasText: "The e-mail or the password is wrong." }).waitFor();
+    await look(page, "wrong-password");
+    await signInOn(page, OWNER.password);
+    await page.getByRole("group", { name: "Instances that it may use" }).waitFor();
+    await look(page, "consent");
+    const isChecked = (name: string | RegExp) => page.getByRole("checkbox", { name }).isChecked();
+    expect([
+      await isChecked(/Read chats/),
+      await isChecked("Send messages"),
+      await isChecked(/Create groups/),
+    ]).toEqual([true, true, false]);
+    await page.getByRole("button", { name: "Allow", exact: true }).click();
+    await page.getByText("Choose at least one instance").waitFor();
+    await page.getByRole("checkbox", { name: /Shop/ }).check();
+    await page.getByRole("checkbox", { name: "Send messages" }).uncheck();
+    await page.getByRole("button", { name: "Allow", exact: true }).click();
+    await page.getByText("You can close this page.").waitFor();
+    const back = Object.fromEntries(program.asked[0]?.searchParams ?? []);
+    expect(back).toEqual({ code: expect.stringMatching(/^wgo_c_/), state: "st1", iss: base });
+    const grant = await story.gateway.database.db
+      .selectFrom("oauth_grant")
+      .selectAll()
+      .executeTakeFirstOrThrow();
+    expect([grant.instance_ids.map(Number), grant.scopes]).toEqual([[shop.id], ["read"]]);
+    // The browser itself reports the status of the refused forms.
+    expect(troubles.filter((text) => !/40[01]/.test(text))).toEqual([]);
+    program.close();
+  });
+
+  test("send the browser back without a code when the user does not want it", async () => {
+    const program = await startProgram();
+    const first = await open(program.uri);
+    await first.getByRole("link", { name: "Cancel" }).click();
+    await first.getByText("You can close this page.").waitFor();
+    await context.close();
+    const second = await open(program.uri);
+    await signInOn(second, OWNER.password);
+    await second.getByRole("button", { name: "Do not allow" }).click();
+    await second.getByText("You can close this page.").waitFor();
+    const errors = program.asked
+      .filter(({ pathname }) => pathname === "/callback")
+      .map(({ searchParams }) => searchParams.get("error"));
+    expect(errors).toEqual(["access_denied", "access_denied"]);
+    expect(troubles.filter((text) => !/favicon/.test(text))).toEqual([]);
+    program.close();
+  });
+
+  test("are shown in no frame, and a form of another site does not reach them", async () => {
+    const program = await startProgram();
+    const page = await open(program.uri);
+    const address = page.url();
+    await page.goto(program.uri);
+    await page.setContent(`<iframe src="${address.replaceAll("&", "&amp;")}"></iframe>`);
+    await expect.poll(() => page.frames().length).toBe(2);
+    await expect.poll(() => troubles.join()).toMatch(/frame-ancestors|X-Frame-Options/);
+    await page.setContent(
+      `<form method="post" action="${base}/oauth/consent"><input name="ticket" value="x"><button>Go</button></form>`,
+    );
+    await page.getByRole("button", { name: "Go" }).click();
+    await page.getByText("This form was sent by a page of another site.").waitFor();
+    program.close();
+  });
+});
