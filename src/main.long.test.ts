@@ -15,6 +15,9 @@ const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 const COMMANDS = [
   "serve",
   "demo",
+  "try",
+  "listen",
+  "send",
   "mcp",
   "openapi",
   "account create",
@@ -127,6 +130,15 @@ describe("a wrong command line ends with 2, with a message and without a stack",
     ["serve now", "too many arguments for 'serve'"],
     ["restore", "Give a file, --release or --discard"],
     ["openapi --output", "argument missing"],
+    ["send", "missing required argument 'number'"],
+    ["send 5511999990004 Hello", "Give the API key of an instance with --key or WAYGATE_API_KEY"],
+    ["send 5511999990004 --key wg_x", "Give a text, - for standard input, or --file"],
+    ["send 5511999990004 x --key wg_x --file /nowhere/x", "/nowhere/x cannot be read (ENOENT)"],
+    ["listen", "Give the API key of an instance with --key or WAYGATE_API_KEY"],
+    ["listen --secret whsec_x --since 1h", "cannot be used with option"],
+    ["listen --key wg_x --port 65536", "--port must be a number"],
+    ["listen --key wg_x --url localhost", "--url or WAYGATE_URL must be"],
+    ["try --url http://127.0.0.1:2", "Sign in to this gateway"],
   ])("%s", async (line, words) => {
     const { code, stdout, stderr } = await waygate(line);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -141,6 +153,9 @@ describe("what cannot be done ends with 1 and says why", () => {
     ["openapi --output /nowhere/openapi.json", {}, "/nowhere/openapi.json cannot be written"],
     ["serve", { WAYGATE_PROT: "1" }, "WAYGATE_PROT"],
     ["backup", { DATABASE_URL: "postgres://127.0.0.1:1/x", WAYGATE_SECRET_KEY: KEY }, "cannot be reached"],
+    ["send 5511999990004 Hello --key wg_x --url http://127.0.0.1:2", {}, "cannot be reached (ECONNREFUSED)"],
+    ["listen --key wg_x --instance 1 --url http://127.0.0.1:2", {}, "cannot be reached (ECONNREFUSED)"],
+    ["try --token x --url http://127.0.0.1:2", {}, "cannot be reached (ECONNREFUSED)"],
     ["account create --name A --email a@example.com --type boss", {}, "--type must be owner"],
   ])("%s with %j", async (line, env, words) => {
     const { code, stderr } = await waygate(line, env);

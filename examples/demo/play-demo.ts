@@ -4,6 +4,7 @@ import { DemoGateway } from "./demo-gateway.ts";
 import { DemoOutput } from "./demo-output.ts";
 import { startDemoReceiver } from "./demo-receiver.ts";
 import { pairInstance, rejectForgedWebhook, sendText, signInAsOwner } from "./demo-steps.ts";
+import { scratchSettings } from "./scratch-settings.ts";
 import { surviveKill } from "./survive-kill.ts";
 
 export interface DemoOptions {
@@ -26,7 +27,8 @@ export async function playDemo({ program, dataDir, env, isBold }: DemoOptions): 
     "Waygate at work: two instances on its sandbox network, on scratch data, in about 20 seconds.",
   );
   const interrupted = listenForInterrupt();
-  const gateway = new DemoGateway(program, settingsOf(env, dataDir));
+  const settings = { ...scratchSettings(env, dataDir, OWNER), WAYGATE_DOUBT_WAIT: UNKNOWN_OUTCOME_WAIT };
+  const gateway = new DemoGateway(program, settings);
   const receiver = await startDemoReceiver();
   try {
     await Promise.race([play({ output, gateway, receiver, url: "" }, dataDir), interrupted]);
@@ -58,24 +60,6 @@ async function play(demo: DemoContext, dataDir: string): Promise<void> {
   if (exitCode !== 0) throw new DemoFailure(`The gateway was told to stop and exited with ${exitCode}.`);
   output.print("The gateway has stopped gracefully, with exit code 0.");
   output.printAside("Everything that was promised happened. To run it for yourself: npm start");
-}
-
-/** The environment without settings that would point the demo at the user's data. */
-function settingsOf(env: NodeJS.ProcessEnv, dataDir: string): NodeJS.ProcessEnv {
-  const isOurs = (name: string) => /^(WAYGATE_.*|DATABASE_URL|PORT|NODE_ENV)$/.test(name);
-  const rest = Object.entries(env).filter(([name]) => !isOurs(name));
-  return {
-    ...Object.fromEntries(rest),
-    WAYGATE_DATA_DIR: dataDir,
-    WAYGATE_PORT: "0",
-    WAYGATE_OWNER_EMAIL: OWNER.email,
-    WAYGATE_OWNER_PASSWORD: OWNER.password,
-    WAYGATE_ALLOWED_HOSTS: "loopback",
-    // An address where nothing listens: the demo uses the sandbox network only.
-    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
-    WAYGATE_LOG_LEVEL: "warn",
-    WAYGATE_DOUBT_WAIT: UNKNOWN_OUTCOME_WAIT,
-  };
 }
 
 function listenForInterrupt(): Promise<never> {

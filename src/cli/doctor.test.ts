@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { sealUnbound } from "../../test/unbound-secret.ts";
 import { createAccount } from "../features/accounts/create-account.ts";
+import { packageVersion } from "../platform/config/package-version.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { doctor } from "./doctor.ts";
@@ -79,6 +80,28 @@ describe("waygate doctor", () => {
       "port",
     ]);
     expect(lines.filter((line) => !line.startsWith("ok ") && !line.includes("data directory"))).toEqual([]);
+  });
+
+  test("prints the same findings as one JSON object without a secret, for an issue", async () => {
+    const changed = { WAYGATE_MEDIA: "file:///dev/null/media", WAYGATE_ADMIN_TOKEN: "a".repeat(40) };
+    const { lines } = await ask(changed);
+    const log = vi.spyOn(console, "log").mockImplementation(() => {});
+    const isWell = await doctor({ ...env, ...changed }, { json: true });
+    const [[printed = ""] = []] = log.mock.calls;
+    log.mockRestore();
+    const report = JSON.parse(printed);
+    expect(report).toMatchObject({ version: packageVersion(), node: process.version, healthy: false });
+    expect([isWell, report.checks.length]).toEqual([false, lines.length]);
+    expect(report.checks.map(({ grade }: { grade: string }) => grade)).toEqual(
+      lines.map((line) => line.split(" ")[0]),
+    );
+    expect(report.checks).toContainEqual({
+      check: "settings",
+      grade: "ok",
+      detail: "all are valid",
+      fix: null,
+    });
+    for (const secret of [KEY, OTHER, "a".repeat(40)]) expect(printed).not.toContain(secret);
   });
 
   test("warns if the database may still contain values of the older format without a row name", async () => {

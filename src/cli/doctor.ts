@@ -26,14 +26,21 @@ import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { CleanupStack } from "../processes/cleanup-stack.ts";
 import { throwDatabaseStartError } from "../processes/start-error.ts";
 import { openCommandDatabase } from "./command-database.ts";
+import { toDoctorReport } from "./doctor-report.ts";
 
-/** Prints one line per check; returns whether no check found a fault. */
-export async function doctor(env: Env): Promise<boolean> {
+/** Prints one line per check, or a report in JSON; returns whether no check found a fault. */
+export async function doctor(env: Env, { json = false }: { json?: boolean } = {}): Promise<boolean> {
   const findings = await examine(env);
+  const report = toDoctorReport(findings, env);
+  if (json) console.log(JSON.stringify(report, null, 2));
+  else printFindings(findings);
+  return report.healthy;
+}
+
+function printFindings(findings: readonly DoctorFinding[]): void {
   for (const { label, grade, detail, fix } of findings) {
     console.log(`${grade.padEnd(5)} ${label}: ${detail}.${fix ? ` ${fix}` : ""}`);
   }
-  return findings.every(({ grade }) => grade !== "fail");
 }
 
 async function examine(env: Env): Promise<DoctorFinding[]> {

@@ -47,6 +47,26 @@ describe("an event that is sent again", () => {
     await story.gateway.admin.putGlobalWebhook({ url: "" });
   });
 
+  test("to one webhook by name reaches no other, and only if that one subscribes to it", async () => {
+    const own = await addWebhook();
+    const deaf = await addWebhook({ events: ["message.sent"] });
+    const other = await story.startReceiver();
+    await addWebhook({ url: other.url });
+    const { event_id } = await receive("To one", BIA);
+    await story.receiver.waitFor(textIs("To one"));
+    await other.waitFor(textIs("To one"));
+    const { id } = story.shop;
+    const { data } = await story.shop.client.retryEvent({ id, eventId: event_id, webhook_id: own.id });
+    expect(data.webhook_ids).toEqual([own.id]);
+    await story.receiver.waitFor(textIs("To one"), 2);
+    expect(other.received.filter(textIs("To one"))).toHaveLength(1);
+    for (const webhook_id of [deaf.id, own.id + 1_000_000]) {
+      await expect(story.shop.client.retryEvent({ id, eventId: event_id, webhook_id })).rejects.toMatchObject(
+        { code: "CONFLICT", message: expect.stringContaining(String(webhook_id)) },
+      );
+    }
+  });
+
   test("and is rejected remains delivered", async () => {
     const webhook = await addWebhook();
     const { event_id } = await receive("Once good", BIA);

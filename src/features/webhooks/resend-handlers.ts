@@ -4,6 +4,7 @@ import { addJobs } from "../../engine/job-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { getEvent } from "../events/events.ts";
 import type { webhooksContract } from "./contract.ts";
 import type { DeliveryRef } from "./delivery-loader.ts";
@@ -11,14 +12,10 @@ import type { DeliveryRef } from "./delivery-loader.ts";
 type ResendHandlers = Pick<Handlers<typeof webhooksContract>, "retryEvent" | "retryDeliveryLog">;
 
 export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): ResendHandlers {
-  async function resend(instanceId: number, eventId: string, only?: number) {
+  async function resend(instanceId: number, eventId: string, choice: WebhookChoice) {
     const event = await getEvent(db, instanceId, eventId);
-    const webhooks = await db.transaction().execute((trx) => queueResend(trx, event, only));
-    if (webhooks.length === 0) {
-      throw new GatewayError("CONFLICT", "No active webhook subscribes to this event.", {
-        details: { event: event.event },
-      });
-    }
+    const webhooks = await db.transaction().execute((trx) => queueResend(trx, event, choice));
+    if (webhooks.length === 0) throw noneSubscribes(event.event, choice);
     // A user waits for the result, so the delivery starts even during a pause of the receiver.
     engine.wake(
       webhooks.map((webhook) => webhook.lane),
@@ -28,13 +25,31 @@ export function resendHandlers({ db, engine }: { db: Db; engine: Engine }): Rese
   }
 
   return {
-    retryEvent: ({ input }) => resend(input.id, input.eventId),
+    retryEvent: ({ input, trace }) =>
+      resend(input.id, input.eventId, { only: input.webhook_id, isSubscribed: true, trace }),
 
-    async retryDeliveryLog({ input, caller }) {
+    async retryDeliveryLog({ input, caller, trace }) {
       const log = await getLog(db, input.logId, caller);
-      return resend(log.instance_id, log.event_id, log.webhook_id);
+      return resend(log.instance_id, log.event_id, { only: log.webhook_id, isSubscribed: false, trace });
     },
   };
+}
+
+/** Which of the active webhooks get an event again. */
+interface WebhookChoice {
+  only: number | undefined;
+  /** Whether a webhook must subscribe to the event. */
+  isSubscribed: boolean;
+  /** The span of the request, which the attempts continue. */
+  trace: TraceParent | undefined;
+}
+
+function noneSubscribes(event: string, { only }: WebhookChoice): GatewayError {
+  const message =
+    only === undefined
+      ? "No active webhook subscribes to this event."
+      : `The webhook ${only} is not active, does not subscribe to this event, or is not of this instance.`;
+  return new GatewayError("CONFLICT", message, { details: { event } });
 }
 
 type StoredEvent = Awaited<ReturnType<typeof getEvent>>;
@@ -48,31 +63,37 @@ interface SubscribedWebhook {
 async function queueResend(
   trx: Trx,
   event: StoredEvent,
-  only: number | undefined,
+  choice: WebhookChoice,
 ): Promise<SubscribedWebhook[]> {
-  const webhooks = await lockWebhooksFor(trx, event, only);
+  const webhooks = await lockWebhooksFor(trx, event, choice);
   const jobs = [];
   for (const { id, lane } of webhooks) {
     const ref = await referTo(trx, event, id);
-    jobs.push({ lane, prio: 0, pos: event.sequence, grp: `manual:${ref.delivery}`, ref: { ...ref } });
+    jobs.push({
+      lane,
+      prio: 0,
+      pos: event.sequence,
+      grp: `manual:${ref.delivery}`,
+      ref: { ...ref, trace: choice.trace },
+    });
   }
   await addJobs(trx, jobs);
   return webhooks;
 }
 
-/** The named webhook, or all that would receive the event now; locked against removal. */
+/** Locked against removal. */
 async function lockWebhooksFor(
   trx: Trx,
   { instance_id, event, traits }: StoredEvent,
-  only: number | undefined,
+  { only, isSubscribed }: WebhookChoice,
 ): Promise<SubscribedWebhook[]> {
-  const isSubscribed = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
+  const wantsEvent = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
     and (w.instance_id is null or i.webhook_enabled)`;
   const { rows } = await sql<SubscribedWebhook>`
     select w.id, coalesce(w.lane, i.global_lane) as lane
     from webhook w join instance i on i.id = ${instance_id}
     where (w.instance_id = i.id or w.instance_id is null) and w.is_active
-      and ${only === undefined ? isSubscribed : sql`w.id = ${only}`}
+      and (${only === undefined} or w.id = ${only ?? 0}) and (${!isSubscribed} or ${wantsEvent})
     order by w.id for no key update of w`.execute(trx);
   return rows;
 }

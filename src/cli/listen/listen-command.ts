@@ -1,0 +1,133 @@
+import { randomBytes } from "node:crypto";
+import { type Client, createClient, WaygateError } from "../../client/client.ts";
+import { findOwnInstance } from "../../mcp/find-own-instance.ts";
+import type { Env } from "../../platform/config/config.ts";
+import { CleanupStack } from "../../processes/cleanup-stack.ts";
+import { CommandError } from "../command-error.ts";
+import { toCommandError } from "../to-command-error.ts";
+import { toTerminalText } from "../to-terminal-text.ts";
+import { EventArrivals } from "./event-arrivals.ts";
+import { createEventPrinter, type EventPrinter } from "./event-printer.ts";
+import { createWebhookForwarder } from "./forward-webhook.ts";
+import { createListenerWebhook, type ListenerWebhook } from "./listener-webhook.ts";
+import { type ListenOptionTexts, type ListenSettings, readListenSettings } from "./read-listen-settings.ts";
+import { findEventsSince, replayEvents } from "./replay-events.ts";
+import { respondToWebhook } from "./respond-to-webhook.ts";
+import { createStopSignal } from "./stop-signal.ts";
+import { startWebhookListener, type WebhookListener } from "./webhook-listener.ts";
+
+/** What the steps of the command share. */
+interface Listening {
+  settings: ListenSettings;
+  printer: EventPrinter;
+  arrivals: EventArrivals;
+  listener: WebhookListener;
+  secret: string;
+  undo: CleanupStack;
+  signal: AbortSignal;
+}
+
+/** Receives webhooks until it is stopped, and removes what it created. Throws UsageError and CommandError. */
+export async function runListenCommand(env: Env, texts: ListenOptionTexts): Promise<void> {
+  const settings = readListenSettings(env, texts);
+  const printer = createEventPrinter(settings);
+  const secret = settings.secret ?? `whsec_${randomBytes(24).toString("base64")}`;
+  const arrivals = new EventArrivals();
+  const undo = new CleanupStack();
+  const stop = createStopSignal();
+  try {
+    const forwarder = settings.forward === undefined ? undefined : createWebhookForwarder(settings.forward);
+    if (forwarder) undo.add(() => forwarder.close());
+    const listener = await startWebhookListener({
+      ...settings,
+      secret,
+      respond: (webhook) => respondToWebhook({ arrivals, printer, forwarder }, webhook),
+      onRefusal: printer.refusal,
+    });
+    undo.add(() => listener.close());
+    await follow({ settings, printer, arrivals, listener, secret, undo, signal: stop.signal });
+    await stop.stopped;
+  } finally {
+    await undo.run();
+    stop.release();
+  }
+}
+
+async function follow(listening: Listening): Promise<void> {
+  const { settings, printer, listener } = listening;
+  const { gateway } = settings;
+  if (gateway === undefined) {
+    printer.note(`Listening at ${listener.url} for webhooks with this secret. Ctrl-C ends it.`);
+    return;
+  }
+  const client = createClient(gateway);
+  await followGateway(listening, client, gateway).catch((error: unknown) => {
+    throw toCommandError(error, gateway.baseUrl);
+  });
+}
+
+async function followGateway(
+  listening: Listening,
+  client: Client,
+  gateway: NonNullable<ListenSettings["gateway"]>,
+): Promise<void> {
+  const { settings, printer, arrivals, listener, secret, undo, signal } = listening;
+  const instanceId = gateway.instanceId ?? (await findInstance(client, gateway.apiKey));
+  const { data: instance } = await client.getInstance({ id: instanceId });
+  const url = settings.publicUrl ?? listener.url;
+  const { baseUrl } = gateway;
+  const options = { client, instanceId, baseUrl, url, secret, events: settings.events };
+  const webhook = await createListenerWebhook(options);
+  undo.add(() => removeWebhook(webhook, baseUrl));
+  if (webhook.removedStale > 0)
+    printer.note(`Removed ${webhook.removedStale} webhook(s) of earlier runs that were killed.`);
+  await webhook.test((id) => arrivals.has(id));
+  printer.note(
+    `Listening for the events of instance ${instanceId} (${toTerminalText(instance.name)}, ${instance.status}) at ${url}.`,
+  );
+  printer.note("Ctrl-C ends it and removes the webhook.");
+  if (!instance.webhook_enabled)
+    printer.note("Webhooks of this instance are off: set webhook_enabled to true to receive new events.");
+  if (!signal.aborted) await replay(listening, client, { instanceId, webhookId: webhook.id });
+}
+
+/** Throws CommandError if the key does not show which instance it opens. */
+async function findInstance(client: Client, apiKey: string): Promise<number> {
+  const found = await findOwnInstance(client, { apiKey, options: {} }).catch((error: unknown) => {
+    // The account does not let its keys list instances.
+    if (error instanceof WaygateError && error.code === "FORBIDDEN") return undefined;
+    throw error;
+  });
+  if (found !== undefined) return found;
+  throw new CommandError(
+    "The key does not show which instance it opens. Name it with --instance or WAYGATE_INSTANCE_ID.",
+  );
+}
+
+async function removeWebhook(webhook: ListenerWebhook, baseUrl: string): Promise<void> {
+  await webhook.remove().catch((error: unknown) => {
+    const { message } = toCommandError(error, baseUrl);
+    throw new CommandError(
+      `The webhook ${webhook.id} was not removed; the next listen removes it.\n${message}`,
+    );
+  });
+}
+
+async function replay(
+  { settings, printer, arrivals, signal }: Listening,
+  client: Client,
+  target: { instanceId: number; webhookId: number },
+): Promise<void> {
+  const { since, events } = settings;
+  const found = since && (await findEventsSince(client, { ...target, since, events }));
+  if (found?.hasMore) printer.note("There are more events: only the newest 1,000 are replayed.");
+  const ids = [...(found?.ids ?? []), ...settings.replay];
+  if (ids.length === 0) {
+    if (since) printer.note("No event was recorded since then.");
+    return;
+  }
+  printer.note(`Replaying ${ids.length} event(s) ...`);
+  const lost = await replayEvents(client, { ...target, ids, arrivals, signal });
+  for (const id of lost) printer.note(`${toTerminalText(id)} did not arrive within 20 s.`);
+  if (!signal.aborted) printer.note(`Replayed ${ids.length - lost.length} of ${ids.length} event(s).`);
+}
