@@ -1,8 +1,9 @@
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
-import { resellerOf } from "../accounts/accounts.ts";
+import { requireUser, resellerOf } from "../accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
 import { listLogs } from "./list-logs.ts";
+import { readAccountOverview } from "./read-account-overview.ts";
 import { type MonitorDeps, readMonitor } from "./read-monitor.ts";
 import { readOverview } from "./read-overview.ts";
 
@@ -19,6 +20,10 @@ export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract>
   };
   return {
     adminOverview: ({ caller }) => readOverview(deps.db, resellerOf(caller)),
+    async accountOverview({ caller }) {
+      const { account_id, role } = requireUser(caller);
+      return readAccountOverview(deps.db, { account_id, seesWebhooks: role !== "agent" });
+    },
     adminMonitor: monitor,
     adminMonitorAsPublished: monitor,
     async listLogs({ input, caller }) {

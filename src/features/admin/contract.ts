@@ -191,6 +191,29 @@ const monitorRoute = {
 } as const;
 
 export const adminContract = {
+  accountOverview: route({
+    http: "GET /api/account/overview",
+    access: "account",
+    tag: "Account",
+    summary: "Get problems with advice, and the messages and webhook attempts of each of the last 24 hours",
+    message: "Overview",
+    input: z.object({}),
+    output: z.object({
+      alerts: z.array(alert).describe("Agents get none about webhooks."),
+      instances_by_status: z.record(z.string(), count),
+      hours: z.array(
+        z.object({
+          hour: isoTime,
+          sent: count,
+          failed: count,
+          received: count,
+          delivered: count,
+          failed_attempts: count,
+        }),
+      ),
+      is_complete: z.boolean().describe("false: more than 100,000 messages or attempts, not all counted."),
+    }),
+  }),
   adminOverview: route({
     http: "GET /api/admin/overview",
     access: "manager",

@@ -4,7 +4,7 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { eventsContract } from "./contract.ts";
-import { getEvent } from "./events.ts";
+import { getEvent } from "./get-event.ts";
 import { groupBy } from "./group-by.ts";
 import { streamHandlers } from "./stream-handlers.ts";
 

@@ -1,32 +1,31 @@
-import { once } from "node:events";
-import { PassThrough } from "node:stream";
 import { sql } from "kysely";
-import { type Db, isDatabaseUnavailable } from "../../platform/db/database.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { type Caller, type HandlerRequest, type Handlers, RawResponse } from "../../platform/http/handler.ts";
+import type { Caller, HandlerRequest, Handlers } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
 import { ulidTime } from "../../platform/ulid.ts";
 import type { eventsContract } from "./contract.ts";
-import {
-  createEventFeed,
-  type EventCounter,
-  type EventFeed,
-  type FeedItem,
-  type FeedScope,
-} from "./event-feed.ts";
+import { createEventFeed, type EventCounter, type FeedItem, type FeedScope } from "./event-feed.ts";
+import { createEventStreams } from "./event-streams.ts";
 
 type StreamHandlers = Pick<Handlers<typeof eventsContract>, "streamEvents" | "streamAccountEvents">;
 
-const HEARTBEAT_MS = 15_000;
-const LONGEST_MS = 3_600_000;
-const STREAMS_AT_ONCE = 50;
 /** Events of several instances have no common order, and their times come from several clocks. */
 const OVERLAP_MS = 30_000;
 
 /** Streams events as they are recorded (server-sent events); a client resumes with `Last-Event-ID`. */
 export function streamHandlers(db: Db): StreamHandlers {
   const feed = createEventFeed(db);
-  const open = createStreams(feed);
+  const openStream = createEventStreams();
+  const open = (
+    request: Pick<HandlerRequest<Route>, "signal" | "log">,
+    followed: FeedScope,
+    after: ReadonlyMap<number, number>,
+    idOf: (item: FeedItem) => string,
+  ) =>
+    openStream(request, JSON.stringify(followed), (send, signal) =>
+      feed.follow(followed, after, (item) => send(toFrame(item, idOf(item))), signal),
+    );
   return {
     async streamEvents(request) {
       const { id } = request.input;
@@ -48,79 +47,8 @@ export function streamHandlers(db: Db): StreamHandlers {
   };
 }
 
-type OpenStreams = (
-  request: Pick<HandlerRequest<Route>, "signal" | "log">,
-  followed: FeedScope,
-  after: ReadonlyMap<number, number>,
-  idOf: (item: FeedItem) => string,
-) => RawResponse;
-
-function createStreams(feed: EventFeed): OpenStreams {
-  const counts = new Map<string, number>();
-  return (request, followed, after, idOf) => {
-    const key = JSON.stringify(followed);
-    const count = counts.get(key) ?? 0;
-    if (count >= STREAMS_AT_ONCE) throw tooMany();
-    counts.set(key, count + 1);
-    const output = new PassThrough();
-    void run(feed, request, followed, after, idOf, output).finally(() => {
-      const left = (counts.get(key) ?? 1) - 1;
-      if (left > 0) counts.set(key, left);
-      else counts.delete(key);
-    });
-    return new RawResponse("text/event-stream", output, 200, {
-      "cache-control": "no-store",
-      "x-accel-buffering": "no",
-    });
-  };
-}
-
-function tooMany(): GatewayError {
-  return new GatewayError(
-    "RATE_LIMITED",
-    `${STREAMS_AT_ONCE} of these streams are open already. Close one first.`,
-    {
-      details: { limit: STREAMS_AT_ONCE },
-      retryAfterSeconds: 30,
-    },
-  );
-}
-
-/** Runs until the client disconnects, the server stops, or the longest duration has passed. */
-async function run(
-  feed: EventFeed,
-  request: Parameters<OpenStreams>[0],
-  followed: FeedScope,
-  after: ReadonlyMap<number, number>,
-  idOf: (item: FeedItem) => string,
-  output: PassThrough,
-): Promise<void> {
-  const closed = new AbortController();
-  output.once("close", () => closed.abort());
-  const signal = AbortSignal.any([request.signal, closed.signal, AbortSignal.timeout(LONGEST_MS)]);
-  const heartbeat = setInterval(() => {
-    if (!output.writableNeedDrain) output.write(": still here\n\n");
-  }, HEARTBEAT_MS);
-  output.write("retry: 2000\n\n");
-  try {
-    await feed.follow(followed, after, (item) => write(output, toFrame(item, idOf(item)), signal), signal);
-  } catch (error) {
-    if (!signal.aborted && !isDatabaseUnavailable(error))
-      request.log.error({ err: error }, "an event stream failed");
-  } finally {
-    clearInterval(heartbeat);
-    if (request.signal.aborted) output.destroy();
-    else output.end();
-  }
-}
-
-function toFrame(item: FeedItem, id: string): string {
-  return `id: ${id}\nevent: ${item.event}\ndata: ${item.body.toString("utf8")}\n\n`;
-}
-
-/** A slow client delays its events here instead of filling the memory. */
-async function write(output: PassThrough, frame: string, signal: AbortSignal): Promise<void> {
-  if (!output.write(frame)) await once(output, "drain", { signal });
+function toFrame({ event, body }: FeedItem, id: string) {
+  return { id, event, data: body.toString("utf8") };
 }
 
 type Header = string | string[] | undefined;

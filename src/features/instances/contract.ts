@@ -365,6 +365,7 @@ export const apiKeysContract = {
   listAllInstances: route({
     http: "GET /instance/all",
     access: "key_or_admin",
+    assistants: "by tools",
     tag,
     summary: "List the instances of the key's account, or all of them with the administrative token",
     message: "Instances",

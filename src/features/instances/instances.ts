@@ -80,8 +80,10 @@ function accountWide(
       const { rows, pagination } = await listInstances(db, baseUrl, {
         ...input,
         account_id: accountOf(caller),
+        ...(caller.kind === "assistant" && { ids: caller.instance_ids }),
       });
-      const shown = caller.kind === "key" ? rows.map((row) => hideToken(row, caller.instance_id)) : rows;
+      const own = caller.kind === "key" ? caller.instance_id : undefined;
+      const shown = caller.kind === "admin" ? rows : rows.map((row) => hideToken(row, own));
       return new OkResponse(shown, { beside: { pagination } });
     },
 
@@ -103,7 +105,7 @@ function routeOf(caller: Caller): string {
 }
 
 /** A key sees its own masked token, and no other key's. */
-function hideToken(row: ListedInstance, own: number): ListedInstance {
+function hideToken(row: ListedInstance, own: number | undefined): ListedInstance {
   return row.id === own ? row : { ...row, token: null };
 }
 
@@ -142,7 +144,7 @@ function ofOneInstance(
 
 /** Undefined for the administrative token, which belongs to no account. */
 function accountOf(caller: Caller): number | undefined {
-  return caller.kind === "user" || caller.kind === "key" ? caller.account_id : undefined;
+  return "account_id" in caller ? caller.account_id : undefined;
 }
 
 function getAccountOf(caller: Caller): number {

@@ -8,6 +8,8 @@ import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 export interface ListInstancesOptions {
   /** Undefined: all accounts. */
   account_id?: number;
+  /** Only these. */
+  ids?: readonly number[];
   limit: number;
   cursor?: string;
 }
@@ -18,13 +20,14 @@ export type ListedInstance = InstanceView & { token: string | null };
 export async function listInstances(
   db: Db,
   baseUrl: string,
-  { account_id, limit, cursor }: ListInstancesOptions,
+  { account_id, ids, limit, cursor }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
   const before = readCursor(cursor);
   let query = selectShown(db)
     .orderBy("instance.id", "desc")
     .limit(limit + 1);
   if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
+  if (ids !== undefined) query = query.where("instance.id", "in", ids);
   if (before !== undefined) query = query.where("instance.id", "<", before);
   const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
   return { rows: rows.map((row) => toListed(row, baseUrl)), pagination };

@@ -107,6 +107,17 @@ export const sessionsContract = {
         .describe("Of the last 24 hours, newest first."),
     }),
   }),
+  streamInstanceStates: route({
+    http: "GET /api/v1/instance-states/stream",
+    access: "account",
+    tag,
+    summary:
+      "Follow the states of the account's instances as server-sent events: `ready`, then a `state` for each change, or `removed`",
+    input: z.object({}),
+    output: z.never(),
+    raw: "text/event-stream",
+    streamed: true,
+  }),
   getInstanceQr: route({
     http: "GET /api/v1/instances/:id/qr",
     access: "instance",

@@ -10,6 +10,7 @@ import {
 import type { sessionsContract } from "./contract.ts";
 import { toQrPng } from "./qr-code-image.ts";
 import { readInstanceActivity } from "./read-instance-activity.ts";
+import { streamInstanceStatesHandler } from "./stream-instance-states.ts";
 import { hasPairing, toConnectionView, toPairingView } from "./to-connection-view.ts";
 
 export { connectInstance, type InstanceControlDeps } from "./connect-instance.ts";
@@ -20,6 +21,8 @@ export { toPairingView } from "./to-connection-view.ts";
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {
   const { db } = deps;
   return {
+    streamInstanceStates: streamInstanceStatesHandler(db),
+
     getInstanceStatus: async ({ input: { id } }) => ({
       ...toConnectionView(await getInstance(db, id)),
       ...(await readInstanceActivity(db, id)),
