@@ -10,3 +10,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "waygate.secret" -}}
 {{ .Values.existingSecret | default (include "waygate.name" .) }}
 {{- end }}
+
+{{- define "waygate.files" -}}
+{{ .Values.files.existingClaim | default (printf "%s-files" (include "waygate.name" .)) }}
+{{- end }}

@@ -134,6 +134,9 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/** The keys that everybody may see. */
+export const BLOCKER_KEYS = RULES.filter(({ isPrivate }) => !isPrivate).map(({ key }) => key);
+
 /** Problems that block production use. */
 export function findBlockers(
   findings: ReadinessFindings,

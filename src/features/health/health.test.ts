@@ -7,6 +7,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { healthContract } from "./contract.ts";
+import { createHealthChecks, type HealthCheckOptions } from "./create-health-checks.ts";
 import { findBlockers, type ReadinessFindings } from "./find-blockers.ts";
 import { type HealthOptions, healthHandlers } from "./health.ts";
 import { createHealthCheck } from "./health-check.ts";
@@ -15,7 +16,7 @@ const ADMIN_TOKEN = "a".repeat(32);
 const METRICS_TOKEN = "m".repeat(32);
 
 let store: TestDatabase;
-let options: HealthOptions;
+let options: HealthCheckOptions & Pick<HealthOptions, "clientVersion">;
 let state: { isSafe: boolean; roles: string[] };
 let readiness: { ready: boolean };
 let servers: HttpServer[] = [];
@@ -62,10 +63,12 @@ beforeEach(() => {
   };
 });
 
-async function serve(changes: Partial<HealthOptions> = {}, adminToken?: string) {
+async function serve(changes: Partial<HealthCheckOptions> = {}, adminToken?: string) {
+  const { config, clientVersion } = options;
+  const checks = createHealthChecks({ ...options, ...changes });
   const server = await createHttpServer({
     contract: healthContract,
-    handlers: healthHandlers({ ...options, ...changes }),
+    handlers: healthHandlers({ config, checks, clientVersion }),
     authorise: async ({ access }, { credential }) => {
       if (credential?.value === ADMIN_TOKEN) return { kind: "admin" };
       if (access === "public" && credential?.value === METRICS_TOKEN)

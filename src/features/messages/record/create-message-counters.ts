@@ -1,0 +1,40 @@
+import { Counter, type Registry } from "prom-client";
+import { ERROR_CODES } from "../../../platform/error-codes.ts";
+import { SEND_ERROR, type SendError } from "../send/send-error.ts";
+
+/** Counts what this node has recorded, for the metrics. */
+export interface MessageCounters {
+  countOutcome(message: { status: string; error: Pick<SendError, "code"> | null }): void;
+  countReceived(messages: number): void;
+}
+
+export function createMessageCounters(registry: Registry): MessageCounters {
+  const sends = new Counter({
+    name: "waygate_sends_total",
+    help: "Sends whose outcome this node recorded: sent, failed or cancelled, with the error code of a failure",
+    labelNames: ["outcome", "code"],
+    registers: [registry],
+  });
+  const received = new Counter({
+    name: "waygate_messages_received_total",
+    help: "Received messages that this node stored and reported as events",
+    registers: [registry],
+  });
+  // A rate needs the zero from which the first one is counted.
+  for (const outcome of ["sent", "failed"]) sends.inc({ outcome, code: "" }, 0);
+  return {
+    countOutcome: ({ status, error }) =>
+      sends.inc({ outcome: OUTCOMES.has(status) ? status : "sent", code: codeOf(error) }),
+    countReceived: (messages) => received.inc(messages),
+  };
+}
+
+const OUTCOMES = new Set(["failed", "cancelled"]);
+/** The codes of responses and those that only events have. */
+const CODES = new Set([...Object.keys(ERROR_CODES), ...Object.values(SEND_ERROR).map(({ code }) => code)]);
+
+/** One of a known set: each value of a label is a series of its own. */
+function codeOf(error: Pick<SendError, "code"> | null): string {
+  if (error === null) return "";
+  return CODES.has(error.code) ? error.code : "OTHER";
+}

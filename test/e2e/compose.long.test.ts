@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+import { buildDist } from "../build-dist.ts";
+import { waitUntil } from "../gateway.ts";
+import { readCompose } from "../read-compose.ts";
+import { makeScratchDir } from "../scratch-dir.ts";
+import { OWNER } from "../sign-in.ts";
+import { launchGateway } from "../spawn-gateway.ts";
+import { startTestPostgres, type TestPostgres } from "../test-postgres.ts";
+
+/** Characters that end or change a part of a URL. */
+const PASSWORD = 'a/b#c?d@e:f%41 g"h\\i';
+const secret = () => randomBytes(32).toString("base64");
+const ADMIN_TOKEN = secret();
+const DOT_ENV = `
+POSTGRES_PASSWORD='${PASSWORD}'
+WAYGATE_SECRET_KEY=${secret()}
+WAYGATE_BACKUP_KEY=${secret()}
+WAYGATE_ADMIN_TOKEN=${ADMIN_TOKEN}
+WAYGATE_OWNER_EMAIL=${OWNER.email}
+WAYGATE_OWNER_PASSWORD='${OWNER.password}'
+# Nothing listens there: no test may reach the real network.
+WAYGATE_WHATSAPP_URL=ws://127.0.0.1:1/
+WAYGATE_MAX_LAG=0s
+`;
+
+let postgres: TestPostgres;
+let files: Awaited<ReturnType<typeof makeScratchDir>>;
+
+beforeAll(buildDist);
+
+// The database of compose: the role and the database `waygate`, with the password of .env.
+beforeEach(async () => {
+  postgres = await startTestPostgres();
+  files = await makeScratchDir("waygate-compose-");
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(`alter role current_user password ${client.escapeLiteral(PASSWORD)}`);
+  await client.end();
+  return async () => {
+    await postgres.stop();
+    await files.remove();
+  };
+});
+
+/** Starts the gateway with exactly the environment of the file, at this machine's places. */
+async function startService(file: string, service: string) {
+  const environment = readCompose(file, DOT_ENV).environmentOf(service);
+  const { host } = new URL(postgres.url);
+  const here = Object.entries(environment).map(([name, value]) => [
+    name,
+    value.replace("@postgres:5432/", `@${host}/`).replace(/^\/data(?=\/|$)/, `${files.path}/data`),
+  ]);
+  const gateway = launchGateway({ ...Object.fromEntries(here), WAYGATE_PORT: "0" });
+  onTestFinished(() => void gateway.kill("SIGKILL"));
+  const url = await gateway.listening;
+  return {
+    url,
+    client: createClient({ baseUrl: url }),
+    admin: createClient({ baseUrl: url, adminToken: ADMIN_TOKEN }),
+  };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return (await fetch(`${url}/health/ready`)).status === 200;
+}
+
+test("the gateway of docker-compose.yml starts with exactly its environment and makes a verified backup", async () => {
+  const { url, client, admin } = await startService("docker-compose.yml", "waygate");
+  await waitUntil(() => isReady(url));
+  expect((await client.login(OWNER)).token).toBeTruthy();
+  // The backup opens connections of its own, also to the database into which it is restored for the check.
+  const { data } = await admin.createBackup({});
+  await waitUntil(async () => {
+    const { data: backups } = await admin.listBackups({});
+    return backups.some(({ id, status }) => id === data.id && status === "verified");
+  });
+});

@@ -1,0 +1,248 @@
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { StatefulSet } from "kubernetes-models/apps/v1";
+import { Ingress, NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { PersistentVolumeClaim, Secret, Service } from "kubernetes-models/v1";
+import { beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../src/platform/config/config.ts";
+import { type ChartRenderer, createChartRenderer, HAS_GO } from "./render-chart.ts";
+import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
+import { ROOT } from "./source-files.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a rendered object
+type Json = any;
+
+const SECRETS = {
+  DATABASE_URL: "postgres://waygate@db.example:5432/waygate",
+  PGPASSWORD: "a/b#c",
+  WAYGATE_SECRET_KEY: "q83vEjRWeJq83vASNFZ4mg0Tg6XzLk7d",
+  WAYGATE_CLUSTER_SECRET: "Zk4W0yq7UeT1nRb8sVhM3xGpD5aJf2Lc",
+  WAYGATE_BACKUP_KEY: "H7mQx2ZrT9vKpY4wNc6sEd1uJg8bFa3L",
+};
+const PEER = { namespaceSelector: { matchLabels: { team: "edge" } } };
+
+/** Values of several kinds of installation. */
+const INSTALLATIONS: Record<string, Json> = {
+  "with the secrets alone": { secrets: SECRETS },
+  "with one node and a volume of its own": {
+    replicas: 1,
+    secrets: SECRETS,
+    files: { accessModes: ["ReadWriteOnce"], storageClass: "fast", size: "5Gi" },
+  },
+  "with a foreign secret, an existing claim and an ingress": {
+    replicas: 3,
+    existingSecret: "my-secret",
+    files: { existingClaim: "my-claim" },
+    ingress: { enabled: true, className: "nginx", host: "wa.example.com", tlsSecret: "tls" },
+    networkPolicy: { from: [PEER] },
+    image: { repository: "registry.example.com/waygate", pullSecrets: [{ name: "pull" }] },
+    podAnnotations: { "example.com/team": "edge" },
+    nodeSelector: { disk: "ssd" },
+    tolerations: [{ key: "edge", operator: "Exists", effect: "NoSchedule" }],
+  },
+  "with a bucket and no volume, budget or policy": {
+    secrets: { ...SECRETS, WAYGATE_MEDIA: "s3://bucket/prefix?region=eu-central-1" },
+    files: { enabled: false },
+    podDisruptionBudget: { enabled: false },
+    networkPolicy: { enabled: false },
+    service: { type: "LoadBalancer", port: 8080 },
+    settings: { WAYGATE_LOG_LEVEL: "warn", WAYGATE_MEDIA_MAX_MB: 50, WAYGATE_HTTPS_ONLY: true },
+  },
+  "with the Prometheus operator": {
+    secrets: { ...SECRETS, WAYGATE_METRICS_TOKEN: "P3tLr8XkVn5qWz1yBc7mHs4dGf9jTe2A" },
+    monitoring: {
+      serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
+      prometheusRule: { enabled: true },
+    },
+  },
+};
+
+const MODELS: Record<string, { from: string; model: new (object: Json) => { validate(): void } }> = {
+  StatefulSet: { from: "apps/v1", model: StatefulSet },
+  Service: { from: "v1", model: Service },
+  Secret: { from: "v1", model: Secret },
+  PersistentVolumeClaim: { from: "v1", model: PersistentVolumeClaim },
+  Ingress: { from: "networking.k8s.io/v1", model: Ingress },
+  NetworkPolicy: { from: "networking.k8s.io/v1", model: NetworkPolicy },
+  PodDisruptionBudget: { from: "policy/v1", model: PodDisruptionBudget },
+};
+/** Of the Prometheus operator, which Kubernetes itself does not know. */
+const OF_THE_OPERATOR = ["ServiceMonitor", "PrometheusRule"];
+
+let renderer: ChartRenderer;
+let scratch: ScratchDir;
+
+const find = (objects: Json[], kind: string, suffix = "") =>
+  objects.find((one) => one.kind === kind && one.metadata.name === `gateway-waygate${suffix}`);
+const render = (name: string) => renderer.render(INSTALLATIONS[name]).objects;
+
+describe.skipIf(!HAS_GO)("the Helm chart", () => {
+  beforeAll(async () => {
+    renderer = await createChartRenderer();
+    scratch = await makeScratchDir("waygate-objects-");
+    return async () => {
+      await renderer.remove();
+      await scratch.remove();
+    };
+  });
+
+  test.each(Object.keys(INSTALLATIONS))("makes objects that Kubernetes accepts, %s", (name) => {
+    const objects = render(name);
+    expect(objects.length).toBeGreaterThan(3);
+    for (const object of objects.filter(({ kind }) => !OF_THE_OPERATOR.includes(kind))) {
+      const { from, model: Model } = MODELS[object.kind] ?? {};
+      expect([from, Model], object.kind).not.toContain(undefined);
+      expect(object.apiVersion).toBe(from);
+      if (Model) expect(() => new Model(object).validate(), object.kind).not.toThrow();
+    }
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  // A validator of Kubernetes ignores unknown fields, and so does Kubernetes, in silence.
+  test("uses no field that Kubernetes does not know, in any installation", async () => {
+    const objects = Object.keys(INSTALLATIONS).flatMap(render);
+    const known = objects.filter(({ kind }) => MODELS[kind]);
+    expect(findUnknownFields(scratch.path, await writeObjects(scratch.path, known))).toBe("");
+    const [misspelt] = known.filter(({ kind }) => kind === "StatefulSet").map((one) => structuredClone(one));
+    misspelt.spec.template.spec.securityContext.runAsNonroot = true;
+    const output = findUnknownFields(scratch.path, await writeObjects(scratch.path, [misspelt]));
+    expect(output).toContain("runAsNonroot");
+  });
+
+  test("gives every node an environment with which the gateway starts", () => {
+    const objects = render("with the secrets alone");
+    const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
+    const own = container.env.flatMap(({ name, value }: Json) =>
+      value === undefined ? [] : [[name, value]],
+    );
+    const environment = { ...find(objects, "Secret").stringData, ...Object.fromEntries(own) };
+    environment.WAYGATE_NODE_URL = environment.WAYGATE_NODE_URL.replace("$(POD_NAME)", "gateway-waygate-0");
+    expect(readConfig({ NODE_ENV: "production", ...environment })).toMatchObject({
+      nodeUrl: "http://gateway-waygate-0.gateway-waygate-nodes:3000",
+      backupDir: "/files/backups",
+    });
+    expect(environment.WAYGATE_MEDIA).toBe("file:///files/media");
+    expect(find(objects, "Service", "-nodes").spec).toMatchObject({ clusterIP: "None" });
+    expect(find(objects, "StatefulSet").spec.serviceName).toBe("gateway-waygate-nodes");
+  });
+
+  test("keeps backups and the log of erasures on a claim that outlives the release", () => {
+    const objects = render("with the secrets alone");
+    const claim = find(objects, "PersistentVolumeClaim", "-files");
+    expect(claim.spec.accessModes).toEqual(["ReadWriteMany"]);
+    expect(claim.metadata.annotations["helm.sh/resource-policy"]).toBe("keep");
+    const { spec } = find(objects, "StatefulSet").spec.template;
+    const volume = { name: "files", persistentVolumeClaim: { claimName: claim.metadata.name } };
+    expect(spec.volumes).toContainEqual(volume);
+    expect(spec.containers[0].volumeMounts).toContainEqual({ name: "files", mountPath: "/files" });
+    const existing = render("with a foreign secret, an existing claim and an ingress");
+    expect(existing.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
+    expect(JSON.stringify(existing)).toContain('"claimName":"my-claim"');
+  });
+
+  test("makes no backups without a volume, and says so", () => {
+    const { objects, notes } = renderer.render(
+      INSTALLATIONS["with a bucket and no volume, budget or policy"],
+    );
+    const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
+    expect(container.env).toContainEqual({ name: "WAYGATE_BACKUP_AT", value: "off" });
+    expect(notes).toContain("No backups are made");
+    expect(container.env).toContainEqual({ name: "WAYGATE_MEDIA_MAX_MB", value: "50" });
+  });
+
+  test("runs without rights on a read-only root file system, with three probes", () => {
+    const { spec } = find(render("with the secrets alone"), "StatefulSet").spec.template;
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true },
+    });
+    const [container] = spec.containers;
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+    const paths = ["startupProbe", "livenessProbe", "readinessProbe"].map(
+      (name) => container[name].httpGet.path,
+    );
+    expect(paths).toEqual(["/health/live", "/health/live", "/health/ready"]);
+  });
+
+  test("opens the nodes to named peers, and to Prometheus when it scrapes them, each node once", () => {
+    const policy = (name: string) => find(render(name), "NetworkPolicy").spec.ingress[0].from;
+    expect(policy("with a foreign secret, an existing claim and an ingress")).toHaveLength(2);
+    expect(JSON.stringify(policy("with the Prometheus operator"))).toContain('"monitoring"');
+    const objects = render("with the Prometheus operator");
+    const monitor = find(objects, "ServiceMonitor").spec;
+    const selected = objects.filter(({ kind, metadata }) =>
+      kind === "Service"
+        ? Object.entries(monitor.selector.matchLabels).every(
+            ([label, value]) => metadata.labels[label] === value,
+          )
+        : false,
+    );
+    expect(selected.map(({ metadata }) => metadata.name)).toEqual(["gateway-waygate-nodes"]);
+    expect(selected[0].metadata.labels[monitor.jobLabel]).toBe("waygate");
+    expect(monitor.endpoints[0].authorization.credentials).toEqual({
+      name: "gateway-waygate",
+      key: "WAYGATE_METRICS_TOKEN",
+    });
+    const { groups } = find(objects, "PrometheusRule").spec;
+    expect(groups[0].rules.length).toBeGreaterThan(10);
+    expect(groups[0].rules[0].annotations.summary).toContain("{{ $labels.instance }}");
+  });
+
+  test.each([
+    ["no database", { secrets: { ...SECRETS, DATABASE_URL: "" } }, "secrets.DATABASE_URL is required"],
+    [
+      "several nodes on a volume for one",
+      { secrets: SECRETS, files: { accessModes: ["ReadWriteOnce"] } },
+      "several nodes",
+    ],
+    [
+      "neither a bucket nor a volume",
+      { secrets: SECRETS, files: { enabled: false } },
+      "WAYGATE_MEDIA is required",
+    ],
+    [
+      "Prometheus without a token",
+      { secrets: SECRETS, monitoring: { serviceMonitor: { enabled: true } } },
+      "needs secrets.WAYGATE_METRICS_TOKEN",
+    ],
+    ["a misspelt value", { secrets: SECRETS, replica: 3 }, "values.schema.json refuses"],
+    [
+      "a setting that the chart makes",
+      { secrets: SECRETS, settings: { WAYGATE_PORT: 1 } },
+      "values.schema.json refuses",
+    ],
+  ])("refuses %s with the reason", (_, values, reason) => {
+    expect(() => renderer.render(values)).toThrow(reason);
+  });
+});
+
+/** One constant for each object, of its type: the compiler reports unknown fields of literals. */
+async function writeObjects(folder: string, objects: Json[]): Promise<string> {
+  const lines = objects.map((object, nth) => {
+    const from = join(ROOT, "node_modules/kubernetes-models", MODELS[object.kind]?.from ?? "");
+    return `export const object${nth}: import("${from}/index").I${object.kind} = ${JSON.stringify(object)};\n`;
+  });
+  const path = join(folder, "objects.ts");
+  await writeFile(path, lines.join(""));
+  return path;
+}
+
+/** What the compiler says about the file; empty if it accepts it. */
+function findUnknownFields(cwd: string, path: string): string {
+  const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", ""];
+  try {
+    execFileSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), ...options, path], {
+      cwd,
+    });
+    return "";
+  } catch (error) {
+    return String((error as { stdout?: Buffer }).stdout);
+  }
+}

@@ -1,0 +1,279 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { SEND_ERROR } from "../src/features/messages/send/send-error.ts";
+import { ERROR_CODES } from "../src/platform/error-codes.ts";
+import { waitUntil } from "./gateway.ts";
+import { type MessagingStory, startMessagingStory } from "./messaging-story.ts";
+import { readMetrics, type ServedMetrics } from "./read-metrics.ts";
+import { type PromqlExpression, readPromql } from "./read-promql.ts";
+import { ROOT } from "./source-files.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
+type Json = any;
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const TOKEN = "a-metrics-token-for-this-test";
+const REFUSED = "5511999990001";
+
+let story: MessagingStory;
+let served: ServedMetrics;
+
+async function fetchMetrics(): Promise<ServedMetrics> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const response = await fetch(`${story.gateway.url}/metrics`, { headers });
+  expect(response.status).toBe(200);
+  return readMetrics(await response.text());
+}
+
+/** The metrics once they show what the story has done. */
+async function metricsWith(isShown: (metrics: ServedMetrics) => boolean): Promise<ServedMetrics> {
+  let metrics = await fetchMetrics();
+  await waitUntil(async () => {
+    metrics = await fetchMetrics();
+    return isShown(metrics);
+  });
+  return metrics;
+}
+
+beforeAll(async () => {
+  story = await startMessagingStory({ WAYGATE_METRICS_TOKEN: TOKEN });
+  const { sales, friend, receiver } = story;
+  const text = { id: sales.id, text: "Hello" };
+  await sales.client.sendText({ ...text, number: friend.phone });
+  await expect(sales.client.sendText({ ...text, number: REFUSED })).rejects.toThrow();
+  await receiver.waitFor(({ body }) => body.event === "message.received");
+  // From here on a delivery fails and waits for its next attempt.
+  receiver.respond(500);
+  await sales.client.sendText({ ...text, number: friend.phone });
+  served = await metricsWith(
+    (metrics) =>
+      (metrics.value("waygate_webhook_attempts_total", { outcome: "failed" }) ?? 0) > 0 &&
+      (metrics.value("waygate_webhooks", { state: "failing" }) ?? 0) > 0 &&
+      (metrics.value("waygate_queue_jobs", { queue: "webhook" }) ?? 0) > 0,
+  );
+});
+
+afterAll(() => story.stop());
+
+const rules: Json[] = parse(read("deploy/monitoring/alerts.yml")).groups.flatMap(
+  (group: Json) => group.rules,
+);
+const dashboard: Json = JSON.parse(read("deploy/monitoring/dashboard.json"));
+const panels: Json[] = dashboard.panels.filter(({ type }: Json) => type !== "row");
+const [source, job]: Json[] = dashboard.templating.list;
+
+describe("the metrics of a gateway", () => {
+  test("report the node, its database and its volume", () => {
+    expect(served.value("waygate_node_ready")).toBe(1);
+    expect(served.value("waygate_database_available")).toBe(1);
+    const free = served.value("waygate_data_volume_free_ratio") ?? -1;
+    expect(free).toBeGreaterThan(0);
+    expect(free).toBeLessThanOrEqual(1);
+    for (const role of ["api", "sessions", "worker"]) expect(served.value("waygate_nodes", { role })).toBe(1);
+  });
+
+  test("count instances by status and webhooks by state, with a zero where there are none", () => {
+    expect(served.value("waygate_instances", { status: "connected" })).toBe(2);
+    expect(served.value("waygate_instances", { status: "error" })).toBe(0);
+    expect(served.value("waygate_webhooks", { state: "disabled" })).toBe(0);
+  });
+
+  test("count sends by outcome with the code of a failure, received messages, and attempts", () => {
+    expect(served.value("waygate_sends_total", { outcome: "sent", code: "" })).toBe(2);
+    const codes = [...served.valuesOf("waygate_sends_total", "code")].filter((code) => code !== "");
+    expect(codes).toHaveLength(1);
+    expect(served.value("waygate_sends_total", { outcome: "failed", code: codes[0] ?? "" })).toBe(1);
+    expect(served.value("waygate_messages_received_total")).toBe(2);
+    expect(served.value("waygate_webhook_attempts_total", { outcome: "delivered" })).toBeGreaterThan(0);
+  });
+
+  test("show the queues, the age of the backup and the problems of /health", () => {
+    expect(served.value("waygate_queue_oldest_due_seconds", { queue: "webhook" })).toBeGreaterThanOrEqual(0);
+    expect(served.value("waygate_queue_due_jobs", { queue: "webhook" })).toBeGreaterThanOrEqual(0);
+    expect(served.value("waygate_backup_age_seconds")).toBeGreaterThanOrEqual(0);
+    expect(served.value("waygate_production_blocker", { key: "held_back" })).toBe(0);
+    // Knowing that a secret can be guessed would help an attacker.
+    expect(served.value("waygate_production_blocker", { key: "weak_secret" })).toBeUndefined();
+  });
+});
+
+/** Labels that Prometheus itself adds to every series. */
+const TARGET_LABELS = ["job", "instance"];
+/** The series that Prometheus itself adds for each target. */
+const TARGET_SERIES = ["up"];
+/** Labels whose values the gateway serves completely, also those that occur 0 times. */
+const COMPLETE = [
+  ["waygate_instances", "status"],
+  ["waygate_webhooks", "state"],
+  ["waygate_production_blocker", "key"],
+  ["waygate_nodes", "role"],
+  ["waygate_webhook_attempts_total", "outcome"],
+  ["waygate_sends_total", "outcome"],
+];
+
+const CODES = new Set([...Object.keys(ERROR_CODES), ...Object.values(SEND_ERROR).map(({ code }) => code)]);
+
+function labelsOf(metric: string): Set<string> {
+  const all = served.series.get(metric) ?? [];
+  return new Set([...TARGET_LABELS, ...all.flatMap(({ labels }) => Object.keys(labels))]);
+}
+
+/** What an expression names that the gateway does not serve. */
+function unserved({ selectors, groups, errors }: PromqlExpression): string[] {
+  const known = (metric: string) => TARGET_SERIES.includes(metric) || served.series.has(metric);
+  const ofGroups = groups.flatMap(({ label, metrics }) =>
+    metrics
+      .filter((metric) => !labelsOf(metric).has(label))
+      .map((metric) => `${metric} has no label ${label}`),
+  );
+  const ofSelectors = selectors.flatMap(({ metric, matchers }) => [
+    ...(known(metric) ? [] : [`no metric ${metric}`]),
+    ...matchers.flatMap(({ label, value }) => {
+      if (!labelsOf(metric).has(label)) return [`${metric} has no label ${label}`];
+      if (label === "code") return value.split("|").filter((code) => !CODES.has(code));
+      if (!COMPLETE.some(([name, of]) => name === metric && of === label)) return [];
+      const values = served.valuesOf(metric, label);
+      return value
+        .split("|")
+        .filter((one) => !values.has(one))
+        .map((one) => `${metric} has no ${label} ${one}`);
+    }),
+  ]);
+  return [...errors, ...ofSelectors, ...ofGroups];
+}
+
+/** The labels in a text such as `{{ $labels.queue }}` or `{{queue}}`. */
+function labelsIn(text: string): string[] {
+  return [...text.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label = ""]) => label);
+}
+
+/** Whether the result of an expression still has a label. */
+function keepsLabel({ selectors, groups }: PromqlExpression, label: string): boolean {
+  if (groups.length > 0) return groups.some((group) => group.label === label);
+  return selectors.some(({ metric }) => labelsOf(metric).has(label));
+}
+
+describe("the alert rules", () => {
+  test.each(rules.map((rule) => [rule.alert, rule] as const))(
+    "%s reads what the gateway serves",
+    (_, rule) => {
+      const expression = readPromql(rule.expr);
+      expect(expression.selectors.length).toBeGreaterThan(0);
+      expect(unserved(expression)).toEqual([]);
+      const labels = labelsIn(rule.annotations.summary);
+      expect(labels.filter((label) => !keepsLabel(expression, label))).toEqual([]);
+      expect(["critical", "warning"]).toContain(rule.labels.severity);
+      expect(rule.for ?? "0m").toMatch(/^\d+m$/);
+    },
+  );
+
+  test("have names of their own, all with the name of the gateway", () => {
+    const names = rules.map(({ alert }) => alert);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThanOrEqual(12);
+    expect(names.filter((name) => !/^Waygate[A-Z]\w+$/.test(name))).toEqual([]);
+  });
+
+  test.each([
+    ["a metric that nobody serves", "sum(waygate_sent_total) > 0", ["no metric waygate_sent_total"]],
+    ["a label that the metric lacks", 'waygate_nodes{kind="api"}', ["waygate_nodes has no label kind"]],
+    [
+      "a value that the label never has",
+      'waygate_instances{status=~"connected|offline"}',
+      ["waygate_instances has no status offline"],
+    ],
+    [
+      "a group by a foreign label",
+      "max by (job, queue) (waygate_nodes)",
+      ["waygate_nodes has no label queue"],
+    ],
+  ])("would not be accepted with %s", (_, text, problems) => {
+    expect(unserved(readPromql(text))).toEqual(problems);
+  });
+
+  test("would not be accepted with a missing bracket", () => {
+    expect(unserved(readPromql("sum(rate(waygate_sends_total[5m]) > 0"))).not.toEqual([]);
+  });
+});
+
+describe("the Grafana dashboard", () => {
+  const targets: [string, Json][] = panels.flatMap((panel) =>
+    panel.targets.map((target: Json) => [`${panel.title} ${target.refId}`, target]),
+  );
+
+  test.each(targets)(
+    "reads what the gateway serves in the panel %s",
+    (_, { expr, legendFormat, datasource }) => {
+      const expression = readPromql(expr.replaceAll("$__rate_interval", "5m"));
+      expect(expression.selectors.length).toBeGreaterThan(0);
+      expect(unserved(expression)).toEqual([]);
+      expect(labelsIn(legendFormat).filter((label) => !keepsLabel(expression, label))).toEqual([]);
+      expect(datasource.uid).toBe(`$\{${source.name}}`);
+    },
+  );
+
+  test("selects the job by a metric that the gateway serves, in every panel", () => {
+    expect(source).toMatchObject({ name: "datasource", type: "datasource", query: "prometheus" });
+    const metric = /^label_values\((\w+), job\)$/.exec(job.query.query)?.[1] ?? "";
+    expect(served.series.has(metric)).toBe(true);
+    for (const [name, { expr }] of targets) {
+      const jobs = readPromql(expr.replaceAll("$__rate_interval", "5m")).selectors.map(({ matchers }) =>
+        matchers.find(({ label }) => label === "job"),
+      );
+      expect(
+        jobs.map((matcher) => matcher?.value),
+        name,
+      ).toEqual(jobs.map(() => "$job"));
+    }
+  });
+
+  test("has panels with ids of their own that do not overlap", () => {
+    const ids = dashboard.panels.map(({ id }: Json) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Json) =>
+      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(dashboard.panels.every(({ gridPos: { x, w } }: Json) => x + w <= 24)).toBe(true);
+  });
+});
+
+describe("the page on monitoring", () => {
+  const page = read("docs/operation/monitoring.md");
+
+  test("has a section with a meaning and an advice for each alert, and for no other", () => {
+    const sections = page.split(/^### /m).slice(1);
+    const names = sections.map((section) => section.split("\n", 1)[0] ?? "");
+    expect(names).toEqual(rules.map(({ alert }) => alert));
+    for (const section of sections) {
+      expect(section).toMatch(/\n\n\*\*Meaning:\*\* \S/);
+      expect(section).toMatch(/\n\n\*\*What to do:\*\* \S/);
+    }
+  });
+
+  test("lists every metric of the gateway with its labels, and no other", () => {
+    const rows = [...page.matchAll(/^\| `(waygate_\w+)` \| (.*?) \|/gm)];
+    const listed = rows.map(([, name = "", labels = ""]) => [
+      name,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, one]) => one),
+    ]);
+    const names = [...served.series.keys()].filter((name) => name.startsWith("waygate_"));
+    const base = (name: string) => name.replace(/_(bucket|sum|count)$/, "");
+    const labels = (name: string) =>
+      [...labelsOf(name)].filter((label) => ![...TARGET_LABELS, "le"].includes(label));
+    const expected = new Map(names.map((name) => [base(name), labels(name).sort()]));
+    expect(new Map(listed.map(([name, list]) => [name, [...(list as string[])].sort()]))).toEqual(expected);
+  });
+
+  test("shows a scrape configuration that is valid, for the job that the rules name", () => {
+    const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(page)?.[1] ?? "";
+    const [config] = parse(block).scrape_configs;
+    expect(config).toMatchObject({
+      job_name: "waygate",
+      metrics_path: "/metrics",
+      authorization: { type: "Bearer" },
+    });
+  });
+});
