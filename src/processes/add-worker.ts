@@ -21,11 +21,13 @@ import { stuckSendsJob } from "../features/messages/send/outcome/fail-stuck-send
 import { deleteOrphanedOutgoing } from "../features/messages/send/outgoing-file.ts";
 import { deleteExpiredKeys } from "../features/messages/send/prepare/idempotency-key.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
+import { deleteExpiredGrants } from "../features/oauth/delete-expired-grants.ts";
 import { failInterruptedExports } from "../features/privacy/export-account.ts";
 import { followErasures, privacyLane } from "../features/privacy/privacy-lane.ts";
 import { repeatErasure } from "../features/privacy/request-erasure.ts";
 import { retentionJobs } from "../features/retention/retention-jobs.ts";
 import { markSeenInstances } from "../features/sessions/mark-seen-instances.ts";
+import { createAttemptCounter } from "../features/webhooks/create-attempt-counter.ts";
 import type { DeliveryDispatcher } from "../features/webhooks/delivery-dispatcher.ts";
 import { disableFailingWebhooks } from "../features/webhooks/disable-webhook.ts";
 import { finishWebhookRemovals } from "../features/webhooks/remove-webhook.ts";
@@ -36,6 +38,7 @@ import type { Database, Db } from "../platform/db/database.ts";
 import { ensurePartitions } from "../platform/db/partitions.ts";
 import { deleteExpiredResponses } from "../platform/http/run-idempotently.ts";
 import type { Log } from "../platform/log/log.ts";
+import type { Metrics } from "../platform/log/metrics.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { SessionHost } from "./session-host.ts";
@@ -58,6 +61,7 @@ export interface WorkerOptions {
   sandbox: Database;
   version: string;
   log: Log;
+  metrics: Metrics;
 }
 
 const SECOND = 1000;
@@ -89,6 +93,7 @@ export function addWorker(parts: WorkerOptions): void {
       timeoutMs: config.webhookTimeoutMs,
       version,
       log,
+      countAttempt: createAttemptCounter(parts.metrics.registry),
     }),
   );
   engine.register(backupLane(parts.backups));
@@ -125,6 +130,7 @@ export function addWorker(parts: WorkerOptions): void {
     { name: "orphaned-media", everyMs: HOUR, run: () => deleteOrphanedOutgoing(db) },
     { name: "actions", everyMs: HOUR, run: () => deleteOldActions(db) },
     { name: "integrations", everyMs: HOUR, run: () => parts.integrations.tidy() },
+    { name: "expired-assistants", everyMs: HOUR, run: () => deleteExpiredGrants(db) },
     { name: "lost-exports", everyMs: HOUR, run: () => failInterruptedExports(db) },
     { name: "seen-instances", everyMs: MINUTE, run: () => markSeenInstances(db) },
     { name: "trials", everyMs: MINUTE, run: () => endTrials(db) },

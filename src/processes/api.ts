@@ -4,8 +4,11 @@ import type { Engine } from "../engine/engine.ts";
 import { type AccessTokens, createAccessTokens } from "../features/accounts/access-tokens.ts";
 import { accountHandlers } from "../features/accounts/account-handlers.ts";
 import { type AccessControl, createAuthorise } from "../features/accounts/authorise.ts";
+import { createPasswordHasher } from "../features/accounts/password-hasher.ts";
 import { createRateLimits } from "../features/accounts/rate-limits.ts";
+import { createSignInHandlers } from "../features/accounts/sign-in.ts";
 import { adminHandlers } from "../features/admin/admin.ts";
+import { readQueues } from "../features/admin/read-queues.ts";
 import { backupHandlers } from "../features/backups/backups.ts";
 import type { BackupDeps } from "../features/backups/run-backup.ts";
 import { campaignHandlers } from "../features/campaigns/campaigns.ts";
@@ -18,7 +21,9 @@ import { type Conversations, contactHandlers } from "../features/contacts/contac
 import { crmHandlers } from "../features/crm/crm.ts";
 import { eventHandlers } from "../features/events/event-handlers.ts";
 import { groupHandlers } from "../features/groups/groups.ts";
+import { createHealthChecks, type HealthChecks } from "../features/health/create-health-checks.ts";
 import { healthHandlers } from "../features/health/health.ts";
+import { registerHealthMetrics } from "../features/health/register-health-metrics.ts";
 import { instanceLogsHandlers } from "../features/instance-logs/instance-logs.ts";
 import { createRequestLog } from "../features/instance-logs/request-log.ts";
 import { instanceHandlers } from "../features/instances/instances.ts";
@@ -29,6 +34,9 @@ import type { NodeMedia } from "../features/media/open-media.ts";
 import { messageHandlers } from "../features/messages/messages.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../features/messages/send/outcome/outcome-watch.ts";
 import { createInstanceReader, requireConnected } from "../features/messages/send/sending-instance.ts";
+import { oauthHandlers } from "../features/oauth/oauth.ts";
+import { oauthAddresses } from "../features/oauth/server-metadata.ts";
+import { oauthWireContract } from "../features/oauth/wire-contract.ts";
 import { planHandlers } from "../features/plans/plan-handlers.ts";
 import { privacyHandlers } from "../features/privacy/privacy.ts";
 import { profileHandlers } from "../features/profile/profile.ts";
@@ -51,7 +59,7 @@ import type { Handlers } from "../platform/http/handler.ts";
 import { createHttpServer, type HttpServer, type Readiness } from "../platform/http/http-server.ts";
 import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/http/load-shedder.ts";
 import type { Log } from "../platform/log/log.ts";
-import { createMetrics, type Metrics } from "../platform/log/metrics.ts";
+import type { Metrics } from "../platform/log/metrics.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
@@ -78,6 +86,7 @@ export interface ApiParts {
   dataDir: string;
   version: string;
   log: Log;
+  metrics: Metrics;
 }
 
 const LAST_ANSWERS_MS = 1_000;
@@ -96,25 +105,28 @@ export interface Api extends Omit<HttpServer, "close"> {
 
 /** The HTTP side of this node: every route of the contract with its handler. */
 export async function createApi(parts: ApiParts): Promise<Api> {
-  const { config, secretKey, database, engine, log } = parts;
+  const { config, secretKey, database, engine, log, metrics } = parts;
   const { db } = database;
   const secondKey = config.secretKeySecond?.reveal();
   const tokens = createAccessTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
-  const metrics = createMetrics(config.metricsToken);
   const access = createAccess(parts, tokens, metrics);
   const requests = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
+  const checks = createHealthChecks(parts);
+  const readPendingJobs = () => readQueues(db, undefined);
+  registerHealthMetrics(metrics.registry, { database, engine, checks, readQueues: readPendingJobs });
   registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
   const lag = startEventLoopLagMeter({ ceilingMs: 2 * config.maxEventLoopDelayMs });
   const server = await createHttpServer({
-    contract,
+    contract: { ...contract, ...oauthWireContract },
     handlers: {
       ...customerHandlers(parts, access, tokens),
       ...messagingHandlers(parts, watch),
-      ...publicHandlers(parts),
+      ...publicHandlers(parts, checks),
       mcp: async (request) => {
         const { serveMcpRequest } = await import("../mcp/serve-mcp-request.ts");
-        return serveMcpRequest(request, config.baseUrl);
+        const { resourceMetadata: resourceMetadataUrl } = oauthAddresses(config.baseUrl);
+        return serveMcpRequest(request, { baseUrl: config.baseUrl, resourceMetadataUrl });
       },
     },
     authorise: access.authorise,
@@ -183,6 +195,7 @@ function createAccess(
     pathTokens,
     limits,
     isMetricsToken: isToken,
+    resourceMetadataUrl: oauthAddresses(config.baseUrl).resourceMetadata,
   });
 }
 
@@ -194,8 +207,11 @@ function customerHandlers(
 ) {
   const second = config.secretKeySecond?.reveal();
   const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
+  const passwords = createPasswordHasher();
+  const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
   return {
-    ...accountHandlers({ db, engine, tokens, access, secrets }),
+    ...accountHandlers({ db, engine, access, passwords, signIn }),
+    ...oauthHandlers({ db, outgoing, baseUrl: config.baseUrl, secrets, signIn }),
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),
@@ -214,7 +230,7 @@ function customerHandlers(
         toWebhookRecord(await createDefaultWebhook(trx, box, input), box, { revealSecret: true }),
     }),
     ...sessionHandlers({ db, engine }),
-  } satisfies Partial<Handlers<typeof contract>>;
+  } satisfies Partial<Handlers<typeof contract & typeof oauthWireContract>>;
 }
 
 /** Handlers of messages, events and webhooks. */
@@ -293,18 +309,10 @@ function liveDeps({ config, database: { db }, conversations, sessions, nodes, ou
   return { db, conversations, numbers, runOperation, outgoing, defaultCountry: config.defaultCountry };
 }
 
-function publicHandlers(parts: ApiParts) {
+function publicHandlers(parts: ApiParts, checks: HealthChecks) {
   const { config, database, engine, dataDir } = parts;
   return {
-    ...healthHandlers({
-      database,
-      engine,
-      config,
-      readiness: parts.readiness,
-      dataDir,
-      media: parts.media,
-      clientVersion: parts.clientVersion,
-    }),
+    ...healthHandlers({ config, checks, clientVersion: parts.clientVersion }),
     ...backupHandlers({
       db: database.db,
       engine,

@@ -10,6 +10,7 @@ import type { Log } from "../platform/log/log.ts";
 import { CleanupStack } from "./cleanup-stack.ts";
 import { openDatabases, prepareDatabases } from "./open-databases.ts";
 import { rethrowAsStartError, throwSettingError } from "./start-error.ts";
+import { startTracing } from "./start-tracing.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -50,6 +51,7 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
     openDatabases(config, dataDir.path, log, undo),
     import("./start-serving.ts"),
   ]);
+  startTracing(config, log, undo);
   const { secretKey, box } = await prepareDatabases(config, dataDir.path, store);
   const readiness = { ready: false };
   const { engine, url } = await startServing({

@@ -9,6 +9,7 @@ import { createLeadFollower } from "../features/crm/crm.ts";
 import { createNodeIntegrations } from "../features/integrations/node-integrations.ts";
 import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
+import { createMessageCounters } from "../features/messages/record/create-message-counters.ts";
 import { createReportRecorder } from "../features/messages/record/report-recorder.ts";
 import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
 import { commitPairings, type PairingCommit } from "../features/sessions/sealed-pairing-store.ts";
@@ -22,6 +23,7 @@ import type { DataDir } from "../platform/config/data-dir.ts";
 import { packageVersion as readVersion } from "../platform/config/package-version.ts";
 import type { Readiness } from "../platform/http/http-server.ts";
 import type { Log } from "../platform/log/log.ts";
+import { createMetrics } from "../platform/log/metrics.ts";
 import { createSafeFetch, type SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import { addWorker } from "./add-worker.ts";
@@ -67,6 +69,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   const engine = engineOf(on);
   const suppression = await createSuppressionList(db, box);
   const deliveries = new DeliveryDispatcher(engine);
+  const metrics = createMetrics(config.metricsToken);
   const reports = createReportRecorder({
     db,
     engine,
@@ -75,6 +78,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     followMessages: createLeadFollower(suppression),
     saveChanges: (trx, changes: readonly PairingCommit[]) =>
       commitPairings(trx, box, engine.node.id, changes),
+    counters: createMessageCounters(metrics.registry),
   });
   const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
     rethrowAsStartError,
@@ -95,6 +99,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     clientVersion: await openClientVersion(on, engine, outgoing),
     version: readVersion(),
     log,
+    metrics,
   };
   const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
   const nodes = createClusterNodes({

@@ -1,13 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
 import { type AddedJob, singleJobGroup } from "../../engine/job-store.ts";
-import type { Db, Trx } from "../../platform/db/database.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
-import { ulid, ulidTime } from "../../platform/ulid.ts";
+import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
+import { ulid } from "../../platform/ulid.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
+import { inEventSpans } from "./event-spans.ts";
 import { groupBy } from "./group-by.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
+export { causedBy } from "./event-spans.ts";
+export { createEventStreams, type StreamFrame } from "./event-streams.ts";
+export { getEvent } from "./get-event.ts";
+export { groupBy } from "./group-by.ts";
 export { MAX_BODY_BYTES, serializeEvent } from "./serialize-event.ts";
 
 /** What a filter can exclude: a webhook's `exclude` names the first three; `automatic`: no person sent it. */
@@ -28,6 +33,8 @@ export interface EventDraft {
   isUndelivered?: boolean;
   /** Set if the caller has read it already; otherwise it is read here. */
   instance?: InstanceSnapshot | undefined;
+  /** The span that caused it; without one, the event begins a trace. */
+  trace?: TraceParent | undefined;
 }
 
 /** The instance snapshot that every event contains. */
@@ -53,10 +60,12 @@ export interface EventRecorder {
  * `sequence` has no gaps.
  */
 export async function recordEvents(trx: Trx, drafts: readonly EventDraft[]): Promise<number[]> {
-  const rows = await serialiseAll(trx, drafts);
-  if (rows.length === 0) return [];
-  const { rows: touched } = await sql<{ lane: number }>`${PREPARED_STATEMENT} ${insertEvents(rows)}
-    select lane from queued union select lane from integrated`.execute(trx);
+  const serialised = await serialiseAll(trx, drafts);
+  if (serialised.length === 0) return [];
+  const { rows: touched } = await inEventSpans(serialised, (rows) =>
+    sql<{ lane: number }>`${PREPARED_STATEMENT} ${insertEvents(rows)}
+    select lane from queued union select lane from integrated`.execute(trx),
+  );
   return touched.map((row) => row.lane);
 }
 
@@ -95,7 +104,9 @@ export async function recordEventsWithDeliveries(
   const rows = await serialiseAll(trx, drafts);
   const events = new Map(rows.map((row) => [row.event_id, row]));
   const { rows: found } =
-    rows.length === 0 ? { rows: [] } : await recordedStatement(rows, webhookColumns).execute(trx);
+    rows.length === 0
+      ? { rows: [] }
+      : await inEventSpans(rows, (traced) => recordedStatement(traced, webhookColumns).execute(trx));
   const { instances = [], deliveries = [], webhooks = [], lanes = [] } = found[0] ?? {};
   const jobs = deliveries.map((job) => ({ ...job, run_at: new Date(job.run_at) }));
   const jobsOf = groupBy(jobs, ({ ref }) => events.get(String(ref.event_id))?.instance_id);
@@ -174,6 +185,8 @@ export interface SerialisedEvent {
   /** The body before and after `sequence`, which the inserting statement fills in. */
   head: string;
   tail: string;
+  /** The span for its deliveries; undefined while tracing is off. */
+  trace: TraceParent | undefined;
 }
 
 function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEvent {
@@ -204,19 +217,24 @@ function serialise(draft: EventDraft, snapshot: InstanceSnapshot): SerialisedEve
     is_undelivered: draft.isUndelivered ?? false,
     head: body.slice(0, split),
     tail: body.slice(split + 1),
+    trace: draft.trace,
   };
 }
 
 /** Numbers, stores and queues in one statement, so that no lock on a counter spans a round trip. */
 function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
   const column = (name: keyof SerialisedEvent) => rows.map((row) => row[name]);
+  // While tracing is off, the statement is the same as without it.
+  const isTraced = rows.some(({ trace }) => trace !== undefined);
+  const traceName = isTraced ? sql`trace,` : sql``;
   return sql`
     with draft as (
       select * from (select * from unnest(
         ${column("event_id")}::text[], ${column("event")}::text[], ${column("instance_id")}::bigint[],
         ${column("chat")}::text[], ${column("tags")}::text[], ${column("at")}::timestamptz[],
         ${column("is_undelivered")}::boolean[], ${column("head")}::text[], ${column("tail")}::text[]
-      ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ord)
+        ${isTraced ? sql`, ${column("trace")}::text[]` : sql``}
+      ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ${traceName} ord)
         ${rowCountHint(rows)}) as d
       where ${isSubscribed}
     ), counters as (
@@ -236,7 +254,7 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
         convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
       from numbered n join instance i on i.id = n.instance_id order by n.ord
     ), subscribed as materialized (
-      select n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, w.id as webhook_id,
+      select ${traceName} n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, w.id as webhook_id,
         coalesce(w.lane, i.global_lane) as lane, w.ordering, nextval('delivery_id_seq') as delivery_id
       from numbered n
       join instance i on i.id = n.instance_id
@@ -252,7 +270,8 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
       select delivery_id, event_id, webhook_id, account_id, instance_id, at from subscribed
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
-      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} from subscribed returning *
+      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} ${isTraced ? TRACE_REF : sql``}
+      from subscribed returning *
     ), integrated as (
       insert into job (lane, prio, pos, grp, ref)
       select g.lane, 1, n.sequence, n.chat,
@@ -279,30 +298,5 @@ export const DELIVERY_JOB_GROUP_SQL = sql`
 export const DELIVERY_JOB_REF_SQL = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
   'webhook', webhook_id, 'trigger', 'auto')`;
 
-/** Finds an event of the instance by its number or its `event_id`. */
-export async function getEvent(db: Db, instanceId: number, eventId: string) {
-  const query = db.selectFrom("event").selectAll().where("instance_id", "=", instanceId);
-  const found = eventId.startsWith("evt_")
-    ? await query
-        .where("event_id", "=", eventId)
-        .where("created_at", ">=", dayBefore(eventId))
-        .executeTakeFirst()
-    : /^\d{1,15}$/.test(eventId)
-      ? await query.where("id", "=", Number(eventId)).executeTakeFirst()
-      : undefined;
-  if (!found) throw noEvent();
-  return found;
-}
-
-/** Lets the query skip the partitions before the event: its id begins with its time. */
-function dayBefore(eventId: string): Date {
-  try {
-    return new Date(ulidTime(eventId.slice("evt_".length)).getTime() - 86_400_000);
-  } catch {
-    throw noEvent();
-  }
-}
-
-function noEvent(): GatewayError {
-  return new GatewayError("NOT_FOUND", "There is no such event.");
-}
+/** For a row with a span, which its delivery continues. */
+const TRACE_REF = sql`|| jsonb_strip_nulls(jsonb_build_object('trace', trace))`;

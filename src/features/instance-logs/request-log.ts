@@ -71,8 +71,9 @@ function toRow({ caller, ...completed }: CompletedRequest): LoggedRequest | unde
   return {
     account_id: caller.kind === "admin" ? null : caller.account_id,
     instance_id: caller.kind === "key" ? caller.instance_id : (instance_id ?? null),
-    caller: caller.kind,
-    user_id: caller.kind === "user" ? caller.user_id : null,
+    // What an assistant does, it does for its user.
+    caller: caller.kind === "assistant" ? "user" : caller.kind,
+    user_id: "user_id" in caller ? caller.user_id : null,
     key_id: caller.kind === "key" ? caller.key_id : null,
     method,
     route,

@@ -37,6 +37,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["accounts", "Accounts"],
   ],
   reference: [
+    ["command-line", "Command line"],
     ["errors", "Errors"],
     ["events", "Events and payloads"],
     ["configuration", "Configuration"],
@@ -49,6 +50,8 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["scaling", "Scaling"],
     ["backups", "Backups"],
     ["privacy", "Privacy"],
+    ["monitoring", "Monitoring"],
+    ["tracing", "Tracing"],
   ],
   reliability: [
     ["reliability", "Promises and their tests"],
@@ -60,6 +63,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
     ["releasing", "Releasing"],
+    ["panel-design", "The design of the panel"],
     ["mutation-testing", "Mutation testing"],
     ["real-programs", "Tests with real programs"],
     ["real-phone-checklist", "Tests with a real phone"],

@@ -15,6 +15,8 @@ import { GUIDE_POLICY, LINK_POLICY, PAGE_POLICY, REFERENCE_POLICY } from "./page
 import { postmanCollection } from "./postman-collection.ts";
 import { textHandlers } from "./text-handlers.ts";
 
+export { escapeHtml, pageLayout } from "./page-layout.ts";
+
 const HTML = "text/html; charset=utf-8";
 const JSON_TYPE = "application/json; charset=utf-8";
 const CSS = "text/css; charset=utf-8";

@@ -382,9 +382,14 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "Send an event again to every active webhook that subscribes to it",
+    summary: "Send an event again to every active webhook that subscribes to it, or to one of them",
     message: "Event queued for delivery",
-    input: z.object({ id: instanceId, eventId: boundedText(64).min(1) }),
+    example: { webhook_id: 3 },
+    input: z.object({
+      id: instanceId,
+      eventId: boundedText(64).min(1),
+      webhook_id: rowId.optional().describe("Only to this webhook, if it subscribes to the event."),
+    }),
     output: resent,
   }),
   recoverWebhook: route({

@@ -1,5 +1,6 @@
 import type { FetchOutcome, SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { LoadedDelivery } from "./delivery-loader.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
@@ -11,6 +12,8 @@ export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlob
   body: Buffer;
   /** Number of this attempt, from 1. */
   attempt: number;
+  /** The span of the attempt; undefined while tracing is off. */
+  trace?: TraceParent | undefined;
 };
 
 export interface DeliverWebhookOptions {
@@ -28,15 +31,16 @@ export async function deliverWebhook(
   delivery: WebhookDelivery,
 ): Promise<FetchOutcome> {
   const { outgoing, box, timeoutMs, version } = options;
-  const { webhook, isGlobal, body } = delivery;
+  const { webhook, isGlobal, body, trace } = delivery;
   const secrets = openSecrets(webhook, box);
   const headers = openHeaders(webhook, box);
   const outcome = await outgoing.fetch({
     url: webhook.url,
     method: "POST",
     headers: {
-      ...headers,
+      ...(trace === undefined ? headers : withoutTraceContext(headers)),
       ...deliveryHeaders(delivery, secrets, new Date()),
+      ...(trace !== undefined && { traceparent: trace }),
       "user-agent": `Waygate-Webhooks/${version}`,
     },
     body,
@@ -87,6 +91,11 @@ function wahaHeaders(secret: string, body: Buffer, delivery: string, at: Date): 
     "x-webhook-hmac": signWaha(secret, body),
     "x-webhook-hmac-algorithm": "sha512",
   };
+}
+
+/** The webhook's own headers of this kind would contradict the trace. */
+function withoutTraceContext(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^trace(parent|state)$/i.test(name)));
 }
 
 const SHORTEST_SECRET = 8;

@@ -33,4 +33,9 @@ export const DELIVERY_HEADERS: readonly DeliveryHeader[] = [
     description:
       "Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body, keyed with the decoded secret.",
   },
+  {
+    name: "traceparent",
+    description: "W3C Trace Context: the span of this attempt, if `WAYGATE_TRACING` is on.",
+    isOptional: true,
+  },
 ];

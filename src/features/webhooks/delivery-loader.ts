@@ -4,6 +4,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { type PartitionRange, withPartitions } from "../../platform/db/partitions.ts";
 import { rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import type { DeliveryTable } from "../../tables.ts";
 import { isReported } from "../events/events.ts";
 import { openUrl, type WebhookRow } from "./webhook-record.ts";
@@ -18,6 +19,8 @@ export interface DeliveryRef {
   trigger: "auto" | "manual";
   /** A manual attempt without automatic retries: its failure fails the delivery. */
   alone?: true;
+  /** The span of the event, or of the request that repeats its delivery. */
+  trace?: TraceParent;
 }
 
 /** The webhook columns that a delivery needs; `url` is the unmasked one. */

@@ -3,7 +3,7 @@ import type { Job } from "../../engine/lane-kind.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
-import type { EventDraft } from "../events/events.ts";
+import { causedBy, type EventDraft } from "../events/events.ts";
 import type { AttemptRecord } from "./attempt-writer.ts";
 import { type AttemptDecision, describeFailure, isSuccess } from "./decide-attempt.ts";
 import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
@@ -81,12 +81,16 @@ export function describeAttempt(outcome: FetchOutcome) {
 }
 
 /** Deliveries of `webhook.*` events are not reported themselves. */
-function report({ loaded, outcome, attempt }: CompletedAttempt, retryAfterMs: number | null): EventDraft[] {
+function report(
+  { job, loaded, outcome, attempt }: CompletedAttempt,
+  retryAfterMs: number | null,
+): EventDraft[] {
   const { event, webhook } = loaded;
   if (event.event.startsWith("webhook.")) return [];
   const { success, status_code, error } = describeAttempt(outcome);
   const name = success ? "webhook.sent" : retryAfterMs === null ? "webhook.failed" : "webhook.retrying";
   const next_retry_at = retryAfterMs === null ? null : new Date(Date.now() + retryAfterMs).toISOString();
   const about = { event_id: event.event_id, event: event.event, attempt, status_code, error, next_retry_at };
-  return [deliveryReport(name, event.instance_id, webhook, about)];
+  const { trace } = job.ref as DeliveryRef;
+  return [causedBy(deliveryReport(name, event.instance_id, webhook, about), trace)];
 }

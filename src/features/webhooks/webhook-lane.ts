@@ -4,8 +4,10 @@ import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
+import { inAttemptSpan } from "./attempt-span.ts";
 import { createAttemptWriter } from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
+import type { AttemptCounter } from "./create-attempt-counter.ts";
 import { decideAttempt, isSuccess } from "./decide-attempt.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
@@ -23,6 +25,7 @@ export interface WebhookLaneOptions extends DeliverWebhookOptions {
   baseUrl: string;
   scheduleMs: readonly number[];
   log: Pick<Log, "warn" | "info">;
+  countAttempt?: AttemptCounter;
 }
 
 /** A webhook's deliveries: one at a time per chat, and four at a time once the receiver is healthy. */
@@ -79,13 +82,16 @@ async function attemptDelivery(
 ): Promise<CompletedAttempt> {
   const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
   const attempt = loaded.delivery.attempts + 1;
-  const outcome = await deliverWebhook(options, { ...loaded, body, attempt });
+  const delivery = { ...loaded, body, attempt };
+  const outcome = await inAttemptSpan(delivery, (job.ref as DeliveryRef).trace, (trace) =>
+    deliverWebhook(options, { ...delivery, trace }),
+  );
   const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
   return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
 }
 
 /** Records an attempt and all its effects; returns whether the job is deleted. */
-function createRecorder({ db, engine, log }: WebhookLaneOptions) {
+function createRecorder({ db, engine, log, countAttempt }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
   const logChange = createReceiverLog(log);
 
@@ -97,6 +103,7 @@ function createRecorder({ db, engine, log }: WebhookLaneOptions) {
     if (recorded.isOwned) {
       engine.wake(recorded.wake);
       logChange(recorded.change, record);
+      countAttempt?.(record);
     } else engine.markLaneLost(job.lane.id);
     // A success has ended the automatic retries, for which other deliveries of the chat may wait.
     const isManual = (job.ref as DeliveryRef).trigger === "manual";

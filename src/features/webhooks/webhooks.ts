@@ -18,6 +18,7 @@ import { createWebhookTest, type WebhookTestDeps } from "./webhook-test.ts";
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
+export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 export { readInstanceSecrets } from "./read-instance-secrets.ts";
 export { longestRetryScheduleMs } from "./retry-schedule.ts";
 export { signBody, signStandard } from "./webhook-signature.ts";

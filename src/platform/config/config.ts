@@ -31,8 +31,15 @@ export class ConfigError extends Error {
   }
 }
 
-/** Variables that other programs of Waygate read (the assistant tools), and variables for tests. */
-const ELSEWHERE = ["WAYGATE_API_KEY", "WAYGATE_INSTANCE_ID"];
+/** Variables of the commands that call a gateway, and variables for tests. */
+const ELSEWHERE = [
+  "WAYGATE_API_KEY",
+  "WAYGATE_INSTANCE_ID",
+  "WAYGATE_URL",
+  "WAYGATE_EMAIL",
+  "WAYGATE_PASSWORD",
+  "WAYGATE_TOKEN",
+];
 const FAULT_POINT = "WAYGATE_FAULT_POINT";
 const CLIENT_VERSION_ORIGIN = "WAYGATE_CLIENT_VERSION_ORIGIN";
 const FOR_TESTS = [FAULT_POINT, CLIENT_VERSION_ORIGIN];

@@ -318,7 +318,9 @@ describe("environment variables", () => {
   });
 
   it("of other programs are ignored", () => {
-    expect(problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "1" })).toEqual([]);
+    expect(
+      problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_URL: "x", WAYGATE_TOKEN: "y" }),
+    ).toEqual([]);
   });
 
   it("of a Kubernetes service called waygate are ignored", () => {

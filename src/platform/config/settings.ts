@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Secret } from "../secrets/secret.ts";
+import { LOG_SETTINGS } from "./log-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import * as type from "./setting-types.ts";
 
@@ -302,16 +303,5 @@ export const SETTINGS = z.object({
       "How long a send waits for the network's acknowledgement, before its outcome counts as unknown.",
     )
     .meta({ env: "WAYGATE_ACK_TIMEOUT" }),
-  logLevel: type
-    .oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
-    .prefault("info")
-    .describe("Lowest level that is logged.")
-    .meta({ section: "Logs and metrics", env: "WAYGATE_LOG_LEVEL" }),
-  metricsToken: type
-    .secret(16)
-    .optional()
-    .describe(
-      "Bearer token of `/metrics` and of the details of `/health`, 16 characters or more. Not set: `/metrics` is closed, and the details of `/health` need the administrative token.",
-    )
-    .meta({ env: "WAYGATE_METRICS_TOKEN" }),
+  ...LOG_SETTINGS,
 });

@@ -6,7 +6,8 @@ import { anonymiseIp } from "../outgoing/ip-address.ts";
 import type { Caller } from "./handler.ts";
 import { type LoadShedder, overloadedError } from "./load-shedder.ts";
 import { createRejectedRequestLog, type LogRejectedRequest } from "./rejected-request-log.ts";
-import { errorBody } from "./response-serializer.ts";
+import { traceIdOf } from "./request-span.ts";
+import { errorBody, oauthErrorBody } from "./response-serializer.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 import { unknownRouteMessage } from "./unknown-route-message.ts";
 import { whenClosed } from "./when-closed.ts";
@@ -24,6 +25,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     keepBytes?: boolean;
+    takesForm?: boolean;
+    errorFormat?: "oauth" | undefined;
     bodyLimitValues?: number;
     /** Served under any load: health checks. */
     isNeverShed?: boolean;
@@ -51,6 +54,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
   app.decorateRequest("databaseError", undefined);
   app.decorateRequest("refusal", undefined);
   app.decorateRequest("bytes", undefined);
+  app.decorateRequest("span", undefined);
   const logRefusal = createRejectedRequestLog({ log: options.log });
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
@@ -98,7 +102,7 @@ function reportResponse(
     const account_id = caller && "account_id" in caller ? caller.account_id : undefined;
     const { ip, refusal: code } = request;
     const entry = { method, route, status, code, request_id, account_id, ip: anonymiseIp(ip) };
-    log.info({ ...entry, duration_ms }, "request");
+    log.info({ ...entry, ...traceIdOf(request), duration_ms }, "request");
     if (isRefusedCaller(status, caller)) logRefusal(entry);
     const instance_id = instanceOf(request, route);
     onResponse({
@@ -164,7 +168,10 @@ export function sendErrorResponse(
     sendNotFoundPage(reply, notFoundPage);
     return;
   }
-  const { type, body } = errorBody(error, request.id, request.headers.accept);
+  const isOAuth = request.routeOptions?.config?.errorFormat === "oauth";
+  const { type, body } = isOAuth
+    ? oauthErrorBody(error)
+    : errorBody(error, request.id, request.headers.accept);
   reply.code(error.status).type(type).send(body);
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { isDatabaseUnavailable } from "../db/database.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Log } from "../log/log.ts";
+import { traceParentOf } from "../tracing/tracing.ts";
 import { isEmptyBody } from "./body/add-body-parsers.ts";
 import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-limit.ts";
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
@@ -13,6 +14,7 @@ import { createInProcessFetch } from "./in-process-fetch.ts";
 import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
 import { overloadedError } from "./load-shedder.ts";
 import type { LongLivedResponses } from "./long-lived-responses.ts";
+import { startRequestSpan } from "./request-span.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
 import { whenClosed } from "./when-closed.ts";
@@ -47,11 +49,14 @@ export function addRoute(
     bodyLimit: bodyLimitOf(route, options),
     config: {
       keepBytes: route.signed ?? false,
+      takesForm: route.takesForm ?? false,
+      errorFormat: route.errorFormat,
       isNeverShed: route.isExemptFromLimits ?? false,
       ...bodyLimitValuesOf(route),
     },
     onRequest: async (request, reply) => {
       await identifyRequest(route, request, reply, options.authorise);
+      startRequestSpan(request, reply);
     },
     handler: async (request, reply) => {
       const work = async (spool: UploadSpool) => {
@@ -154,6 +159,7 @@ async function toHandlerRequest(
     request_id: request.id,
     ip: request.ip,
     idempotencyKey,
+    trace: traceParentOf(request.span),
     bytes: request.bytes,
     reserveMemory: (bytes) => {
       if (!bodyMemory.reserveMore(request, bytes))

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../log/log.ts";
-import type { Contract, InputOf, OutputOf, Route } from "./route.ts";
+import type { TraceParent } from "../tracing/trace-parent.ts";
+import type { AssistantScope, Contract, InputOf, OutputOf, Route } from "./route.ts";
 
 /** The caller, after the check of the credential. */
 export type Caller =
@@ -25,6 +26,17 @@ export type Caller =
       /** What it reads: its own instance, or all of the account's. */
       scope: "instance" | "account";
     }
+  | {
+      /** An assistant that a user has connected through OAuth. */
+      kind: "assistant";
+      account_id: number;
+      user_id: number;
+      role: "super_admin" | "admin" | "agent";
+      grant_id: number;
+      /** The only instances that it reaches. */
+      instance_ids: readonly number[];
+      scopes: readonly AssistantScope[];
+    }
   | { kind: "admin" };
 
 /** The credential of a request: an API key, a JWT, or the administrative token. */
@@ -46,6 +58,8 @@ export interface AuthoriseRequest {
   readonly ip: string;
   /** Headers set here are sent with any response (rate limits). */
   readonly responseHeaders: Record<string, string>;
+  /** Sent by a handler of this process (`fetchAsCaller`). */
+  readonly isInProcess?: boolean;
   /** Rechecks the caller of a response that is still being sent; does not count against the rate limits. */
   readonly isRecheck?: boolean;
 }
@@ -66,6 +80,8 @@ export interface HandlerRequest<R extends Route> {
   readonly ip: string;
   /** The validated `Idempotency-Key` header, on routes that honour it. */
   readonly idempotencyKey: string | undefined;
+  /** The span of the request, for what it causes; undefined while tracing is off. */
+  readonly trace: TraceParent | undefined;
   /** The raw JSON body, on routes that are `signed`. */
   readonly bytes: Buffer | undefined;
   /**

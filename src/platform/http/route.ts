@@ -28,6 +28,10 @@ export type RouteAccess =
 export const PLAN_FEATURES = ["campaigns", "crm", "integrations"] as const;
 export type PlanFeature = (typeof PLAN_FEATURES)[number];
 
+/** What a user can allow an assistant that connects through OAuth. */
+export const ASSISTANT_SCOPES = ["read", "send", "groups"] as const;
+export type AssistantScope = (typeof ASSISTANT_SCOPES)[number];
+
 /**
  * Alternative names of a field, by its canonical name; a dot reaches into an object (`key.id`). The canonical
  * name wins, then the first given alias. Applies to query and body, never to the path.
@@ -103,6 +107,15 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly spooled?: boolean;
   /** Media types that the whole body may have; the body is then the file. */
   readonly uploadTypes?: readonly "text/csv"[];
+  /** The body is an HTML form without files, not JSON. */
+  readonly takesForm?: true;
+  /** Errors of the server have the body that OAuth defines (RFC 6749). */
+  readonly errorFormat?: "oauth";
+  /**
+   * How the token of an assistant opens this route: sent by the assistant, or only by the tools that it calls. Routes
+   * with access `instance` are open to tools anyway.
+   */
+  readonly assistants?: "directly" | "by tools";
   /** Passes the raw JSON body to the handler, so that it can verify the signature first. */
   readonly signed?: boolean;
   /** Largest body; by default the server's limit, which is higher on routes that take files. */

@@ -16,6 +16,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   "job_id",
   "lane_id",
   "request_id",
+  "trace_id",
   "sequence",
   "access",
   "account_type",

@@ -1,5 +1,5 @@
 import type { Trx } from "../../../platform/db/database.ts";
-import type { EventDraft } from "../../events/events.ts";
+import { causedBy, type EventDraft } from "../../events/events.ts";
 import { queueInboundFiles } from "../../media/media.ts";
 import { type MessageRow, readForEvents } from "../log/message-view.ts";
 import { receivedEvent, sentEvent } from "../message-events.ts";
@@ -48,7 +48,7 @@ export async function applyInboundMessages(
   const events = rows.map((row) => {
     const { index = 0, one } = messages.get(keyOf(row)) ?? {};
     const draft = row.from_me ? sentEvent(row) : receivedEvent(row, { offline: one?.message.offline });
-    return { message: index, draft };
+    return { message: index, draft: causedBy(draft, one?.trace) };
   });
   return { events, lanes };
 }

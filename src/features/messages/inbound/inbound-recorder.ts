@@ -3,6 +3,7 @@ import { phoneOfJid } from "../../../network/jid.ts";
 import { cleanJson } from "../../../platform/text/clean-text.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
+import { inReceivingSpans } from "./receiving-spans.ts";
 
 export interface InboundRecorder<Change> {
   /**
@@ -37,17 +38,21 @@ export function createInboundRecorder<Change>(
   return {
     async record({ id: instance_id, account_id }, received, change) {
       if (received.length === 0 && change === undefined) return true;
-      const messages = await Promise.all(
-        received.map((one) => placeInChat(conversations, { instance_id, account_id }, cleanJson(one))),
-      );
-      return writer.write({ instance_id, messages, change });
+      return inReceivingSpans(instance_id, received, async (traces) => {
+        const messages = await Promise.all(
+          received.map((one, nth) =>
+            placeInChat(conversations, { instance_id, account_id, trace: traces[nth] }, cleanJson(one)),
+          ),
+        );
+        return writer.write({ instance_id, messages, change });
+      });
     },
   };
 }
 
 async function placeInChat(
   conversations: Conversations,
-  owner: Pick<InboundMessage, "instance_id" | "account_id">,
+  { trace, ...owner }: Pick<InboundMessage, "instance_id" | "account_id" | "trace">,
   message: NetworkMessage,
 ): Promise<InboundMessage> {
   const chat = await conversations.getOrCreate({
@@ -57,7 +62,7 @@ async function placeInChat(
     ...chatIdentity(message),
   });
   const sender = await conversations.identify(owner.instance_id, message.sender);
-  return { ...owner, conversation_id: chat.id, message: { ...message, sender, chat: chat.jid } };
+  return { ...owner, trace, conversation_id: chat.id, message: { ...message, sender, chat: chat.jid } };
 }
 
 /** In a direct chat the sender is the chat, unless the instance sent the message. */

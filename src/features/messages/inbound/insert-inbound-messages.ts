@@ -3,6 +3,7 @@ import type { NetworkMessage } from "../../../network/driver.ts";
 import { compileOnce } from "../../../platform/db/compile-once.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { type MessageRow, selectForEvents, UNDECRYPTED_TYPE } from "../log/message-view.ts";
 import { searchWords } from "../log/search-words.ts";
 
@@ -12,6 +13,8 @@ export interface InboundMessage {
   instance_id: number;
   conversation_id: number;
   message: NetworkMessage;
+  /** The span that its event belongs to. */
+  trace?: TraceParent | undefined;
 }
 
 /** A stored message with what its followers need. */
@@ -70,7 +73,7 @@ const UNDECRYPTED = sql.lit(UNDECRYPTED_TYPE);
 const CREATES_LEADS_SQL = sql<boolean>`(
   select a.settings ->> 'auto_create_leads' is not distinct from 'true' from account a where a.id = m.account_id)`;
 
-function toInput({ message, ...chat }: InboundMessage, ord: number) {
+function toInput({ message, trace: _trace, ...chat }: InboundMessage, ord: number) {
   const { content, from_me } = message;
   return {
     ...chat,

@@ -2,8 +2,9 @@ import { sql } from "kysely";
 import type { MessageStatus } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
-import { type EventDraft, recordEvents } from "../../events/events.ts";
+import { causedBy, type EventDraft, recordEvents } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
 import {
   type MessageRow,
@@ -70,7 +71,8 @@ export async function applyReceipts(trx: Trx, receipts: readonly MessageReceipt[
     .map((id) => ({ id }));
   if (raised.length + moved.length === 0) return NOTHING;
   const outcomes = raised.filter((row) => row.is_outcome);
-  const freed = outcomes.length === 0 ? [] : await endSends(trx, outcomes);
+  const ended = outcomes.length === 0 ? [] : await endSends(trx, outcomes);
+  const traces = new Map(ended.map(({ id, trace }) => [id, trace ?? undefined]));
   const withFile = outcomes.filter((row) => row.waiting_file !== null);
   const lanes = withFile.length === 0 ? [] : await retainFilesOf(trx, withFile);
   const isCurrent = withFile.length + moved.length === 0;
@@ -78,12 +80,12 @@ export async function applyReceipts(trx: Trx, receipts: readonly MessageReceipt[
   const byId = new Map(rows.map((row) => [row.id, row]));
   return {
     events: receipts.flatMap((receipt, index) =>
-      eventsOf({ receipt, index, raised, move: groups.advanceBy(receipt), rows: byId }),
+      eventsOf({ receipt, index, raised, move: groups.advanceBy(receipt), rows: byId, traces }),
     ),
     decided: outcomes.flatMap(({ id }) => byId.get(id) ?? []),
     campaignMessages: raised.filter(({ origin }) => origin === "campaign").map(({ id }) => id),
     lanes,
-    freed,
+    freed: [...new Set(ended.map(({ lane }) => lane))],
   };
 }
 
@@ -157,10 +159,19 @@ async function retainFilesOf(trx: Trx, messages: readonly MessageRow[]): Promise
   return queueSentFiles(trx, rows);
 }
 
+/** A send whose waiting job was deleted. */
+interface EndedSend {
+  /** Row number of the message. */
+  id: number;
+  lane: number;
+  /** The span that the send belongs to. */
+  trace: TraceParent | null;
+}
+
 /** Deletes the waiting jobs of decided sends. */
-async function endSends(trx: Trx, messages: readonly MessageRow[]): Promise<number[]> {
+async function endSends(trx: Trx, messages: readonly MessageRow[]): Promise<EndedSend[]> {
   const ids = messages.map(({ id }) => id);
-  const { rows } = await sql<{ lane: number }>`${PREPARED_STATEMENT}
+  const { rows } = await sql<EndedSend>`${PREPARED_STATEMENT}
     with decided as (
       select m.id, i.lane from message m join instance i on i.id = m.instance_id
       where m.id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})
@@ -168,10 +179,10 @@ async function endSends(trx: Trx, messages: readonly MessageRow[]): Promise<numb
       delete from job j using decided d
       where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()
         and j.ref ->> 'do' = 'send'
-      returning j.lane
+      returning j.pos as id, j.lane, j.ref ->> 'trace' as trace
     )
-    select distinct lane from ended`.execute(trx);
-  return rows.map((row) => row.lane);
+    select id, lane, trace from ended`.execute(trx);
+  return rows;
 }
 
 const EVENT_OF: Partial<Record<MessageStatus, EventDraft["event"]>> = {
@@ -189,18 +200,24 @@ interface ReceiptChanges {
   move: GroupReceiptAdvance | undefined;
   /** The messages after the change, by row number. */
   rows: ReadonlyMap<number, MessageRow>;
+  /** The spans of the sends that the receipts decide, by row number. */
+  traces: ReadonlyMap<number, TraceParent | undefined>;
 }
 
 /**
  * The outcomes that the receipt decides, then one event for the messages that it advanced; in a group, for
  * the member who sent it.
  */
-function eventsOf({ receipt, index, raised, move, rows }: ReceiptChanges): ReceiptEvent[] {
+function eventsOf({ receipt, index, raised, move, rows, traces }: ReceiptChanges): ReceiptEvent[] {
   const own = raised.filter((row) => row.receipt === index);
   const sent = own
     .filter((row) => row.is_outcome)
     .flatMap(({ id }) => rows.get(id) ?? [])
-    .map((row) => ({ receipt: index, messages: [row.id], draft: sentEvent(row) }));
+    .map((row) => ({
+      receipt: index,
+      messages: [row.id],
+      draft: causedBy(sentEvent(row), traces.get(row.id)),
+    }));
   const advanced = (move?.messages ?? own.map(({ id }) => id)).flatMap((id) => rows.get(id) ?? []);
   const event = EVENT_OF[receipt.status];
   const [first] = advanced;

@@ -2,7 +2,7 @@ import { createBatchWriter } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import type { EventDraft, EventRecorder } from "../../events/events.ts";
+import { causedBy, type EventDraft, type EventRecorder } from "../../events/events.ts";
 import {
   applyInboundMessages,
   type InboundEvent,
@@ -20,10 +20,12 @@ import {
   outcomeEvent,
   type SendOutcome,
 } from "../send/record-outcome.ts";
+import type { MessageCounters } from "./create-message-counters.ts";
 
 export interface ReportRecorderDeps<Change> extends ReportWriters<Change> {
   db: Db;
   engine: Engine;
+  counters?: MessageCounters;
 }
 
 /** What else writes in the transaction of a batch. */
@@ -54,21 +56,23 @@ type MessageReport<Change> =
 export function createReportRecorder<Change>({
   db,
   engine,
+  counters,
   ...writers
 }: ReportRecorderDeps<Change>): ReportRecorder<Change> {
   const writer = createBatchWriter<MessageReport<Change>, boolean>({
     groupOf: ({ outcome, receipt, inbound }) => (outcome ?? receipt ?? inbound).instance_id,
     isBulk: ({ inbound }) => inbound?.messages.some(({ message }) => message.history) === true,
     async write(reports) {
-      const { startDeliveries, lanes, freed, decided, saved } = await db
-        .transaction()
-        .execute((trx) => recordReports(trx, reports, writers));
+      const recorded = await db.transaction().execute((trx) => recordReports(trx, reports, writers));
+      const { startDeliveries, lanes, freed, decided, saved } = recorded;
       faultPoint("report:after-commit");
       if (saved.size > 0) faultPoint("inbound:after-commit");
       startDeliveries();
       engine.wake(lanes);
       engine.wake(freed, { changed: true });
       publishOutcomes(engine, decided, awaitedBy(reports));
+      for (const message of decided) counters?.countOutcome(message);
+      counters?.countReceived(recorded.received);
       return reports.map((report) => isStored(report, saved));
     },
   });
@@ -96,6 +100,8 @@ interface RecordedReports<Change> {
   freed: number[];
   /** Messages that got their outcome. */
   decided: MessageRow[];
+  /** How many received messages its events report. */
+  received: number;
 }
 
 /** Messages are stored only with the change of their session; to its next owner, the network delivers them again. */
@@ -130,6 +136,7 @@ async function recordReports<Change>(
     lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes],
     freed: advanced.freed,
     decided: [...ended.decided, ...advanced.decided],
+    received: received.events.filter(({ draft }) => draft.event === "message.received").length,
   };
 }
 
@@ -150,9 +157,15 @@ function eventsInOrder(
     firstReports.set(message, Math.min(arrival, firstReports.get(message) ?? arrival));
   for (const [arrival, { outcome }] of reports.entries()) if (outcome) note(outcome.id, arrival);
   for (const event of ofReceipts) for (const message of event.messages) note(message, arrivalOf(event));
+  const traces = new Map(
+    reports.flatMap(({ outcome }) => (outcome?.trace ? [[outcome.id, outcome.trace] as const] : [])),
+  );
   const events = [
     ...decided.flatMap((row) =>
-      outcomeEvent(row).map((draft) => ({ draft, arrival: firstReports.get(row.id) ?? 0 })),
+      outcomeEvent(row).map((draft) => ({
+        draft: causedBy(draft, traces.get(row.id)),
+        arrival: firstReports.get(row.id) ?? 0,
+      })),
     ),
     ...ofReceipts.map((event) => ({ draft: event.draft, arrival: arrivalOf(event) })),
     ...ofMessages.map(({ draft, message }) => ({ draft, arrival: messageArrivals[message] ?? 0 })),

@@ -3,6 +3,8 @@ import { newMessageId, phoneOfJid } from "../../../network/jid.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
+import { inSpan, type NewSpan, traceParentOf } from "../../../platform/tracing/tracing.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
 import type { StoredContent } from "../log/message-view.ts";
@@ -28,6 +30,8 @@ export interface SendRequest {
   metadata: Record<string, unknown> | null;
   delay_ms: number;
   idempotency: IdempotencyKey | null;
+  /** The span that the send belongs to. */
+  trace?: TraceParent | undefined;
 }
 
 export interface AcceptSendOptions {
@@ -48,7 +52,34 @@ export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: num
  * Accepts a send as a row and a job in one commit, and begins it in the same commit if it need not wait.
  * Undefined if an earlier request has used its key.
  */
-export async function acceptSend(
+export function acceptSend(
+  options: AcceptSendOptions,
+  request: SendRequest,
+): Promise<AcceptedSend | undefined> {
+  return inSpan(
+    "accept send",
+    () => spanOf(request),
+    async (span) => {
+      const accepted = await acceptOrDrop(
+        options,
+        span ? { ...request, trace: traceParentOf(span) } : request,
+      );
+      if (accepted) span?.setAttribute("messaging.message.id", accepted.message_id);
+      return accepted;
+    },
+  );
+}
+
+function spanOf({ trace: parent, instance, mode, origin }: SendRequest): NewSpan {
+  const attributes = {
+    "waygate.instance.id": instance.id,
+    "waygate.send.mode": mode,
+    "waygate.send.origin": origin,
+  };
+  return { parent, attributes };
+}
+
+async function acceptOrDrop(
   options: AcceptSendOptions,
   request: SendRequest,
 ): Promise<AcceptedSend | undefined> {
@@ -88,7 +119,7 @@ async function beginAtOnce(
   return inserted && toAccepted(message, inserted);
 }
 
-/** Whether the send may begin as soon as it is accepted, as far as the request tells. */
+/** Whether nothing in the request prevents the send from beginning as soon as it is accepted. */
 function isSimple({ mode, content, delay_ms }: SendRequest): boolean {
   return mode === "sync" && content.kind !== "media" && delay_ms === 0;
 }

@@ -66,11 +66,11 @@ export function createSendHandler(deps: HandleSendDeps) {
     route: string,
     instance_id: number,
     kind: ContentKind,
-    { input, caller, idempotencyKey }: SendRequestContext,
+    { input, caller, idempotencyKey, trace }: SendRequestContext,
   ): Promise<SendResponse> => {
     const mode = modeOf(input);
     const idempotency = idempotencyOf(route, idempotencyKey, input);
-    const command = { instance_id, kind, input, mode, origin: originOf(caller), idempotency };
+    const command = { instance_id, kind, input, mode, origin: originOf(caller), idempotency, trace };
     try {
       return await handleSend(handlerDeps, command);
     } catch (error) {

@@ -4,6 +4,7 @@ import type { AddedJob } from "../../../engine/job-store.ts";
 import type { Jid, MessageId } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { currentMonth } from "../../plans/plans.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import { searchWords } from "../log/search-words.ts";
@@ -43,6 +44,8 @@ export interface NewMessage {
   awaited_by?: string;
   /** The monthly message limit of the account's plan; null: no limit. */
   max_messages: number | null;
+  /** The span that the send belongs to. */
+  trace?: TraceParent | undefined;
   /** Lets the statement submit the message, or refuse it if its instance has changed. */
   owner?: LaneOwner;
 }
@@ -121,12 +124,20 @@ function toInserted(message: NewMessage, id: number, row: InsertedRow): Inserted
 }
 
 function toAddedJob(
-  { lane, jid, awaited_by }: NewMessage,
+  { lane, jid, awaited_by, trace }: NewMessage,
   id: number,
   { job, prio, run_at }: InsertedRow,
 ): AddedJob | undefined {
   if (job === null || prio === null || run_at === null) return undefined;
-  return { id: job, lane, prio, pos: id, grp: jid, run_at, ref: { do: "send", message: id, awaited_by } };
+  return {
+    id: job,
+    lane,
+    prio,
+    pos: id,
+    grp: jid,
+    run_at,
+    ref: { do: "send", message: id, awaited_by, trace },
+  };
 }
 
 /** `month`: some plans have a limit. Plans without one use no counter, which all sends would share. */
@@ -149,7 +160,7 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
-        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text,
+        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text, trace text,
         max_messages bigint, may_submit boolean, route text, key text, fingerprint text, words text[])
       order by ord ${rowCountHint(input)}
     )${submission ? sql`, ${submission.loaded}` : sql``}, numbered as materialized (
@@ -213,7 +224,8 @@ const QUEUED = sql`
           select from accepted s where s.mode = 'sync' and s.lane = a.lane and s.jid = a.jid and s.ord >= a.ord
         ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id else a.jid end,
         coalesce(a.run_at, now()),
-        jsonb_strip_nulls(jsonb_build_object('do', 'send', 'message', a.id, 'awaited_by', a.awaited_by))
+        jsonb_strip_nulls(jsonb_build_object('do', 'send', 'message', a.id, 'awaited_by', a.awaited_by,
+          'trace', a.trace))
       from accepted a order by a.ord
       returning id, pos, prio, run_at
     )`;

@@ -2,6 +2,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import type { NumberResolver } from "../../contacts/contacts.ts";
 import { findQuickReply } from "../../quick-replies/quick-replies.ts";
 import type { StoredContent } from "../log/message-view.ts";
@@ -39,11 +40,13 @@ export interface SendCommand {
   mode: SendRequest["mode"];
   origin: SendRequest["origin"];
   idempotency: IdempotencyKey | null;
+  /** The span that the send belongs to. */
+  trace: TraceParent | undefined;
 }
 
 /** Checks and parses a send. Rejects everything possible before it fetches the file. */
 export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): Promise<SendRequest> {
-  const { instance_id, kind, input, mode, origin, idempotency } = command;
+  const { instance_id, kind, input, mode, origin, idempotency, trace } = command;
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
   const recipient = readRecipient(kind, input, quoted, deps.defaultCountry);
   const readInstance = () => requireSendable(deps, command, recipient.jid);
@@ -68,6 +71,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
     metadata: input.metadata ?? null,
     delay_ms: input.delay ?? 0,
     idempotency,
+    trace,
   };
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import type { EventDraft } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
@@ -31,6 +32,8 @@ export interface SendOutcome {
   only_if_not_submitted?: boolean;
   /** The media reference with which the network can serve the file again. */
   media_ref?: unknown;
+  /** The span that the event of the outcome belongs to. */
+  trace?: TraceParent | undefined;
 }
 
 export interface OutcomeRecorder {

@@ -15,6 +15,7 @@ import {
   failSend,
   loseLane,
   NOT_YET,
+  recordOutcome,
   requeueSend,
   waitForReceipt,
   withdrawSend,
@@ -24,6 +25,7 @@ import type { SendContext, SendRunnerDeps, SendRunnerOptions } from "./run/send-
 import { holdUntilUnlocked, SEND_HOLDS } from "./run/send-holds.ts";
 import { lastAttemptError, retryAfterLostAck, toFailedSendAttempt } from "./run/send-retries.ts";
 import { type SendSlot, SendThrottle } from "./run/send-throttle.ts";
+import { endWith, startSubmissionSpan } from "./run/submission-span.ts";
 import { SEND_ERROR, toSendError } from "./send-error.ts";
 import type { LaneOwner } from "./submit-accepted.ts";
 import {
@@ -185,9 +187,11 @@ async function handOver(context: SendContext, content: Content): Promise<JobResu
   slot.markUsed();
   // A suspended process may have lost the lane since it passed the fence.
   if (!deps.engine.isSafe()) return requeueSend(context);
+  const span = startSubmissionSpan(context);
   const sending = session.send(send.jid, content, { id: send.message_id });
   faultPoint("send:after-wire");
-  const result = await withTimeout(sending, deps.ackTimeoutMs);
+  const response = withTimeout(sending, deps.ackTimeoutMs);
+  const result = await (span ? endWith(span, response) : response);
   if (result === undefined) {
     sending.then((late) => recordLate(context, late)).catch(() => {});
     return waitForReceipt(context, retryAfterLostAck(job, send, deps));
@@ -246,12 +250,11 @@ async function tryLater(context: SendContext, reason: string): Promise<JobResult
 }
 
 /** A late response of the network still counts and ends the wait of the send. */
-async function recordLate({ deps, job, send }: SendContext, result: SendResult): Promise<void> {
+async function recordLate(context: SendContext, result: SendResult): Promise<void> {
   if (result.outcome !== "accepted") return;
-  const { engine, outcomes } = deps;
-  const outcome = { ...accepted(result), id: send.id, instance_id: send.instance_id, job: job.id };
-  await retryUntilCommitted(engine, job.lane, () => outcomes.record(outcome));
-  engine.wake([job.lane.id], { changed: true });
+  const { deps, job } = context;
+  await recordOutcome(context, accepted(result));
+  deps.engine.wake([job.lane.id], { changed: true });
 }
 
 /**

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Engine } from "../../../../engine/engine.ts";
 import { type RecurringJob, runRecurringJobSoon } from "../../../../engine/recurring-jobs.ts";
 import type { Db } from "../../../../platform/db/database.ts";
+import type { TraceParent } from "../../../../platform/tracing/trace-parent.ts";
 import type { InstanceStatus } from "../../../../tables.ts";
 import type { OutcomeRecorder } from "../record-outcome.ts";
 import { SEND_ERROR, type SendError } from "../send-error.ts";
@@ -29,6 +30,8 @@ interface StuckSend {
   is_removed: boolean;
   is_sandbox_off: boolean;
   status: InstanceStatus;
+  /** The span that the send belongs to. */
+  trace: TraceParent | null;
 }
 
 /**
@@ -48,6 +51,7 @@ export async function failStuckSends(db: Db, outcomes: OutcomeRecorder): Promise
           at: new Date(),
           error: send.has_begun ? SEND_ERROR.unknownOutcome : reasonOf(send),
           only_if_not_submitted: !send.has_begun,
+          trace: send.trace ?? undefined,
         }),
       ),
     );
@@ -58,7 +62,7 @@ export async function failStuckSends(db: Db, outcomes: OutcomeRecorder): Promise
 async function findStuck(db: Db): Promise<StuckSend[]> {
   const { rows } = await sql<StuckSend>`
     select m.id, m.instance_id, j.id as job, m.submitted_at is not null as has_begun, i.removed_at is not null as is_removed, i.status,
-      ${isSandboxOffSql} as is_sandbox_off
+      ${isSandboxOffSql} as is_sandbox_off, j.ref ->> 'trace' as trace
     from instance i
     join job j on j.lane = i.lane and j.ref ->> 'do' = 'send'
     join message m on m.id = (j.ref ->> 'message')::bigint

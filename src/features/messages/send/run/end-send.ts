@@ -1,10 +1,12 @@
 import type { JobResult } from "../../../../engine/engine.ts";
 import { retryUntilCommitted } from "../../../../engine/retry-until-committed.ts";
 import { faultPoint } from "../../../../platform/fault-point.ts";
+import { inSpan, type NewSpan, traceParentOf } from "../../../../platform/tracing/tracing.ts";
 import type { SendOutcome } from "../record-outcome.ts";
 import type { SendError } from "../send-error.ts";
 import { clearSubmitted, type UnknownOutcome, waitForUnknownOutcome } from "../submit-sends.ts";
 import type { SendContext } from "./send-context.ts";
+import { traceOf } from "./submission-span.ts";
 
 /** The shortest wait before the next check of a send. */
 export const TRY_AGAIN_MS = 1000;
@@ -17,16 +19,44 @@ export function retryIn(ms: number): JobResult {
 }
 
 /** Records the outcome, which ends the job in the same commit. */
-export async function endSend(
-  { deps: { engine, outcomes }, job, send }: SendContext,
-  outcome: Omit<SendOutcome, "id" | "instance_id" | "job" | "awaited_by">,
-): Promise<JobResult> {
-  const { awaited_by } = job.ref as { awaited_by?: string };
-  await retryUntilCommitted(engine, job.lane, () =>
-    outcomes.record({ ...outcome, id: send.id, instance_id: send.instance_id, job: job.id, awaited_by }),
-  );
+export async function endSend(context: SendContext, outcome: DecidedOutcome): Promise<JobResult> {
+  const { awaited_by } = context.job.ref as { awaited_by?: string };
+  await recordOutcome(context, outcome, awaited_by);
   faultPoint("send:after-outcome");
   return { end: "committed", deleted: true };
+}
+
+type DecidedOutcome = Omit<SendOutcome, "id" | "instance_id" | "job" | "awaited_by" | "trace">;
+
+/** `awaited_by`: the node whose caller waits for it, if it has not been told that the outcome is unknown. */
+export async function recordOutcome(
+  context: SendContext,
+  outcome: DecidedOutcome,
+  awaited_by?: string,
+): Promise<void> {
+  const { deps, job, send } = context;
+  const { id, instance_id } = send;
+  await inSpan(
+    "record outcome",
+    () => spanOf(context, outcome),
+    (span) => {
+      const decided = { ...outcome, id, instance_id, job: job.id, awaited_by, trace: traceParentOf(span) };
+      return retryUntilCommitted(deps.engine, job.lane, () => deps.outcomes.record(decided));
+    },
+  );
+}
+
+function spanOf(context: SendContext, { status, error }: DecidedOutcome): NewSpan {
+  const { instance_id, message_id } = context.send;
+  return {
+    parent: traceOf(context),
+    attributes: {
+      "messaging.message.id": message_id,
+      "waygate.instance.id": instance_id,
+      "waygate.send.status": status,
+      ...(error && { "error.type": error.code }),
+    },
+  };
 }
 
 export function failSend(context: SendContext, error: SendError): Promise<JobResult> {
