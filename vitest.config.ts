@@ -14,10 +14,10 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
   unstubEnvs: true,
 };
 
-const UNIT = "{src,packages}/**/*.unit.test.ts";
-const LONG = "{src,packages,test}/**/*.long.test.ts";
+const UNIT = "{src,packages,panel}/**/*.unit.test.ts";
+const LONG = "{src,packages,panel,test}/**/*.long.test.ts";
 /** Each of these files has a process of its own: it changes the process, or needs what others change in it. */
-const ISOLATED = "{src,packages,test}/**/*.isolated.test.ts";
+const ISOLATED = "{src,packages,panel,test}/**/*.isolated.test.ts";
 
 /** A sequencer of its own would win over `--sequence.shuffle.files`. */
 const isShuffled = process.argv.some((option) => option.startsWith("--sequence.shuffle"));
@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
-          include: ["{src,packages,test}/**/*.test.ts"],
+          include: ["{src,packages,panel,test}/**/*.test.ts"],
           exclude: [UNIT, LONG, ISOLATED],
           isolate: false,
         },

@@ -1,0 +1,89 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore } from "react";
+import { gateway } from "./gateway.ts";
+import { isSignedOut } from "./queries.ts";
+import { readEventStream } from "./read-event-stream.ts";
+
+export type LiveState = "connecting" | "live" | "reconnecting";
+
+const SHORTEST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+/** A busy instance has hundreds of events per second; the lists are read again at most this often. */
+const REFRESH_MS = 400;
+
+let state: LiveState = "connecting";
+const listeners = new Set<() => void>();
+
+function setState(next: LiveState): void {
+  if (state === next) return;
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useLiveState(): LiveState {
+  return useSyncExternalStore(subscribe, () => state);
+}
+
+/** Follows the events of the account while the page is open, and refreshes what they change. */
+export function useLiveEvents(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const stop = new AbortController();
+    void follow(client, stop.signal);
+    return () => stop.abort();
+  }, [client]);
+}
+
+async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
+  let waitMs = SHORTEST_WAIT_MS;
+  let lastId = "";
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = lastId === "" ? {} : { "last-event-id": lastId };
+      const { stream } = await gateway.streamAccountEvents({}, { signal, headers });
+      // Between two streams changes may have passed unseen.
+      if (state === "reconnecting") void client.invalidateQueries();
+      setState("live");
+      waitMs = SHORTEST_WAIT_MS;
+      const refresh = createRefresh(client);
+      for await (const { id } of readEventStream(stream)) {
+        lastId = id;
+        refresh();
+      }
+    } catch (error) {
+      if (signal.aborted || isSignedOut(error)) return;
+      setState("reconnecting");
+    }
+    await pause(waitMs, signal);
+    waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+  }
+}
+
+function createRefresh(client: QueryClient): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void client.invalidateQueries({ queryKey: ["instances"] });
+    }, REFRESH_MS);
+  };
+}
+
+/** Ends early when the browser is online again, or the page closes. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    addEventListener("online", end, { once: true });
+  });
+}

@@ -1,0 +1,32 @@
+import { createLink } from "@tanstack/react-router";
+import type { ComponentProps } from "react";
+import { Button, type ButtonProps } from "react-aria-components";
+
+type Kind = "main" | "plain" | "stop" | "bare";
+
+/** Something to press. While it works it keeps the focus, and does nothing when it is pressed again. */
+export function ActionButton({
+  kind = "plain",
+  isPending = false,
+  type = "button",
+  onPress,
+  ...props
+}: ButtonProps & { kind?: Kind }) {
+  return (
+    <Button
+      {...props}
+      {...(!isPending && onPress && { onPress })}
+      type={isPending ? "button" : type}
+      data-kind={kind}
+      data-working={isPending ? "" : undefined}
+      className="button"
+    />
+  );
+}
+
+function Anchor({ kind = "plain", ...props }: ComponentProps<"a"> & { kind?: Kind }) {
+  return <a {...props} data-kind={kind} className="button" />;
+}
+
+/** A link of the panel that looks like a button. */
+export const LinkButton = createLink(Anchor);

@@ -1,0 +1,41 @@
+import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "./action-button.tsx";
+
+interface ConfirmDialogProps {
+  /** On the button that opens the dialog. */
+  label: string;
+  title: string;
+  /** What will happen, in words. */
+  consequence: string;
+  confirmLabel: string;
+  onConfirm(): void;
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog({ label, title, consequence, confirmLabel, onConfirm }: ConfirmDialogProps) {
+  const t = useTranslations("common");
+  return (
+    <DialogTrigger>
+      <ActionButton>{label}</ActionButton>
+      <ModalOverlay isDismissable className="veil">
+        <Modal className="dialog">
+          <Dialog role="alertdialog">
+            {({ close }) => (
+              <>
+                <Heading slot="title">{title}</Heading>
+                <p>{consequence}</p>
+                <div className="buttons">
+                  <ActionButton kind="stop" onPress={() => [close(), onConfirm()]}>
+                    {confirmLabel}
+                  </ActionButton>
+                  <ActionButton onPress={close}>{t("cancel")}</ActionButton>
+                </div>
+              </>
+            )}
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}

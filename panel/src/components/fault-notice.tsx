@@ -1,0 +1,22 @@
+import { useTranslations } from "use-intl";
+import { toFault } from "../api/to-fault.ts";
+import { ActionButton } from "./action-button.tsx";
+import { Notice } from "./notice.tsx";
+
+/** A failed request in the words of the gateway, with its number for the log. */
+export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const t = useTranslations();
+  if (error === null || error === undefined) return null;
+  const { message, requestId } = toFault(error);
+  return (
+    <Notice tone="stop" isUrgent>
+      <p>{message ?? t("connection.unreachable")}</p>
+      {requestId && <p className="code">{t("common.requestId", { id: requestId })}</p>}
+      {onRetry && (
+        <div className="buttons">
+          <ActionButton onPress={onRetry}>{t("common.retry")}</ActionButton>
+        </div>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,42 @@
+import type { HTMLInputAutoCompleteAttribute } from "react";
+import { FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
+import { useTranslations } from "use-intl";
+
+interface FormFieldProps {
+  name: string;
+  label: string;
+  hint?: string;
+  type?: "text" | "email" | "password" | "tel" | "url";
+  autoComplete?: HTMLInputAutoCompleteAttribute;
+  placeholder?: string;
+  defaultValue?: string;
+  maxLength?: number;
+  onChange?: () => void;
+  isOptional?: boolean;
+  isLong?: boolean;
+}
+
+/** A labelled field; what is wrong with it appears below it and is read with it. */
+export function FormField({ label, hint, placeholder, isLong, isOptional, ...field }: FormFieldProps) {
+  const t = useTranslations("common");
+  const shown = { placeholder, autoCapitalize: "none", spellCheck: isLong === true };
+  return (
+    <TextField {...field} isRequired={!isOptional} className="field">
+      <Label>{label}</Label>
+      {isLong ? <TextArea {...shown} /> : <Input {...shown} />}
+      {hint && (
+        <Text slot="description" className="hint">
+          {hint}
+        </Text>
+      )}
+      {/* Keeps its height: a button below must not move while it is being pressed. */}
+      <div className="fault-place">
+        <FieldError className="fault">
+          {({ validationDetails, validationErrors }) =>
+            validationDetails.valueMissing ? t("required") : validationErrors.join(" ")
+          }
+        </FieldError>
+      </div>
+    </TextField>
+  );
+}

@@ -1,0 +1,29 @@
+import { useTranslations } from "use-intl";
+import type { InstanceStatus } from "../api/gateway.ts";
+
+const KNOWN = [
+  "replaced",
+  "pairing_failed",
+  "outdated",
+  "proxy_not_allowed",
+  "sandbox_not_allowed",
+  "credentials_unreadable",
+  "library_failed",
+  "session_failed",
+  "connection_lost",
+] as const;
+
+/** Why the instance is in its status and what helps, in a sentence. */
+export function StatusReason({ status, reason }: { status: InstanceStatus; reason: string | null }) {
+  const help = useTranslations("statusHelp");
+  const why = useTranslations("reason");
+  // The reason belongs to the last end of a connection, which a new connection has outlived.
+  const isPast = status === "connected" || status === "created" || status === "qr_pending";
+  const code = isPast ? undefined : KNOWN.find((known) => reason?.split(/[: ]/)[0] === known);
+  return (
+    <p>
+      {code && `${why(code)} `}
+      {(code === undefined || status === "reconnecting") && help(status)}
+    </p>
+  );
+}

@@ -1,0 +1,39 @@
+import {
+  Text,
+  UNSTABLE_Toast as Toast,
+  UNSTABLE_ToastContent as ToastContent,
+  UNSTABLE_ToastQueue as ToastQueue,
+  UNSTABLE_ToastRegion as ToastRegion,
+} from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "./action-button.tsx";
+import type { Tone } from "./lamp.tsx";
+
+interface Message {
+  text: string;
+  tone: Tone;
+}
+
+const SHOWN_MS = 8_000;
+const queue = new ToastQueue<Message>({ maxVisibleToasts: 3 });
+
+/** Reports the result of something that the user has just started. */
+export function showToast(text: string, tone: Tone = "go"): void {
+  queue.add({ text, tone }, { timeout: SHOWN_MS });
+}
+
+export function Toasts() {
+  const t = useTranslations("common");
+  return (
+    <ToastRegion queue={queue} className="toasts">
+      {({ toast }) => (
+        <Toast toast={toast} className="toast" data-tone={toast.content.tone}>
+          <ToastContent>
+            <Text slot="title">{toast.content.text}</Text>
+          </ToastContent>
+          <ActionButton slot="close">{t("close")}</ActionButton>
+        </Toast>
+      )}
+    </ToastRegion>
+  );
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { chooseLocale } from "./locales.ts";
+import { en } from "./messages/en.ts";
+import { es } from "./messages/es.ts";
+import { ptBr } from "./messages/pt-br.ts";
+
+/** Every text by its path. */
+function flatten(texts: object, path = ""): Map<string, string> {
+  const entries = Object.entries(texts).flatMap(([key, value]): [string, string][] =>
+    typeof value === "string" ? [[`${path}${key}`, value]] : [...flatten(value, `${path}${key}.`)],
+  );
+  return new Map(entries);
+}
+
+/** What the code fills in: arguments and elements, each once. */
+function holesOf(text: string): string[] {
+  const found = [...text.matchAll(/\{(\w+)[,}]|<(\w+)>/g)].map(
+    ([, argument, element]) => argument ?? element,
+  );
+  return [...new Set(found)].map(String).sort();
+}
+
+const source = flatten(en);
+
+describe.each([
+  ["pt-BR", ptBr],
+  ["es", es],
+])("the texts in %s", (_, texts) => {
+  const translated = flatten(texts);
+
+  test("have the keys of the English ones", () => {
+    expect([...translated.keys()].sort()).toEqual([...source.keys()].sort());
+    expect([...translated.values()].filter((text) => text.trim() === "")).toEqual([]);
+  });
+
+  test("are filled in with the same values", () => {
+    const different = [...source].filter(
+      ([key, text]) => holesOf(translated.get(key) ?? "").join() !== holesOf(text).join(),
+    );
+    expect(different.map(([key]) => key)).toEqual([]);
+  });
+});
+
+test("the panel speaks the first language of the browser that it knows", () => {
+  expect(chooseLocale(["fr-CA", "pt-PT", "en"])).toBe("pt-BR");
+  expect(chooseLocale(["es-419"])).toBe("es");
+  expect(chooseLocale(["de"])).toBe("en");
+  expect(chooseLocale([])).toBe("en");
+});

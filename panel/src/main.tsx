@@ -1,0 +1,37 @@
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/components.css";
+import "./styles/pages.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createQueryClient } from "./api/queries.ts";
+import { LanguageProvider } from "./i18n/language-provider.tsx";
+import { loadMessages } from "./i18n/locales.ts";
+import { applyTheme, readLocale, readTheme } from "./preferences.ts";
+import { createPanelRouter } from "./shell/router.tsx";
+
+applyTheme(readTheme());
+const queries = createQueryClient(() => {
+  const { pathname } = router.state.location;
+  if (pathname === "/sign-in") return;
+  queries.clear();
+  void router.navigate({ to: "/sign-in", search: { to: pathname } });
+});
+const router = createPanelRouter(queries);
+const messages = await loadMessages(readLocale());
+
+const place = document.getElementById("root");
+if (place !== null) {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <LanguageProvider first={messages}>
+          <RouterProvider router={router} />
+        </LanguageProvider>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
