@@ -24,7 +24,7 @@ type Area =
  */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
-  cli: ["processes", "mcp", "examples", "contract", "features", "network", "platform"],
+  cli: ["processes", "mcp", "client", "examples", "contract", "features", "network", "platform"],
   processes: ["mcp", "contract", "features", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
   examples: ["client"],
@@ -169,7 +169,8 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm;
 /** Functions of other programs that a comment names as its source. */
 const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
 
-const PACKAGES: string[] = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).workspaces;
+const { workspaces }: { workspaces: string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const PACKAGES = workspaces.filter((folder) => folder.startsWith("packages/"));
 const folders = ["src", "migrations", "scripts", "examples", "test", ...PACKAGES.map((one) => `${one}/src`)];
 const everything = folders.flatMap(readSources);
 const sources = everything.filter(
@@ -528,7 +529,7 @@ function isNamedForExport({ path, text }: SourceFile): boolean {
 /** `createSendRunner` has the words of `run-send`; digits and brands stay whole. */
 function wordsOf(name: string): string[] {
   return name
-    .replace(/WhatsApp|OpenApi|N8n/gi, (brand) => brand[0] + brand.slice(1).toLowerCase())
+    .replace(/WhatsApp|OpenApi|OAuth|N8n/gi, (brand) => brand[0] + brand.slice(1).toLowerCase())
     .replace(/([a-z0-9])([A-Z])/g, "$1-$2")
     .replace(/([A-Z]+)([A-Z][a-z])/g, "$1-$2")
     .toLowerCase()

@@ -41,7 +41,7 @@ const DOCUMENTS = [
   "test/README.md",
 ];
 const BLOCKS = DOCUMENTS.flatMap(readBlocks);
-/** The README is left out: two tests of its own paste its first block. */
+/** The README is left out: two tests of its own paste its first block with a request. */
 const PAGES = DOCUMENTS.filter((path) => path !== "README.md")
   .map((path) => ({
     path,
@@ -56,6 +56,10 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 
 /** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
+  "npm ci && npm run try":
+    "installs and starts a gateway: src/cli/try/try-command.long.test.ts runs the command",
+  "WAYGATE_API_KEY=wg_... node bin/waygate.mjs listen":
+    "runs until it is stopped: src/cli/listen/listen-command.long.test.ts runs it",
   "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.long.test.ts starts it",
   "npm install --global":
     "installs the gateway for the whole machine: test/packages.long.test.ts does it in a folder",
@@ -66,6 +70,10 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "(cd /tmp && npm pack baileys":
     "downloads a package: test/watch-upstream.long.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",
+  "npm install @opentelemetry/api":
+    "installs packages of another program: test/tracing.isolated.test.ts compares them with those of the tests",
+  "export WAYGATE_TRACING=continue":
+    "runs until it is stopped: test/e2e/tracing.long.test.ts loads the example",
   "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
   "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
   "docker compose": "needs Docker: test/install-page.test.ts compares it with docker-compose.yml",
@@ -260,11 +268,16 @@ test("every command of the documents is run here, or listed with the reason why 
 });
 
 test("every npm script that a document names exists", () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const scriptsOf = (folder: string) =>
+    JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")).scripts as Record<string, string>;
   const unknown = DOCUMENTS.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), "utf8");
-    const names = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name = ""]) => name);
-    return names.filter((name) => !(name in scripts)).map((name) => `${path}: npm run ${name}`);
+    const commands = [
+      ...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:-]*)(?: --workspace ([a-z][\w/-]*))?/g),
+    ];
+    return commands
+      .filter(([, name = "", workspace = "."]) => !(name in scriptsOf(workspace)))
+      .map(([command]) => `${path}: ${command}`);
   });
   expect(unknown).toEqual([]);
 });

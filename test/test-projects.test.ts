@@ -11,7 +11,7 @@ const NEEDS_MORE =
 const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
 /** The places that name or start programs below `dist`. */
 const STARTS_PROGRAMS =
-  /^test\/(spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
+  /^test\/(cli-process|spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
 
 const everything = ["src", "packages", "test", "migrations"].flatMap(readSources);
 const byPath = new Map(everything.map((source) => [source.path, source]));
