@@ -18,6 +18,8 @@ const FILES: Readonly<Record<string, () => string>> = {
   ...eventPages(),
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
+  // A chart reads no file outside of its own folder.
+  "deploy/helm/alerts.yml": () => readFileSync(join(packageRoot(), "deploy/monitoring/alerts.yml"), "utf8"),
   "openapi.json": () => formatOpenApi(describeApi(contract)),
 };
 
@@ -36,8 +38,9 @@ comma-separated. Yes and no are \`true\` and \`false\`.
 const PAGE_FOOT = `
 ## Elsewhere
 
-\`WAYGATE_API_KEY\` and \`WAYGATE_INSTANCE_ID\` belong to the assistant tools, which also read \`WAYGATE_BASE_URL\`; the
-gateway accepts them and leaves them alone.
+\`WAYGATE_API_KEY\`, \`WAYGATE_INSTANCE_ID\`, \`WAYGATE_URL\`, \`WAYGATE_EMAIL\`, \`WAYGATE_PASSWORD\` and \`WAYGATE_TOKEN\`
+belong to the commands that call a gateway ([Command line](command-line.md)). The assistant tools also read
+\`WAYGATE_BASE_URL\`. The gateway accepts them and leaves them alone.
 `;
 
 const ENV_HEAD = `# Written by \`npm run generate\` from src/platform/config/settings.ts. What is commented out shows the default.

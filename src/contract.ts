@@ -16,6 +16,7 @@ import { integrationsContract } from "./features/integrations/contract.ts";
 import { linkingContract } from "./features/linking/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
 import { messagesContract } from "./features/messages/contract.ts";
+import { oauthContract } from "./features/oauth/contract.ts";
 import { plansContract } from "./features/plans/contract.ts";
 import { privacyContract } from "./features/privacy/contract.ts";
 import { profileContract } from "./features/profile/contract.ts";
@@ -51,6 +52,7 @@ export const contract = {
   ...webhooksContract,
   ...integrationsContract,
   ...assistantToolsContract,
+  ...oauthContract,
   ...sandboxContract,
   ...healthContract,
   ...publicPagesContract,

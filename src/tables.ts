@@ -953,6 +953,54 @@ export interface ClientVersionTable {
   problem: string | null;
 }
 
+/** An application that has registered itself for OAuth. */
+export interface OAuthClientTable {
+  id: string;
+  name: string;
+  redirect_uris: string[];
+  created_at: Generated<Date>;
+  last_used_at: Date | null;
+}
+
+/** What one user allowed one application. */
+export interface OAuthGrantTable {
+  id: GeneratedAlways<number>;
+  account_id: number;
+  user_id: number;
+  /** The id of a registered client, or the URL of its document. */
+  client_id: string;
+  client_name: string;
+  redirect_host: string;
+  scopes: ("read" | "send" | "groups")[];
+  instance_ids: number[];
+  created_at: Generated<Date>;
+  /** When the application fetched its first tokens. */
+  activated_at: Date | null;
+  last_used_at: Date | null;
+}
+
+export interface OAuthCodeTable {
+  /** SHA-256 of the code. */
+  digest: Buffer;
+  grant_id: number;
+  redirect_uri: string;
+  /** S256 of the client's verifier. */
+  challenge: string;
+  expires_at: Date;
+  used_at: Date | null;
+}
+
+export interface OAuthTokenTable {
+  /** SHA-256 of the token. */
+  digest: Buffer;
+  grant_id: number;
+  kind: "access" | "refresh";
+  scopes: ("read" | "send" | "groups")[];
+  expires_at: Date;
+  /** When a refresh token was exchanged. */
+  used_at: Date | null;
+}
+
 /** All tables of the gateway, with the columns that the migrations create. */
 export interface Tables {
   node: NodeTable;
@@ -1022,4 +1070,8 @@ export interface Tables {
   held_job: HeldJobTable;
   erasure_log: ErasureLogTable;
   client_version: ClientVersionTable;
+  oauth_client: OAuthClientTable;
+  oauth_grant: OAuthGrantTable;
+  oauth_code: OAuthCodeTable;
+  oauth_token: OAuthTokenTable;
 }
