@@ -1,8 +1,8 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import { gateway } from "./gateway.ts";
 import { isSignedOut } from "./queries.ts";
-import { readEventStream } from "./read-event-stream.ts";
+import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
 export type LiveState = "connecting" | "live" | "reconnecting";
 
@@ -29,6 +29,36 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(subscribe, () => state);
 }
 
+/** An event of the account, as a webhook gets it. */
+export interface LiveEvent {
+  event_id: string;
+  event: string;
+  instance: { id: number; name: string };
+  data: Record<string, unknown>;
+}
+
+const followers = new Set<(event: LiveEvent) => void>();
+
+/** Calls `onEvent` for each event of the account that happens while the component is shown. */
+export function useLiveEvent(onEvent: (event: LiveEvent) => void): void {
+  const latest = useRef(onEvent);
+  latest.current = onEvent;
+  useEffect(() => {
+    const follower = (event: LiveEvent) => latest.current(event);
+    followers.add(follower);
+    return () => {
+      followers.delete(follower);
+    };
+  }, []);
+}
+
+function publish({ data }: StreamedEvent): void {
+  if (followers.size === 0) return;
+  const event = JSON.parse(data) as Partial<LiveEvent>;
+  if (typeof event.event !== "string" || event.instance === undefined) return;
+  for (const follower of followers) follower(event as LiveEvent);
+}
+
 /** Follows the events of the account while the page is open, and refreshes what they change. */
 export function useLiveEvents(): void {
   const client = useQueryClient();
@@ -51,9 +81,10 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
       setState("live");
       waitMs = SHORTEST_WAIT_MS;
       const refresh = createRefresh(client);
-      for await (const { id } of readEventStream(stream)) {
-        lastId = id;
+      for await (const event of readEventStream(stream)) {
+        lastId = event.id;
         refresh();
+        publish(event);
       }
     } catch (error) {
       if (signal.aborted || isSignedOut(error)) return;

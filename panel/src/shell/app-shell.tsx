@@ -1,7 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { useTranslations } from "use-intl";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
+import { sessionQuery } from "../api/queries.ts";
 import { BrandMark } from "../components/brand-mark.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
@@ -14,21 +16,11 @@ export function AppShell() {
         {t("common.skip")}
       </a>
       <header className="mast">
-        <Link to="/instances" className="brand">
+        <Link to="/" className="brand">
           <BrandMark /> Waygate
         </Link>
       </header>
-      <nav className="tabs" aria-label={t("shell.navigation")}>
-        <Link to="/instances">
-          <Icon path="M4 7h16v10H4zM8 20h8M7 10h4M7 13.5h7" /> {t("shell.instances")}
-        </Link>
-        <Link to="/settings">
-          <Icon path="M4 8h10m4 0h2M4 16h2m4 0h10M16 5.5v5M8 13.5v5" /> {t("shell.settings")}
-        </Link>
-        <a href="/docs/waygate">
-          <Icon path="M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM9 8h6M9 12h6" /> {t("common.guide")}
-        </a>
-      </nav>
+      <MainNavigation />
       <div className="main-column">
         <ConnectionBar />
         <main id="content" className="content" tabIndex={-1}>
@@ -36,6 +28,55 @@ export function AppShell() {
         </main>
       </div>
     </div>
+  );
+}
+
+/** On a phone, what does not fit beside the first four is behind a button. */
+function MainNavigation() {
+  const t = useTranslations();
+  const { data } = useQuery(sessionQuery);
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <nav className="tabs" aria-label={t("shell.navigation")}>
+      <Link to="/" activeOptions={{ exact: true }} onClick={close}>
+        <Icon path="M4 11l8-7 8 7v9H4zM10 20v-5h4v5" /> {t("home.title")}
+      </Link>
+      <Link to="/instances" onClick={close}>
+        <Icon path="M4 7h16v10H4zM8 20h8M7 10h4M7 13.5h7" /> {t("shell.instances")}
+      </Link>
+      <Link to="/campaigns" onClick={close}>
+        <Icon path="M4 10v4h4l8 5V5l-8 5zM19 10v4" /> {t("campaigns.title")}
+      </Link>
+      <Link to="/crm" onClick={close}>
+        <Icon path="M12 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM5 20a7 7 0 0 1 14 0" /> {t("crm.title")}
+      </Link>
+      <button
+        type="button"
+        className="more-tabs"
+        aria-expanded={isOpen}
+        aria-controls="further-pages"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon path="M5 12h.01M12 12h.01M19 12h.01" /> {t("shell.more")}
+      </button>
+      <div id="further-pages" className="further-tabs" data-open={isOpen ? "" : undefined}>
+        <Link to="/account" onClick={close}>
+          <Icon path="M4 6h16v12H4zM8 13h3M8 16h6M14 10h2" /> {t("account.title")}
+        </Link>
+        {data?.user.role === "super_admin" && (
+          <Link to="/administration" onClick={close}>
+            <Icon path="M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6z" /> {t("administration.title")}
+          </Link>
+        )}
+        <Link to="/settings" onClick={close}>
+          <Icon path="M4 8h10m4 0h2M4 16h2m4 0h10M16 5.5v5M8 13.5v5" /> {t("shell.settings")}
+        </Link>
+        <a href="/docs/waygate">
+          <Icon path="M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM9 8h6M9 12h6" /> {t("common.guide")}
+        </a>
+      </div>
+    </nav>
   );
 }
 

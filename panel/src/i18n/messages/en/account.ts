@@ -1,0 +1,5 @@
+export const account = {
+  account: {
+    title: "Account",
+  },
+} as const;

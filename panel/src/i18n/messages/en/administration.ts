@@ -1,0 +1,5 @@
+export const administration = {
+  administration: {
+    title: "Administration",
+  },
+} as const;

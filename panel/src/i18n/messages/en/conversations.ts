@@ -1,0 +1,5 @@
+export const conversations = {
+  conversations: {
+    title: "Conversations",
+  },
+} as const;

@@ -1,0 +1,5 @@
+export const integrations = {
+  integrations: {
+    title: "Integrations",
+  },
+} as const;

@@ -1,0 +1,5 @@
+export const administration = {
+  administration: {
+    title: "Administración",
+  },
+} as const;

@@ -1,0 +1,5 @@
+export const webhooks = {
+  webhooks: {
+    title: "Webhooks",
+  },
+} as const;

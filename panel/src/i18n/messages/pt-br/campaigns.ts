@@ -1,0 +1,5 @@
+export const campaigns = {
+  campaigns: {
+    title: "Campanhas",
+  },
+} as const;

@@ -1,0 +1,5 @@
+export const crm = {
+  crm: {
+    title: "Contatos",
+  },
+} as const;

@@ -1,0 +1,7 @@
+import { useTranslations } from "use-intl";
+import { PageHead } from "../../components/page-head.tsx";
+
+export function CampaignsPage() {
+  const t = useTranslations("campaigns");
+  return <PageHead title={t("title")} />;
+}

@@ -1,0 +1,6 @@
+import { useTranslations } from "use-intl";
+
+export function InstanceLogsPage() {
+  const t = useTranslations("shell");
+  return <h2>{t("logs")}</h2>;
+}

@@ -1,0 +1,147 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
+import { eventsQuery, instanceQuery, stateQuery } from "../../api/queries.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { EventList } from "../../components/event-list.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { StatusReason } from "../../components/status-reason.tsx";
+import { showToast } from "../../components/toasts.tsx";
+
+export function InstancePage() {
+  const t = useTranslations();
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const row = useQuery(instanceQuery(id));
+  const state = useQuery(stateQuery(id));
+  const events = useQuery(eventsQuery(id));
+  const error = row.error ?? state.error;
+  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  if (!row.data || !state.data) return <LoadingState />;
+  return (
+    <>
+      <div className="buttons">
+        <MainStep id={id} state={state.data} />
+      </div>
+      {state.data.attention && (
+        <Notice tone="note" title={t("instance.attention")}>
+          <p>{state.data.attention.message}</p>
+        </Notice>
+      )}
+      <section className="plate" aria-label={t(`status.${state.data.status}`)}>
+        <StatusReason status={state.data.status} reason={state.data.reason} />
+        <Facts row={row.data} state={state.data} />
+      </section>
+      <div className="columns">
+        <section className="plate">
+          <h2>{t("instance.actions")}</h2>
+          <Actions row={row.data} state={state.data} />
+          <h2>{t("instance.errors")}</h2>
+          <LastErrors state={state.data} />
+        </section>
+        <section className="plate">
+          <h2>{t("instance.recent")}</h2>
+          <EventList instanceId={id} events={events.data ?? []} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function MainStep({ id, state: { status } }: { id: number; state: InstanceState }) {
+  const t = useTranslations("instances");
+  const isLinked = status === "connected" || status === "reconnecting";
+  return isLinked ? (
+    <LinkButton to="/instances/$id/send" params={{ id }} kind="main">
+      {t("send")}
+    </LinkButton>
+  ) : (
+    <LinkButton to="/instances/$id/link" params={{ id }} kind="main">
+      {t("linkSandbox")}
+    </LinkButton>
+  );
+}
+
+function Facts({ row, state }: { row: Instance; state: InstanceState }) {
+  const t = useTranslations();
+  const time = (at: string | null) => (at === null ? t("common.none") : <RelativeTime at={at} />);
+  const facts = {
+    number: state.phone === null ? t("instances.noNumber") : formatPhone(state.phone),
+    network: t(`instances.${row.network}`),
+    connectedSince: state.connected ? time(row.connected_at) : t("common.none"),
+    lastSeen: time(row.last_seen_at),
+    messages: state.messages_24h,
+    failures: state.failures_24h,
+  };
+  return (
+    <dl className="facts">
+      {(Object.keys(facts) as (keyof typeof facts)[]).map((name) => (
+        <div key={name}>
+          <dt>{t(`instance.${name}`)}</dt>
+          <dd>{facts[name]}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceState }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ["instances"] });
+  const reconnect = useMutation({
+    mutationFn: () => gateway.reconnectInstance({ id, wait_seconds: 0 }),
+    onSuccess: () => showToast(t("instance.reconnected")),
+    onSettled: refresh,
+  });
+  const signOut = useMutation({
+    mutationFn: () => gateway.logoutInstance({ id }),
+    onSuccess: () => showToast(t("instance.signedOut", { name })),
+    onSettled: refresh,
+  });
+  const isPaired = state.jid !== null;
+  return (
+    <div className="stack">
+      <FaultNotice error={reconnect.error ?? signOut.error} />
+      <p className="hint">{t("instance.reconnectHelp")}</p>
+      <div className="buttons">
+        <ActionButton
+          isDisabled={!isPaired}
+          isPending={reconnect.isPending}
+          onPress={() => reconnect.mutate()}
+        >
+          {t("instances.reconnect")}
+        </ActionButton>
+        {isPaired && (
+          <ConfirmDialog
+            label={t("instance.signOut")}
+            title={t("instance.signOutTitle", { name })}
+            consequence={t("instance.signOutHelp")}
+            confirmLabel={t("instance.signOutConfirm")}
+            onConfirm={() => signOut.mutate()}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
+  const t = useTranslations("instance");
+  if (last_errors.length === 0) return <p className="hint">{t("noErrors")}</p>;
+  return (
+    <ul className="events">
+      {last_errors.map(({ code, message, at }) => (
+        <li key={`${at} ${code} ${message}`}>
+          <span className="code">{code}</span> <RelativeTime at={at} />
+          <p>{message}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,103 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
+import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { StatusPill } from "../../components/status-pill.tsx";
+import { PairingPanel } from "./pairing-panel.tsx";
+import { PasskeyPanel } from "./passkey-panel.tsx";
+import { PhoneCodeForm } from "./phone-code-form.tsx";
+
+export function LinkPage() {
+  const t = useTranslations();
+  const { id } = useParams({ from: "/shell/instances/$id/link" });
+  const row = useQuery(instanceQuery(id));
+  const state = useQuery({ ...stateQuery(id), refetchInterval: 1_500 });
+  const error = row.error ?? state.error;
+  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  if (!row.data || !state.data) return <LoadingState />;
+  const { name } = row.data;
+  return (
+    <>
+      <PageHead
+        title={state.data.connected ? t("link.done") : t("link.title", { name })}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+        lead={<StatusPill status={state.data.status} />}
+      />
+      <Step row={row.data} state={state.data} />
+    </>
+  );
+}
+
+/** What the person in front of the page can do now. */
+function Step({ row, state }: { row: Instance; state: InstanceState }) {
+  const { id, network } = row;
+  if (state.connected) return <Linked row={row} state={state} />;
+  if (state.status === "passkey_required") return <PasskeyPanel id={id} />;
+  if (state.status === "qr_pending") return <PairingPanel id={id} network={network} />;
+  if (state.status === "connecting" || state.status === "reconnecting") return <LoadingState />;
+  return <Start row={row} state={state} />;
+}
+
+function Linked({ row: { id, name }, state }: { row: Instance; state: InstanceState }) {
+  const t = useTranslations("link");
+  return (
+    <section className="plate" aria-label={t("done")}>
+      <p role="status">{t("doneHelp", { name, phone: formatPhone(state.phone ?? "") })}</p>
+      <div className="buttons">
+        <LinkButton to="/instances/$id/send" params={{ id }} kind="main">
+          {t("next")}
+        </LinkButton>
+      </div>
+    </section>
+  );
+}
+
+function Start({ row: { id, network }, state }: { row: Instance; state: InstanceState }) {
+  const t = useTranslations("link");
+  const { refetch } = useQuery({ ...stateQuery(id), enabled: false });
+  const start = useMutation({
+    mutationFn: () => gateway.connectInstance({ id, wait_seconds: 5 }),
+    onSettled: () => refetch(),
+  });
+  return (
+    <section className="plate" aria-label={t("start")}>
+      <PairingTrouble id={id} state={state} />
+      <FaultNotice error={start.error} />
+      <p>{t("startHelp")}</p>
+      <div className="buttons">
+        <ActionButton kind="main" isPending={start.isPending} onPress={() => start.mutate()}>
+          {state.status === "created" ? t("start") : t("newCode")}
+        </ActionButton>
+      </div>
+      {network === "whatsapp" && <PhoneCodeForm id={id} />}
+    </section>
+  );
+}
+
+/** Why the last attempt did not link the phone, in the gateway's words. */
+function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
+  const t = useTranslations("link");
+  const { data } = useQuery(pairingQuery(id));
+  const trouble = state.pairing_error ?? data?.pairing_error;
+  if (trouble) {
+    return (
+      <Notice tone="stop" title={t("failed")} isUrgent>
+        <p>{trouble.message}</p>
+        <p>{trouble.action}</p>
+      </Notice>
+    );
+  }
+  if (state.status !== "qr_expired") return null;
+  return (
+    <Notice tone="wait">
+      <p>{t("expired")}</p>
+    </Notice>
+  );
+}

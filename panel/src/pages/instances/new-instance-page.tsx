@@ -1,0 +1,118 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Form, Label, Radio, RadioGroup } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { createKey } from "../../api/create-key.ts";
+import { type CreatedInstance, gateway } from "../../api/gateway.ts";
+import { readForm } from "../../api/read-form.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+
+const NETWORKS = ["sandbox", "whatsapp"] as const;
+type Network = (typeof NETWORKS)[number];
+
+export function NewInstancePage() {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const create = useMutation({
+    // A second press after a lost response creates no second instance.
+    mutationFn: ({ key, ...input }: { key: string; name: string; network: Network }) =>
+      gateway.createInstance(input, { idempotencyKey: key }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["instances"] }),
+  });
+  if (create.data) return <NewKeys created={create.data.data} />;
+  return (
+    <>
+      <PageHead
+        title={t("create.title")}
+        lead={t("create.lead")}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+      />
+      <section className="plate" aria-label={t("create.title")}>
+        <FaultNotice error={create.error} />
+        <InstanceForm
+          isPending={create.isPending}
+          faults={toFault(create.error).fields}
+          onSubmit={create.mutate}
+        />
+      </section>
+    </>
+  );
+}
+
+interface InstanceFormProps {
+  isPending: boolean;
+  faults: Record<string, string>;
+  onSubmit(input: { key: string; name: string; network: Network }): void;
+}
+
+function InstanceForm({ isPending, faults, onSubmit }: InstanceFormProps) {
+  const t = useTranslations("create");
+  const [key, setKey] = useState(createKey);
+  const [network, setNetwork] = useState<Network>("sandbox");
+  const renew = () => setKey(createKey());
+  const change = (value: string) => {
+    setNetwork(value as Network);
+    renew();
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { name = "" } = readForm(event.currentTarget);
+    onSubmit({ key, name, network });
+  };
+  return (
+    <Form className="stack" onSubmit={submit} validationErrors={faults}>
+      <FormField
+        name="name"
+        label={t("name")}
+        hint={t("nameHint")}
+        placeholder={t("namePlaceholder")}
+        maxLength={100}
+        onChange={renew}
+        autoComplete="off"
+      />
+      <RadioGroup className="choices" value={network} onChange={change}>
+        <Label className="label">{t("network")}</Label>
+        {NETWORKS.map((value) => (
+          <Radio key={value} value={value} className="choice">
+            <strong>{t(value)}</strong>
+            <span className="hint">{t(`${value}Help`)}</span>
+          </Radio>
+        ))}
+      </RadioGroup>
+      <div className="buttons">
+        <ActionButton kind="main" type="submit" isPending={isPending}>
+          {t("submit")}
+        </ActionButton>
+      </div>
+    </Form>
+  );
+}
+
+/** The response of the creation is the only one with these two. */
+function NewKeys({ created }: { created: CreatedInstance }) {
+  const t = useTranslations("create");
+  return (
+    <>
+      <PageHead title={t("keysTitle")} lead={t("keysLead")} />
+      <section className="plate" aria-label={t("keysTitle")}>
+        <h2>{t("apiKey")}</h2>
+        <p className="hint">{t("apiKeyHelp")}</p>
+        <CodeSample text={created.api_key} label={t("apiKey")} />
+        <h2>{t("secret")}</h2>
+        <p className="hint">{t("secretHelp")}</p>
+        <CodeSample text={created.webhook_secret} label={t("secret")} />
+        <div className="buttons">
+          <LinkButton to="/instances/$id/link" params={{ id: created.id }} kind="main">
+            {t("keysNext")}
+          </LinkButton>
+        </div>
+      </section>
+    </>
+  );
+}

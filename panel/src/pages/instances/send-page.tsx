@@ -1,0 +1,142 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { createKey } from "../../api/create-key.ts";
+import { gateway, type Instance } from "../../api/gateway.ts";
+import { eventsQuery, instanceQuery } from "../../api/queries.ts";
+import { readForm } from "../../api/read-form.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { EventList } from "../../components/event-list.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { MessageWay } from "./message-way.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
+
+export function SendPage() {
+  const t = useTranslations();
+  const { id } = useParams({ from: "/shell/instances/$id/send" });
+  const row = useQuery(instanceQuery(id));
+  const events = useQuery(eventsQuery(id));
+  if (row.error) return <FaultNotice error={row.error} onRetry={() => void row.refetch()} />;
+  if (!row.data) return <LoadingState />;
+  return (
+    <>
+      <PageHead
+        title={t("send.title")}
+        lead={t("send.lead")}
+        trail={
+          <>
+            <Link to="/instances">{t("common.back")}</Link>
+            <span aria-hidden="true">/</span>
+            <Link to="/instances/$id" params={{ id }}>
+              {row.data.name}
+            </Link>
+          </>
+        }
+      />
+      <NotConnected row={row.data} />
+      <div className="columns">
+        <Composer row={row.data} />
+        <section className="plate">
+          <h2>{t("send.receiverTitle")}</h2>
+          <p className="hint">{t("send.receiverLead")}</p>
+          <EventList instanceId={id} events={events.data ?? []} />
+        </section>
+      </div>
+      <WebhookForm id={id} />
+    </>
+  );
+}
+
+function NotConnected({ row: { id, name, status } }: { row: Instance }) {
+  const t = useTranslations();
+  if (status === "connected" || status === "reconnecting") return null;
+  return (
+    <Notice tone="wait">
+      <p>{t("send.notConnected", { name })}</p>
+      <div className="buttons">
+        <LinkButton to="/instances/$id/link" params={{ id }}>
+          {t("instances.linkSandbox")}
+        </LinkButton>
+      </div>
+    </Notice>
+  );
+}
+
+/** The number in the sandbox that replies. */
+const REPLYING_NUMBER = "5511999990004";
+
+function Composer({ row: { id, network } }: { row: Instance }) {
+  const t = useTranslations("send");
+  const isSandbox = network === "sandbox";
+  const { key, renew, send } = useSend(id);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { number = "", text = "" } = readForm(event.currentTarget);
+    send.mutate({ number, text, key });
+  };
+  const { fields } = toFault(send.error);
+  return (
+    <div className="stack">
+      <section className="plate" aria-label={t("submit")}>
+        {Object.keys(fields).length === 0 && <FaultNotice error={send.error} />}
+        <Form className="stack" onSubmit={submit} validationErrors={fields}>
+          <FormField
+            name="number"
+            type="tel"
+            label={t("to")}
+            hint={isSandbox ? t("sandboxHint") : t("toHint")}
+            defaultValue={isSandbox ? REPLYING_NUMBER : ""}
+            autoComplete="off"
+            maxLength={40}
+            onChange={renew}
+          />
+          <FormField
+            name="text"
+            label={t("text")}
+            defaultValue={t("textDefault")}
+            maxLength={65_536}
+            onChange={renew}
+            isLong
+          />
+          <div className="buttons">
+            <ActionButton kind="main" type="submit" isPending={send.isPending}>
+              {send.isPending ? t("sending") : t("submit")}
+            </ActionButton>
+          </div>
+        </Form>
+      </section>
+      <section className="plate">
+        <h2>{t("wayTitle")}</h2>
+        {send.data ? (
+          <MessageWay id={id} messageId={send.data.message_id} />
+        ) : (
+          <p className="hint">{t("notYet")}</p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Sends with a key, so that a repetition after a lost response sends no second message. */
+function useSend(id: number) {
+  const queries = useQueryClient();
+  const [key, setKey] = useState(createKey);
+  const renew = () => setKey(createKey());
+  const send = useMutation({
+    mutationFn: async (input: { number: string; text: string; key: string }) => {
+      const { number, text } = input;
+      const { data } = await gateway.sendText({ id, number, text }, { idempotencyKey: input.key });
+      return { message_id: data.message_id ?? data.pendingMessageId ?? "" };
+    },
+    onSuccess: renew,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  return { key, renew, send };
+}

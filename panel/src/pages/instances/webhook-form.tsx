@@ -1,0 +1,90 @@
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { Form } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
+import { gateway } from "../../api/gateway.ts";
+import { readForm } from "../../api/read-form.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { Notice } from "../../components/notice.tsx";
+
+/** Adds a webhook and shows at once how its receiver answered a signed test event. */
+export function WebhookForm({ id }: { id: number }) {
+  const t = useTranslations("send");
+  const add = useMutation({ mutationFn: (url: string) => addAndTest(id, url) });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    add.mutate(readForm(event.currentTarget).url ?? "");
+  };
+  const { fields } = toFault(add.error);
+  return (
+    <section className="plate">
+      <h2>{t("hookTitle")}</h2>
+      <p>{t("hookLead")}</p>
+      {!fields.url && <FaultNotice error={add.error} />}
+      {add.data ? (
+        <Result {...add.data} />
+      ) : (
+        <Form className="stack" onSubmit={submit} validationErrors={fields}>
+          <FormField
+            name="url"
+            type="url"
+            label={t("hookUrl")}
+            placeholder="https://example.com/hook"
+            autoComplete="off"
+            maxLength={2048}
+          />
+          <div className="buttons">
+            <ActionButton type="submit" isPending={add.isPending}>
+              {t("hookSubmit")}
+            </ActionButton>
+          </div>
+        </Form>
+      )}
+    </section>
+  );
+}
+
+interface Tested {
+  secret: string;
+  status: number | null;
+  durationMs: number;
+  /** undefined: the receiver accepted the test. */
+  reason: string | undefined;
+}
+
+async function addAndTest(id: number, url: string): Promise<Tested> {
+  const { data: webhook } = await gateway.createWebhook({ id, url, events: ["*"] });
+  try {
+    const { data } = await gateway.testWebhook({ id, webhookId: webhook.id });
+    const { status_code: status, duration_ms: durationMs } = data;
+    return { secret: webhook.secret, status, durationMs, reason: undefined };
+  } catch (error) {
+    // The webhook exists whatever its receiver answered.
+    if (!(error instanceof WaygateError)) throw error;
+    return { secret: webhook.secret, status: null, durationMs: 0, reason: error.message };
+  }
+}
+
+function Result({ secret, status, durationMs, reason }: Tested) {
+  const t = useTranslations("send");
+  return (
+    <div className="stack">
+      <Notice tone={reason === undefined ? "go" : "stop"} isUrgent>
+        <p>
+          {reason === undefined
+            ? t("hookOk", { status: status ?? 0, duration: Math.round(durationMs) })
+            : t("hookFailed", { reason })}
+        </p>
+      </Notice>
+      <h3>{t("hookSecret")}</h3>
+      <p className="hint">{t("hookSecretHelp")}</p>
+      <CodeSample text={secret} label={t("hookSecret")} />
+      <a href="/docs/waygate/verifying-webhooks">{t("hookGuide")}</a>
+    </div>
+  );
+}

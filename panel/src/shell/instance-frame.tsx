@@ -1,0 +1,49 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { instanceQuery, stateQuery } from "../api/queries.ts";
+import { FaultNotice } from "../components/fault-notice.tsx";
+import { LoadingState } from "../components/loading-state.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { StatusPill } from "../components/status-pill.tsx";
+
+/** Name, status and tabs above every page of an instance. */
+export function InstanceFrame() {
+  const t = useTranslations();
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const row = useQuery(instanceQuery(id));
+  const state = useQuery(stateQuery(id));
+  const error = row.error ?? state.error;
+  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  if (!row.data || !state.data) return <LoadingState />;
+  return (
+    <>
+      <PageHead
+        title={row.data.name}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+        lead={<StatusPill status={state.data.status} />}
+      />
+      <nav className="tab-links" aria-label={t("shell.instanceNavigation", { name: row.data.name })}>
+        <Link to="/instances/$id" params={{ id }} activeOptions={{ exact: true }}>
+          {t("shell.overview")}
+        </Link>
+        <Link to="/instances/$id/chats" params={{ id }}>
+          {t("conversations.title")}
+        </Link>
+        <Link to="/instances/$id/webhooks" params={{ id }}>
+          {t("webhooks.title")}
+        </Link>
+        <Link to="/instances/$id/integrations" params={{ id }}>
+          {t("integrations.title")}
+        </Link>
+        <Link to="/instances/$id/logs" params={{ id }}>
+          {t("shell.logs")}
+        </Link>
+        <Link to="/instances/$id/settings" params={{ id }}>
+          {t("shell.instanceSettings")}
+        </Link>
+      </nav>
+      <Outlet />
+    </>
+  );
+}

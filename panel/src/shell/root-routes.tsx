@@ -1,0 +1,42 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
+import { isSignedOut, sessionQuery } from "../api/queries.ts";
+import { Toasts } from "../components/toasts.tsx";
+import { AppShell } from "./app-shell.tsx";
+
+interface RouterContext {
+  queries: QueryClient;
+}
+
+export const rootRoute = createRootRouteWithContext<RouterContext>()({
+  component: () => (
+    <>
+      <Outlet />
+      <Toasts />
+    </>
+  ),
+});
+
+/** Every page that needs a signed-in user. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "shell",
+  component: AppShell,
+  beforeLoad: async ({ context: { queries }, location }) => {
+    try {
+      await queries.ensureQueryData(sessionQuery);
+    } catch (error) {
+      if (!isSignedOut(error)) throw error;
+      const to = location.pathname === "/" ? undefined : location.pathname;
+      throw redirect({ to: "/sign-in", search: to === undefined ? {} : { to } });
+    }
+  },
+});
+
+const idParam = {
+  parse: ({ id }: { id: string }) => ({ id: Number(id) }),
+  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
+};
+
+/** `$id` in the address of a page is a number. */
+export const withId = { params: idParam };
