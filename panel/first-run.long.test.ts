@@ -1,113 +1,22 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { type PreviewServer, preview } from "vite";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../test/browser.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPanel } from "../test/build-panel.ts";
-import { startTestGateway, type TestGateway } from "../test/gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { type Receiver, startReceiver } from "../test/receiver.ts";
 import { OWNER } from "../test/sign-in.ts";
 import { ROOT } from "../test/source-files.ts";
 
-const executablePath = findChromium();
-const title = executablePath
-  ? "the panel in a browser"
-  : "the panel in a browser: skipped, no Chromium (scripts/install-chromium.sh)";
-
-const PATIENCE_MS = 60_000;
-const SHOTS = join(ROOT, "test-artifacts/panel");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PHONE = { width: 360, height: 740 };
-const DESKTOP = { width: 1280, height: 860 };
-
-/** What the page may do: load and ask its own origin, and show codes that are data URLs. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-let gateway: TestGateway;
-let server: PreviewServer;
-/** Of the first page. */
-let url = "";
-let browser: Browser;
-let context: BrowserContext | undefined;
-/** Errors of a page, including violations of its policy. */
-const troubles: string[] = [];
-
-async function openPage(viewport = PHONE, locale = "en-GB"): Promise<Page> {
-  context = await browser.newContext({ viewport, locale, reducedMotion: "reduce", colorScheme: "light" });
-  context.setDefaultTimeout(PATIENCE_MS);
-  await context.exposeFunction("reportViolation", (text: string) => troubles.push(text));
-  await context.addInitScript(
-    `document.addEventListener("securitypolicyviolation", (event) =>
-      reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`,
-  );
-  const page = await context.newPage();
-  page.on("pageerror", (error) => troubles.push(error.message));
-  return page;
-}
-
-/** The page fits its window and has no finding of axe, light and dark. */
-async function look(page: Page, name: string): Promise<void> {
-  const { width = 0 } = page.viewportSize() ?? {};
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) });
-    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-    expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(width);
-    const found = (await page.evaluate(
-      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
-    )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
-  }
-}
-
-const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).click();
-const follow = (page: Page, name: string | RegExp) => page.getByRole("link", { name }).click();
-const heading = (page: Page, name: string | RegExp) =>
-  page.getByRole("heading", { name, level: 1 }).waitFor();
-
-async function signIn(page: Page): Promise<void> {
-  await page.goto(url, { waitUntil: "load" });
-  await page.getByLabel("E-mail").fill(OWNER.email);
-  await page.getByLabel("Password").fill(OWNER.password);
-  await press(page, "Sign in");
-}
-
-describe.skipIf(!executablePath)(title, () => {
+describeInBrowser("the panel in a browser", () => {
+  let story: PanelStory;
   beforeAll(async () => {
-    mkdirSync(SHOTS, { recursive: true });
-    await buildPanel();
-    gateway = await startTestGateway();
-    server = await preview({
-      root: join(ROOT, "panel"),
-      logLevel: "error",
-      preview: {
-        host: "127.0.0.1",
-        port: 0,
-        proxy: Object.fromEntries(["/api", "/docs"].map((path) => [path, gateway.url])),
-        headers: { "content-security-policy": POLICY },
-      },
-    });
-    url = `http://127.0.0.1:${(server.httpServer.address() as AddressInfo).port}/panel/`;
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    story = await startPanelStory();
   });
-  afterEach(async () => {
-    await context?.close();
-    expect(troubles.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => story?.close());
 
   test("a new owner gets from the first page to a read message by what is visible", async () => {
+    const { openPage, look, press, follow, heading, signIn, url } = story;
     const page = await openPage();
     await page.goto(url, { waitUntil: "load" });
     await heading(page, "Sign in");
@@ -144,6 +53,7 @@ describe.skipIf(!executablePath)(title, () => {
   });
 
   test("a webhook that the panel adds gets a signed test, and the panel shows how it was answered", async () => {
+    const { gateway, openPage, look, press, follow, signIn } = story;
     const receiver: Receiver = await startReceiver();
     const { id } = await gateway.connectInstance({ name: "Night shift" });
     const page = await openPage(DESKTOP);
@@ -159,6 +69,7 @@ describe.skipIf(!executablePath)(title, () => {
   });
 
   test("an instance that loses its phone is shown as unlinked at once, with what helps", async () => {
+    const { gateway, openPage, look, press, heading, signIn } = story;
     const { id } = await gateway.connectInstance({ name: "Returns" });
     const page = await openPage(DESKTOP);
     await signIn(page);
@@ -182,6 +93,7 @@ describe.skipIf(!executablePath)(title, () => {
     ["pt-BR", "Entrar", "Instâncias"],
     ["es", "Iniciar sesión", "Instancias"],
   ])("the panel speaks %s, also after a sign-in and on a phone", async (locale, enter, instances) => {
+    const { openPage, look, press, heading, url } = story;
     const page = await openPage(PHONE, locale);
     await page.goto(url, { waitUntil: "load" });
     await heading(page, enter);
@@ -198,6 +110,7 @@ describe.skipIf(!executablePath)(title, () => {
   });
 
   test("a wrong password is refused in words, and the keyboard alone is enough to sign in", async () => {
+    const { openPage, look, heading, url } = story;
     const page = await openPage();
     await page.goto(`${url}instances`, { waitUntil: "load" });
     await page.getByLabel("E-mail").focus();
@@ -215,13 +128,14 @@ describe.skipIf(!executablePath)(title, () => {
   });
 
   test("a page without a connection says so, and is live again with it", async () => {
+    const { openPage, look, heading, signIn } = story;
     const page = await openPage();
     await signIn(page);
     await heading(page, "Instances");
-    await context?.setOffline(true);
+    await page.context().setOffline(true);
     await page.getByText("You are offline.").waitFor();
     await look(page, "offline");
-    await context?.setOffline(false);
+    await page.context().setOffline(false);
     await page.getByText("You are offline.").waitFor({ state: "detached" });
   });
 });

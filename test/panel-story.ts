@@ -1,0 +1,127 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import { preview } from "vite";
+import { describe, expect, onTestFinished } from "vitest";
+import { findChromium } from "./browser.ts";
+import { buildPanel } from "./build-panel.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
+import { OWNER } from "./sign-in.ts";
+import { ROOT } from "./source-files.ts";
+
+const PATIENCE_MS = 60_000;
+const SHOTS = join(ROOT, "test-artifacts/panel");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const PHONE = { width: 360, height: 740 };
+export const DESKTOP = { width: 1280, height: 860 };
+
+/** What the page may do: load and ask its own origin, and show codes that are data URLs. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** A gateway with its panel, and a browser. */
+export interface PanelStory {
+  readonly gateway: TestGateway;
+  /** Of the panel's first page, with a slash at its end. */
+  readonly url: string;
+  /** A new browser profile with one page, which ends with the test. The test fails on an error of the page, or a violation of its policy. */
+  openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
+  /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
+  look(page: Page, name: string): Promise<void>;
+  press(page: Page, name: string | RegExp): Promise<void>;
+  follow(page: Page, name: string | RegExp): Promise<void>;
+  heading(page: Page, name: string | RegExp): Promise<void>;
+  /** Opens the first page and signs in as the owner. */
+  signIn(page: Page): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A `describe` that is skipped on a machine without Chromium, and says so. */
+export function describeInBrowser(title: string, run: () => void): void {
+  const isPossible = findChromium() !== undefined;
+  const reason = isPossible ? "" : ": skipped, no Chromium (scripts/install-chromium.sh)";
+  describe.skipIf(!isPossible)(`${title}${reason}`, run);
+}
+
+/** Start it in `beforeAll`, and close it in `afterAll`. */
+export async function startPanelStory(env: Record<string, string> = {}): Promise<PanelStory> {
+  mkdirSync(SHOTS, { recursive: true });
+  await buildPanel();
+  const gateway = await startTestGateway(env);
+  const server = await servePanel(gateway.url);
+  const executablePath = findChromium();
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+  const { url } = server;
+  return {
+    gateway,
+    url,
+    async openPage(viewport = PHONE, locale = "en-GB") {
+      const settings = { viewport, locale, reducedMotion: "reduce", colorScheme: "light" } as const;
+      const context = await browser.newContext(settings);
+      context.setDefaultTimeout(PATIENCE_MS);
+      const troubles: string[] = [];
+      onTestFinished(async () => {
+        await context.close();
+        expect(troubles).toEqual([]);
+      });
+      await context.exposeFunction("reportViolation", (text: string) => troubles.push(text));
+      await context.addInitScript(REPORT_VIOLATIONS);
+      const page = await context.newPage();
+      page.on("pageerror", (error) => troubles.push(error.message));
+      return page;
+    },
+    look,
+    press: (page, name) => page.getByRole("button", { name }).click(),
+    follow: (page, name) => page.getByRole("link", { name }).click(),
+    heading: (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor(),
+    signIn: (page) => signIn(page, url),
+    async close() {
+      await browser.close();
+      await server.close();
+      await gateway.stop();
+    },
+  };
+}
+
+async function servePanel(gatewayUrl: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await preview({
+    root: join(ROOT, "panel"),
+    logLevel: "error",
+    preview: {
+      host: "127.0.0.1",
+      port: 0,
+      proxy: Object.fromEntries(["/api", "/docs"].map((path) => [path, gatewayUrl])),
+      headers: { "content-security-policy": POLICY },
+    },
+  });
+  const { port } = server.httpServer.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/panel/`, close: () => server.close() };
+}
+
+const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
+  reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
+
+async function look(page: Page, name: string): Promise<void> {
+  const { width = 0 } = page.viewportSize() ?? {};
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) });
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(width);
+    const found = (await page.evaluate(
+      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
+    )) as { violations: { id: string; nodes: { html: string }[] }[] };
+    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url, { waitUntil: "load" });
+  await page.getByLabel("E-mail").fill(OWNER.email);
+  await page.getByLabel("Password").fill(OWNER.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
