@@ -103,6 +103,7 @@ describeInBrowser("the panel in a browser", () => {
     await press(page, enter);
     await heading(page, instances);
     await look(page, `instances-${locale}`);
+    await page.locator("nav button[aria-expanded=false]").click();
     await page.locator('a[href="/panel/settings"]').click();
     await page.getByRole("combobox").first().selectOption("en");
     await heading(page, "Settings");
