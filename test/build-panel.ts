@@ -1,21 +1,35 @@
 import { execFile } from "node:child_process";
-import { readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { acquireFileLock } from "../src/platform/acquire-file-lock.ts";
 import { ROOT } from "./source-files.ts";
 
-const BUILT = join(ROOT, "dist/panel/index.html");
+/** The build writes it last. */
+const BUILT = join(ROOT, "dist/panel/files.json");
 
-/** Builds the panel into `dist/panel` when it is missing or older than its sources. */
+/** Builds the panel into `dist/panel` when it is missing or older than its sources: once, also for several processes. */
 export async function buildPanel(): Promise<void> {
-  if (newestSource() < modifiedAt(BUILT)) return;
+  mkdirSync(join(ROOT, "dist"), { recursive: true });
+  while (isStale()) {
+    const lock = await acquireFileLock(join(ROOT, "dist/.building-panel"));
+    if (!lock.isAcquired) await sleep(100);
+    // Another process may have built it between the two steps.
+    else await (isStale() ? build() : Promise.resolve()).finally(lock.release);
+  }
+}
+
+async function build(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-panel.mjs")], { cwd: ROOT });
 }
 
-function newestSource(): number {
+function isStale(): boolean {
   const names = readdirSync(join(ROOT, "panel/src"), { recursive: true, encoding: "utf8" });
-  const files = [...names.map((name) => `src/${name}`), "index.html", "vite.config.ts"];
-  return Math.max(...files.map((name) => modifiedAt(join(ROOT, "panel", name))));
+  const files = [...names.map((name) => `panel/src/${name}`), "panel/index.html", "panel/vite.config.ts"];
+  const scripts = ["scripts/build-panel.mjs", "scripts/compress-panel.mjs"];
+  const newest = Math.max(...[...files, ...scripts].map((name) => modifiedAt(join(ROOT, name))));
+  return newest >= modifiedAt(BUILT);
 }
 
 function modifiedAt(path: string): number {

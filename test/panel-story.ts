@@ -1,9 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
-import { preview } from "vite";
 import { describe, expect, onTestFinished } from "vitest";
 import { findChromium } from "./browser.ts";
 import { buildPanel } from "./build-panel.ts";
@@ -16,10 +14,6 @@ const SHOTS = join(ROOT, "test-artifacts/panel");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 860 };
-
-/** What the page may do: load and ask its own origin, and show codes that are data URLs. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /** A gateway with its panel, and a browser. */
 export interface PanelStory {
@@ -50,11 +44,10 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   mkdirSync(SHOTS, { recursive: true });
   await buildPanel();
   const gateway = await startTestGateway(env);
-  const server = await servePanel(gateway.url);
   const executablePath = findChromium();
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
-  const { url } = server;
+  const url = `${gateway.url}/panel/`;
   return {
     gateway,
     url,
@@ -80,25 +73,9 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
     signIn: (page) => signIn(page, url),
     async close() {
       await browser.close();
-      await server.close();
       await gateway.stop();
     },
   };
-}
-
-async function servePanel(gatewayUrl: string): Promise<{ url: string; close(): Promise<void> }> {
-  const server = await preview({
-    root: join(ROOT, "panel"),
-    logLevel: "error",
-    preview: {
-      host: "127.0.0.1",
-      port: 0,
-      proxy: Object.fromEntries(["/api", "/docs"].map((path) => [path, gatewayUrl])),
-      headers: { "content-security-policy": POLICY },
-    },
-  });
-  const { port } = server.httpServer.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/panel/`, close: () => server.close() };
 }
 
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>

@@ -37,6 +37,7 @@ import { createInstanceReader, requireConnected } from "../features/messages/sen
 import { oauthHandlers } from "../features/oauth/oauth.ts";
 import { oauthAddresses } from "../features/oauth/server-metadata.ts";
 import { oauthWireContract } from "../features/oauth/wire-contract.ts";
+import { PANEL_PATH, panelRoute } from "../features/panel/panel.ts";
 import { planHandlers } from "../features/plans/plan-handlers.ts";
 import { privacyHandlers } from "../features/privacy/privacy.ts";
 import { profileHandlers } from "../features/profile/profile.ts";
@@ -143,6 +144,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     onResponse: requests.record,
     countUnauthenticated: access.countUnauthenticated,
     notFoundPage: NOT_FOUND_PAGE,
+    files: config.panel ? panelRoute() : undefined,
   });
   return {
     ...server,
@@ -210,7 +212,7 @@ function customerHandlers(
   const passwords = createPasswordHasher();
   const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
   return {
-    ...accountHandlers({ db, engine, access, passwords, signIn }),
+    ...accountHandlers({ db, engine, access, passwords, signIn, tokens }),
     ...oauthHandlers({ db, outgoing, baseUrl: config.baseUrl, secrets, signIn }),
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
@@ -319,7 +321,10 @@ function publicHandlers(parts: ApiParts, checks: HealthChecks) {
       directory: parts.backups.directory,
       readFromNode: parts.nodes.readBackup,
     }),
-    ...publicPagesHandlers(() => describeApi(contract), { dataDir }),
+    ...publicPagesHandlers(() => describeApi(contract), {
+      dataDir,
+      ...(config.panel && { panelPath: `${PANEL_PATH}/` }),
+    }),
   } satisfies Partial<Handlers<typeof contract>>;
 }
 

@@ -38,20 +38,33 @@ const OWN_FILES = new Map([
 ]);
 
 const NOT_STORED = { "cache-control": "no-store", "x-frame-options": "DENY", "x-robots-tag": "noindex" };
+/** Depends on the client, so that no cache may return one's answer to the other. */
+const HOME = { "cache-control": "no-cache", vary: "accept" };
 /** Short, since an upgrade changes pages and files together. */
 const CACHED = { "cache-control": "public, max-age=300" };
+
+export interface PublicPagesOptions {
+  dataDir: string;
+  /** Where `/` leads browsers; unset: it shows a page of its own. */
+  panelPath?: string;
+}
 
 /** Serves the pages and the API description; `describe` returns the OpenAPI document of the whole contract. */
 export function publicPagesHandlers(
   describe: () => Record<string, unknown>,
-  { dataDir }: { dataDir: string },
+  { dataDir, panelPath }: PublicPagesOptions,
 ): Handlers<typeof publicPagesContract> {
   // Made by the first request, since it would take a third of the time of a start.
   const description = once(() => JSON.stringify(describe()));
   const collection = once(() => JSON.stringify(postmanCollection(JSON.parse(description()))));
   const guide = createGuide();
   return {
-    home: async () => toPage(HOME_PAGE),
+    home: async ({ headers }) => {
+      const isBrowser = String(headers.accept).includes("text/html");
+      return panelPath !== undefined && isBrowser
+        ? redirect(panelPath)
+        : toPage(HOME_PAGE, PAGE_POLICY, HOME);
+    },
     docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
     openApi: async () => new RawResponse(JSON_TYPE, description(), 200, CACHED),
     postman: async () => new RawResponse(JSON_TYPE, collection(), 200, CACHED),
@@ -76,6 +89,10 @@ function toPage(
   headers: Record<string, string> = CACHED,
 ): RawResponse {
   return new RawResponse(HTML, html, 200, { ...headers, "content-security-policy": policy });
+}
+
+function redirect(location: string): RawResponse {
+  return new RawResponse(HTML, "", 302, { ...HOME, location });
 }
 
 async function readAsset(file: string): Promise<RawResponse> {

@@ -26,6 +26,13 @@ export const SETTINGS = z.object({
     .optional()
     .describe("Public address of the gateway, used in links.")
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
+  panel: type
+    .flag()
+    .prefault("true")
+    .describe(
+      "Whether the gateway serves the web panel at `/panel/`, and leads browsers there from `/`. The API is the same without it.",
+    )
+    .meta({ env: "WAYGATE_PANEL" }),
   unauthenticatedRate: type
     .wholeNumber(0, 1_000_000)
     .prefault("600")

@@ -16,6 +16,7 @@ import {
   type NodeRpcRouteOptions,
 } from "../nodes/add-node-rpc-route.ts";
 import { ulid } from "../ulid.ts";
+import { addFileRoute, type FileRoute } from "./add-file-route.ts";
 import { addHttpHooks, sendErrorResponse } from "./add-http-hooks.ts";
 import { addRoute } from "./add-route.ts";
 import { createAllowedMethods } from "./allowed-methods.ts";
@@ -63,6 +64,8 @@ export interface HttpServerOptions<C extends Contract> {
   loadGauges?: readonly LoadGauge[];
   /** What other nodes may request from this one; absent: nothing. */
   nodeRpc?: NodeRpcRouteOptions | undefined;
+  /** Files outside of the contract, such as the web panel; absent: none. */
+  files?: FileRoute | undefined;
   onResponse?: (completed: CompletedRequest) => void;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string;
@@ -121,6 +124,7 @@ export async function createHttpServer<C extends Contract>(
       bodyMemory,
     });
   }
+  if (options.files) addFileRoute(app, options.files);
   if (metrics?.isOpen) addMetricsRoute(app, metrics, countUnauthenticated);
   if (options.nodeRpc) await addNodeRpcRoute(app, options.nodeRpc, countUnauthenticated);
   await app.ready();

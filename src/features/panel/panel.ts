@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { packageRoot } from "../../platform/config/package-version.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { FileRequest, FileRoute } from "../../platform/http/add-file-route.ts";
+import { RawResponse } from "../../platform/http/handler.ts";
+import { chooseEncoding } from "./choose-encoding.ts";
+import { NOT_BUILT_PAGE } from "./not-built-page.ts";
+import { createPanelFilesReader, type PanelFile, type PanelFiles } from "./panel-files.ts";
+
+export const PANEL_PATH = "/panel";
+const FIRST_PAGE = "index.html";
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  md: "text/plain; charset=utf-8",
+  svg: "image/svg+xml",
+  woff2: "font/woff2",
+};
+
+/** Own scripts and styles, no inline ones; media of messages are `blob:`, and codes to scan are `data:`. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const PAGE_HEADERS = {
+  "content-security-policy": POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy":
+    "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), serial=(), usb=()",
+  "x-frame-options": "DENY",
+};
+
+/** A name has the hash of its content, so the content never changes. */
+const ONE_YEAR = "public, max-age=31536000, immutable";
+
+/** The files of the web panel, as built. Every path without a file extension is a page of it. */
+export function panelRoute(folder = join(packageRoot(), "dist/panel")): FileRoute {
+  const readFiles = createPanelFilesReader(folder);
+  return {
+    path: PANEL_PATH,
+    async serve(request) {
+      const files = await readFiles();
+      return files === undefined ? notBuilt() : serveFile(files, request);
+    },
+  };
+}
+
+async function serveFile(files: PanelFiles, { path, headers }: FileRequest): Promise<RawResponse> {
+  const file = findFile(files, path);
+  const encoding = file.isCompressed ? chooseEncoding(headers["accept-encoding"]) : "identity";
+  const etag = `"${file.digest}-${encoding}"`;
+  const common = {
+    ...PAGE_HEADERS,
+    etag,
+    "cache-control": file.path.startsWith("assets/") ? ONE_YEAR : "no-cache",
+    ...(file.isCompressed && { vary: "accept-encoding" }),
+  };
+  const type = typeOf(file);
+  if (isKnown(headers["if-none-match"], etag)) return new RawResponse(type, "", 304, common);
+  const body = await files.read(file, encoding);
+  const encoded: Record<string, string> = encoding === "identity" ? {} : { "content-encoding": encoding };
+  return new RawResponse(type, body, 200, { ...common, ...encoded });
+}
+
+/** Throws NOT_FOUND for a file that the build does not list. */
+function findFile(files: PanelFiles, path: string): PanelFile {
+  const name = path.slice(PANEL_PATH.length).replace(/^\//, "");
+  const isPage = !/\.[^/]*$/.test(name) && !name.startsWith("assets/");
+  const found = files.find(isPage ? FIRST_PAGE : name);
+  if (!found) throw new GatewayError("NOT_FOUND", "There is no such file.");
+  return found;
+}
+
+function typeOf({ path }: PanelFile): string {
+  return TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}
+
+function notBuilt(): RawResponse {
+  const headers = { "content-security-policy": POLICY, "retry-after": "60" };
+  return new RawResponse(TYPES.html ?? "", NOT_BUILT_PAGE, 503, headers);
+}
