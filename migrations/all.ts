@@ -45,6 +45,7 @@ import * as waitingFiles from "./0068-waiting-files.ts";
 import * as retention from "./0069-retention.ts";
 import * as tableNames from "./0070-table-names.ts";
 import * as oauth from "./0075-oauth.ts";
+import * as welcomeLink from "./0076-welcome-link.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -94,4 +95,5 @@ export const migrations: Record<string, Migration> = {
   "0069-retention": retention,
   "0070-table-names": tableNames,
   "0075-oauth": oauth,
+  "0076-welcome-link": welcomeLink,
 };

@@ -79,7 +79,17 @@ export interface AccountUserTable {
   email: string;
   role: "super_admin" | "admin" | "agent";
   password_hash: string;
+  /** The password is the generated one, and nobody has signed in. */
+  awaits_owner: Generated<boolean>;
+  /** The node that has generated the password and has not printed it yet. */
+  unseen_by: string | null;
   created_at: Generated<Date>;
+}
+
+export interface WelcomeLinkTable {
+  digest: Buffer;
+  user_id: number;
+  expires_at: Date;
 }
 
 export interface SignInTable {
@@ -1010,6 +1020,7 @@ export interface Tables {
   account: AccountTable;
   account_user: AccountUserTable;
   sign_in: SignInTable;
+  welcome_link: WelcomeLinkTable;
   instance: InstanceTable;
   sign_in_failure: SignInFailureTable;
   api_key: ApiKeyTable;

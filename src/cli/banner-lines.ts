@@ -1,4 +1,4 @@
-import type { Config } from "../platform/config/config.ts";
+import { type Config, isLoopbackUrl } from "../platform/config/config.ts";
 import type { Gateway } from "../processes/gateway.ts";
 
 type Owner = Gateway["firstOwner"];
@@ -12,15 +12,20 @@ export function bannerLines(
     firstOwner,
     ignoredSetting,
   }: Pick<Gateway, "url" | "database" | "outgoingPolicy" | "firstOwner" | "ignoredSetting">,
-  config: Pick<Config, "host" | "sandbox">,
+  config: Pick<Config, "host" | "sandbox" | "panel" | "baseUrl">,
 ): string[] {
   const isEverywhere = config.host === "0.0.0.0" || config.host === "::";
   const where = isEverywhere ? `${url} and every other address of this machine` : url;
+  const publicUrl = isLoopbackUrl(config.baseUrl) ? url : config.baseUrl;
+  const welcome = config.panel && firstOwner?.welcomeToken;
+  const link = welcome ? `${publicUrl}/panel/welcome#${welcome}` : undefined;
   return [
     "",
     `Waygate listens on ${where} (reference: ${url}/docs).`,
+    ...(config.panel ? [`Panel: ${publicUrl}/panel/`] : []),
     `Database: ${database}.`,
     `Outgoing requests: ${outgoingPolicy}.`,
+    ...linkLines(link),
     ...signInLines(firstOwner, ignoredSetting),
     ...(config.sandbox === "off" || !firstOwner ? [] : sandboxLines(url, firstOwner)),
     "",
@@ -39,13 +44,26 @@ function sandboxLines(url: string, owner: Owner): string[] {
   ];
 }
 
+function linkLines(link: string | undefined): string[] {
+  if (link === undefined) return [];
+  return [
+    "",
+    "Begin in a browser; this link sets the owner's password. It works once, for 24 hours:",
+    "",
+    `  ${link}`,
+  ];
+}
+
 function signInLines(owner: Owner, ignoredSetting: string | undefined): string[] {
-  if (!owner) return ignoredSetting === undefined ? [] : ["", ignoredSetting];
+  const ignored = ignoredSetting === undefined ? [] : ["", ignoredSetting];
+  if (!owner) return ignored;
   const shown = owner.password
     ? `${owner.password}   (shown this once; change it after you sign in)`
-    : "as set in WAYGATE_OWNER_PASSWORD";
+    : owner.welcomeToken === undefined
+      ? "as set in WAYGATE_OWNER_PASSWORD"
+      : `as printed by the first start, or a new one by: waygate account password ${owner.email}`;
   const lost = owner.password ? [`If you lose it: waygate account password ${owner.email}`] : [];
-  return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`, ...lost];
+  return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`, ...lost, ...ignored];
 }
 
 const JSON_TYPE = `-H 'content-type: application/json'`;

@@ -22,7 +22,9 @@ export async function serve(env: Env): Promise<void> {
   endOnBugs(log);
   const starting = withSmallYoungGeneration(() => startGateway(config, { log }));
   stopOnSignal(starting, log);
-  console.log(bannerLines(await starting, config).join("\n"));
+  const gateway = await starting;
+  console.log(bannerLines(gateway, config).join("\n"));
+  if (gateway.firstOwner?.password !== undefined) await gateway.confirmPrinted();
 }
 
 /** After a bug, memory cannot be trusted. Exiting loses nothing: all durable state is in the database. */

@@ -1,8 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
-import { ensureOwner } from "../features/accounts/create-account.ts";
 import { describeIgnoredOwnerSetting } from "../features/accounts/find-owner-setting-problems.ts";
 import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
+import {
+  confirmPrinted,
+  type FirstSignIn,
+  prepareFirstSignIn,
+} from "../features/accounts/prepare-first-sign-in.ts";
 import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
@@ -20,8 +24,10 @@ export interface Gateway {
   /** A description of where outgoing requests may go at start. */
   outgoingPolicy: string;
   engine: Engine;
-  /** Set if this start has created the owner's account; the password only if it was generated. */
-  firstOwner: { email: string; password?: string } | undefined;
+  /** Set if this start has created the owner's account, or nobody has signed in to it yet. */
+  firstOwner: FirstSignIn | undefined;
+  /** To be called once `firstOwner` is printed; otherwise the next start generates another password. */
+  confirmPrinted(): Promise<void>;
   /** A setting for the owner that is ignored, because the existing owner differs from it. */
   ignoredSetting: string | undefined;
   /**
@@ -65,17 +71,23 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
     readiness,
   });
   const { db } = store.database;
+  const { ownerEmail, ownerPassword } = config;
+  const node = dataDir.node_id;
+  const outgoingPolicy = describeOutgoingPolicy(config, await hasOtherAccounts(db));
   // Runs after every step that can fail, because its password is shown only once.
-  const firstOwner = await ensureOwner(db, config).catch(throwSettingError);
+  const firstOwner = await prepareFirstSignIn(db, { ownerEmail, ownerPassword, node }).catch(
+    throwSettingError,
+  );
   readiness.ready = true;
   log.info({ url }, "ready");
   return {
     url,
     database: store.description,
-    outgoingPolicy: describeOutgoingPolicy(config, await hasOtherAccounts(db)),
+    outgoingPolicy,
     engine,
     firstOwner,
-    ignoredSetting: firstOwner ? undefined : await describeIgnoredOwnerSetting(db, config),
+    confirmPrinted: () => confirmPrinted(db, node),
+    ignoredSetting: firstOwner?.isCreated ? undefined : await describeIgnoredOwnerSetting(db, config),
     async stop({ drainMs = 0, graceMs } = {}) {
       readiness.ready = false;
       if (drainMs > 0) await delay(drainMs);

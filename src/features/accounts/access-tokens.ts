@@ -3,7 +3,8 @@ import { errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { GatewayError } from "../../platform/gateway-error.ts";
 
 const ISSUER = "waygate";
-const AUDIENCE = "waygate-api";
+/** A token for one use is refused in the other, so that neither can be planted as the other. */
+const AUDIENCES = { api: "waygate-api", panel: "waygate-panel" };
 const ALGORITHM = "HS256";
 const CLOCK_SKEW_SECONDS = 30;
 
@@ -13,12 +14,16 @@ export interface AccessTokenClaims {
   sign_in: string;
 }
 
+/** `api`: for the Authorization header; `panel`: for the session cookie of the panel. */
+export type TokenUse = keyof typeof AUDIENCES;
+
 export interface AccessTokens {
   /** Lifetime of a token in seconds. */
   readonly lifetimeSeconds: number;
-  sign(claims: AccessTokenClaims): Promise<string>;
+  /** Default: `api`. */
+  sign(claims: AccessTokenClaims, use?: TokenUse): Promise<string>;
   /** Throws INVALID_TOKEN, the same for every reason. */
-  verify(token: string): Promise<AccessTokenClaims>;
+  verify(token: string, use?: TokenUse): Promise<AccessTokenClaims>;
 }
 
 /** JWTs (HS256) under a key derived from the secret key; a second key is accepted during a key change. */
@@ -32,22 +37,22 @@ export function createAccessTokens({
 
   return {
     lifetimeSeconds,
-    sign: ({ user_id, sign_in }) =>
+    sign: ({ user_id, sign_in }, use = "api") =>
       new SignJWT({ sid: sign_in })
         .setProtectedHeader({ alg: ALGORITHM, kid: own.kid, typ: "JWT" })
         .setSubject(String(user_id))
         .setJti(randomUUID())
         .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
+        .setAudience(AUDIENCES[use])
         .setIssuedAt()
         .setNotBefore("0s")
         .setExpirationTime(`${lifetimeSeconds} seconds`)
         .sign(own.key),
-    async verify(token) {
+    async verify(token, use = "api") {
       const found = await jwtVerify(token, (header) => findKey(keys, header.kid), {
         algorithms: [ALGORITHM],
         issuer: ISSUER,
-        audience: AUDIENCE,
+        audience: AUDIENCES[use],
         clockTolerance: CLOCK_SKEW_SECONDS,
         requiredClaims: ["sub", "sid", "jti", "exp"],
       }).catch(refuse);

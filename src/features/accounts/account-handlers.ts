@@ -1,6 +1,8 @@
 import type { Db } from "../../platform/db/database.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { clearSessionCookie } from "../../platform/http/session-cookie.ts";
 import { recordAudit } from "../audit/audit.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
@@ -9,8 +11,11 @@ import { ownAccountHandlers } from "./own-account-handlers.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { recoverUserHandlers } from "./recover-user-handlers.ts";
 import { type RemoveAccountDeps, removeAccountHandlers } from "./remove-account-handlers.ts";
-import { getUser, type SignInHandlers, toUserView } from "./sign-in.ts";
+import { sessionHeaders } from "./session-headers.ts";
+import type { SignInHandlers } from "./sign-in.ts";
+import { getUser, toUserView } from "./sign-in-user.ts";
 import { userHandlers } from "./user-handlers.ts";
+import { welcomeHandlers } from "./welcome-handlers.ts";
 
 export interface AccountHandlersOptions {
   db: Db;
@@ -18,10 +23,11 @@ export interface AccountHandlersOptions {
   access: Pick<AccessControl, "invalidateSignIns" | "invalidateApiKeys">;
   passwords: PasswordHasher;
   signIn: SignInHandlers;
+  tokens: AccessTokens;
 }
 
 export function accountHandlers(options: AccountHandlersOptions): Handlers<typeof accountsContract> {
-  const { db, engine, access, passwords, signIn } = options;
+  const { db, engine, access, passwords, signIn, tokens } = options;
 
   return {
     ...userHandlers({ db, access, passwords }),
@@ -29,11 +35,12 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
     ...managedAccountHandlers({ db, passwords }),
     ...removeAccountHandlers({ db, engine, access }),
     ...recoverUserHandlers({ db, passwords, access }),
+    ...welcomeHandlers({ db, passwords, signIn }),
 
     login: (request) => signIn.login(request.input, request),
 
     async logout({ input: _, ...by }) {
-      const { sign_in, user_id, account_id } = requireUser(by.caller);
+      const { sign_in, user_id, account_id, is_panel } = requireUser(by.caller);
       await db.transaction().execute(async (trx) => {
         await trx.deleteFrom("sign_in").where("id", "=", sign_in).execute();
         await recordAudit(trx, {
@@ -44,7 +51,13 @@ export function accountHandlers(options: AccountHandlersOptions): Handlers<typeo
         });
       });
       access.invalidateSignIns([sign_in]);
-      return {};
+      return new OkResponse({}, is_panel ? { headers: { "set-cookie": clearSessionCookie() } } : {});
+    },
+
+    async startSession({ caller }) {
+      const { user_id, sign_in } = requireUser(caller);
+      const { lifetimeSeconds: expires_in } = tokens;
+      return new OkResponse({ expires_in }, { headers: await sessionHeaders(tokens, { user_id, sign_in }) });
     },
 
     async me({ caller }) {

@@ -36,6 +36,7 @@ beforeAll(async () => {
       engine: { wake() {}, publish() {}, subscribe: () => () => {} },
       access,
       passwords,
+      tokens,
       signIn: createSignInHandlers({ db, tokens, passwords, secrets: ["s".repeat(43)] }),
     }),
     access.authorise,

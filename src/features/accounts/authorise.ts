@@ -7,7 +7,8 @@ import type { Route, RouteAccess } from "../../platform/http/route.ts";
 import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/outgoing/ip-address.ts";
 import type { Secret } from "../../platform/secrets/secret.ts";
 import { digestApiKey, isApiKey, noInstance } from "../instances/instances.ts";
-import { type AccessTokens, invalidToken } from "./access-tokens.ts";
+import { authRequired, isAccepted } from "./accepted-credentials.ts";
+import { type AccessTokens, invalidToken, type TokenUse } from "./access-tokens.ts";
 import { challengeAssistant } from "./challenge-assistant.ts";
 import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { isOpenToAssistants } from "./is-open-to-assistants.ts";
@@ -64,7 +65,8 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   const known = createCredentialCache(options.db, options.engine);
   const checks: Record<Credential["kind"], Check> = {
     key: (route, value) => checkKey(known, route, value),
-    bearer: (route, value) => checkToken(known, options.tokens, route, value),
+    bearer: (route, value) => checkToken(known, options.tokens, route, { value, use: "api" }),
+    session: (route, value) => checkToken(known, options.tokens, route, { value, use: "panel" }),
     async admin(_route, value, ip) {
       requireAdmitted(admittedFrom, ip);
       return checkAdmin(adminTokens, value);
@@ -105,7 +107,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
       if (!isOpenToAssistants(route, isInProcess)) throw wrongPlace();
       return checkAssistant(known, route, credential.value);
     }
-    if (!credential || !ACCEPTS[access].includes(credential.kind)) throw authRequired(access);
+    if (!credential || !isAccepted(route, access, credential)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
 }
@@ -136,27 +138,6 @@ const UNLIMITED: PlanRates = {
   message_rate_limit_per_minute: null,
 };
 
-const ACCEPTS: Record<Exclude<RouteAccess, "public">, readonly Credential["kind"][]> = {
-  account: ["bearer"],
-  instance: ["key", "bearer"],
-  key: ["key", "bearer"],
-  key_or_admin: ["key", "admin"],
-  admin: ["admin"],
-  owner: ["bearer", "admin"],
-  manager: ["bearer", "admin"],
-};
-
-const NEEDED: Record<Credential["kind"], string> = {
-  key: "an API key (x-api-key)",
-  bearer: "the token of a sign-in (Authorization: Bearer)",
-  admin: "the administrative token (admintoken)",
-};
-
-function authRequired(access: Exclude<RouteAccess, "public">): GatewayError {
-  const needed = ACCEPTS[access].map((kind) => NEEDED[kind]).join(" or ");
-  return new GatewayError("AUTH_REQUIRED", `This route needs ${needed}.`);
-}
-
 async function checkKey(known: CredentialCache, route: Route, value: string): Promise<CachedCredential> {
   const key = isApiKey(value) ? await known.findApiKey(digestApiKey(value)) : undefined;
   if (!key)
@@ -180,16 +161,17 @@ async function checkToken(
   known: CredentialCache,
   tokens: AccessTokens,
   route: Route,
-  value: string,
+  { value, use }: { value: string; use: TokenUse },
 ): Promise<CachedCredential> {
-  const claims = await tokens.verify(value);
+  const claims = await tokens.verify(value, use);
   const signIn = await known.findSignIn(claims.sign_in);
   if (!signIn || signIn.user_id !== claims.user_id) throw invalidToken();
   const { account_status, features, rates, is_fresh, ...user } = signIn;
   requireActiveAccount(account_status);
   requireFeature(route, features);
   if (route.needsPassword && !is_fresh) throw passwordRequired();
-  return { caller: { kind: "user", ...user, sign_in: claims.sign_in }, rates };
+  const panel = use === "panel" ? ({ is_panel: true } as const) : {};
+  return { caller: { kind: "user", ...user, sign_in: claims.sign_in, ...panel }, rates };
 }
 
 /** The same whether or not the token is valid. */

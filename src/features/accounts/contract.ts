@@ -96,6 +96,8 @@ const deviceToken = boundedText(200)
   .optional()
   .describe("The `device_token` that an earlier sign-in returned to this device.");
 
+const welcomeToken = boundedText(200).min(1).describe("The part of the printed link after `#`.");
+
 const signedIn = named(
   "SignedIn",
   z.object({
@@ -169,6 +171,30 @@ export const accountsContract = {
     output: signedIn,
     beside: besideSignedIn,
   }),
+  readWelcomeLink: route({
+    http: "POST /api/auth/welcome",
+    errors: ["INVALID_TOKEN", "ACCOUNT_RESTRICTED"],
+    access: "public",
+    tag,
+    summary: "Get the e-mail of the owner whose first password a printed link sets",
+    message: "Link is valid",
+    input: z.object({ token: welcomeToken }),
+    output: z.object({ email: z.string() }),
+  }),
+  useWelcomeLink: route({
+    http: "POST /api/auth/welcome/password",
+    errors: ["INVALID_TOKEN", "ACCOUNT_RESTRICTED"],
+    access: "public",
+    tag,
+    summary: "Set the owner's first password by the printed link, and sign in",
+    description:
+      "Each start prints a link until the owner has signed in or set a password. A link works once and for 24 hours. Failed attempts count as failed sign-ins.",
+    message: "Password set",
+    aliases: { new_password: ["newPassword", "password"] },
+    input: z.object({ token: welcomeToken, new_password: newPassword }),
+    output: signedIn,
+    beside: besideSignedIn,
+  }),
   confirmPassword: route({
     http: "POST /api/auth/confirm",
     access: "account",
@@ -187,6 +213,17 @@ export const accountsContract = {
     message: "Signed out",
     input: z.object({}),
     output: z.object({}),
+  }),
+  startSession: route({
+    http: "POST /api/auth/session",
+    access: "account",
+    tag,
+    summary: "Keep this sign-in in a cookie, for the web panel",
+    description:
+      "Sets the cookie `__Host-waygate`, which scripts cannot read. The gateway accepts it only with the header `x-waygate-panel: 1`, from a page of its own origin, and without another credential. It ends with the sign-in. Programs send the token as `Authorization: Bearer` instead.",
+    message: "Session started",
+    input: z.object({}),
+    output: z.object({ expires_in: z.number().int().describe("Seconds.") }),
   }),
   me: route({
     http: "GET /api/auth/me",

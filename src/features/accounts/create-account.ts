@@ -49,7 +49,7 @@ export function generatePassword(): string {
 /** Creates the owner's account if it is missing; returns a generated password. Throws VALIDATION_ERROR. */
 export async function ensureOwner(
   db: Db,
-  { ownerEmail, ownerPassword }: { ownerEmail?: string; ownerPassword?: Secret },
+  { ownerEmail, ownerPassword, node }: { ownerEmail?: string; ownerPassword?: Secret; node?: string },
 ): Promise<{ email: string; password?: string } | undefined> {
   if (await hasOwner(db)) return undefined;
   const email = ownerEmail ?? OWNER_EMAIL;
@@ -63,10 +63,17 @@ export async function ensureOwner(
     await sql`set local lock_timeout = 0`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate owner'))`.execute(trx);
     if (await hasOwner(trx)) return false;
-    await insertAccount(trx, { name: "Owner", account_type: "owner", email, password }, password_hash);
+    const owner = { name: "Owner", account_type: "owner", email, password } as const;
+    const { user_id } = await insertAccount(trx, owner, password_hash);
+    if (made) await awaitOwner(trx, user_id, node);
     return true;
   });
   return isMade ? { email, password: made } : undefined;
+}
+
+async function awaitOwner(trx: Trx, id: number, node: string | undefined): Promise<void> {
+  const state = { awaits_owner: true, unseen_by: node ?? null };
+  await trx.updateTable("account_user").set(state).where("id", "=", id).execute();
 }
 
 async function hasOwner(db: Db | Trx): Promise<boolean> {

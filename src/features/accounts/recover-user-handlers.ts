@@ -9,6 +9,7 @@ import { endGrants } from "./end-grants.ts";
 import { noUser } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { requireRank } from "./user-handlers.ts";
+import { endWelcome } from "./welcome-link.ts";
 
 interface RecoverDeps {
   db: Db;
@@ -61,6 +62,7 @@ export async function replacePassword(
     .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
   await endGrants(trx, id);
+  await endWelcome(trx, id);
   const target = { type: "user", id };
   await recordAudit(trx, { by, action: "user.recover", target, account_id: user.account_id });
   return { user, ended: ended.map((row) => row.id) };

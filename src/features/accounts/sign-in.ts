@@ -5,16 +5,17 @@ import { type Caller, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { recordAudit } from "../audit/audit.ts";
-import type { AccessTokens } from "./access-tokens.ts";
-import { accountStateSql } from "./account-state.ts";
+import type { AccessTokenClaims, AccessTokens } from "./access-tokens.ts";
 import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { endGrants } from "./end-grants.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
-import { noUser } from "./get-user.ts";
 import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
+import { sessionHeaders } from "./session-headers.ts";
 import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
+import { findUser, findUsersByEmail, MOST_USERS, type SignInUser, toUserView } from "./sign-in-user.ts";
 import { createTrustedDevices, type TrustedDevices } from "./trusted-devices.ts";
+import { endWelcome } from "./welcome-link.ts";
 
 type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
 
@@ -58,6 +59,11 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
     login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),
     /** The user with this e-mail and password, without a sign-in; throws like `login`. */
     check: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => check(parts, input, from),
+    throttle,
+    /** Writes a sign-in of a user whose password was checked or just set. */
+    insert: (trx: Trx, user: { id: number; password_hash: string }) => insertSignIn(trx, tokens, user),
+    /** The response to a sign-in. */
+    respond: (user: SignInUser, sign_in: string) => signedIn(parts, user, sign_in),
     /** Confirms the password again, as sensitive routes require. */
     confirm: (
       input: InputOf<typeof accountsContract.confirmPassword>,
@@ -86,7 +92,7 @@ async function check(
   parts: SignInDeps,
   { email, password, account_id, device_token }: InputOf<typeof accountsContract.login>,
   from: SignInContext,
-): Promise<User> {
+): Promise<SignInUser> {
   const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
   const user = await verifyPassword(parts, email, { ...from, device_token }, password, find);
   requireActiveAccount(user.status);
@@ -114,7 +120,7 @@ async function verifyOwnPassword(
   parts: SignInDeps,
   by: SignInContext & { caller: SignedInUser },
   password: string,
-): Promise<User> {
+): Promise<SignInUser> {
   const known = await findUser(parts.db, by.caller.user_id);
   return verifyPassword(parts, known?.email ?? "", by, password, async () => (known ? [known] : []));
 }
@@ -138,10 +144,11 @@ async function changePassword(
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
-  return { response: await signedIn(parts, user, sign_in), ended: ended.map(({ id }) => id) };
+  const session = by.caller.is_panel && { user_id: user.id, sign_in };
+  return { response: await signedIn(parts, user, sign_in, session), ended: ended.map(({ id }) => id) };
 }
 
-function entryOf(user: User, { ip, request_id }: SignInContext, sign_in: string) {
+function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {
   const { id: user_id, account_id, account_type, role } = user;
   const caller = { kind: "user", user_id, account_id, account_type, role, sign_in } as const;
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
@@ -153,8 +160,8 @@ async function verifyPassword(
   email: string,
   { ip, request_id, device_token }: SignInContext,
   password: string,
-  find: (preferred?: number) => Promise<User[]>,
-): Promise<User> {
+  find: (preferred?: number) => Promise<SignInUser[]>,
+): Promise<SignInUser> {
   const device = parts.devices.find(device_token);
   const users = await find(device?.user_id);
   const own = users.find(({ id }) => id === device?.user_id);
@@ -165,7 +172,10 @@ async function verifyPassword(
       if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return undefined;
       throw error;
     }));
-  if (right) return right;
+  if (right) {
+    if (right.awaits_owner) await endWelcome(parts.db, right.id);
+    return right;
+  }
   for (const user of users) void noteRefusal(parts.db, user, { ip, request_id });
   throw wrongCredentials();
 }
@@ -175,9 +185,9 @@ async function attempt(
   { throttle, passwords, devicePasswords }: SignInDeps,
   email: string,
   from: SignInSource,
-  users: User[],
+  users: SignInUser[],
   password: string,
-): Promise<User | undefined> {
+): Promise<SignInUser | undefined> {
   const reservation = await throttle.begin(email.toLowerCase(), from);
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
@@ -190,15 +200,12 @@ async function attempt(
   }
 }
 
-/** Maximum number of accounts that share one e-mail address and can sign in without naming the account. */
-const MOST_USERS = 2;
-
 /** Always computes the same number of hashes, so that the time does not reveal the number of accounts. */
 async function findByPassword(
   passwords: PasswordHasher,
-  users: User[],
+  users: SignInUser[],
   password: string,
-): Promise<User | undefined> {
+): Promise<SignInUser | undefined> {
   const candidates = Array.from({ length: MOST_USERS }, (_, index) => users[index]);
   const matches = await Promise.all(
     candidates.map((user) => passwords.verify(user?.password_hash, password)),
@@ -209,7 +216,7 @@ async function findByPassword(
 /** Not awaited: the response time must not reveal whether the user exists. */
 async function noteRefusal(
   db: Db,
-  { id, account_id }: User,
+  { id, account_id }: SignInUser,
   { ip, request_id }: SignInContext,
 ): Promise<void> {
   const by = { caller: { kind: "public" }, ip, request_id } as const;
@@ -225,41 +232,11 @@ function wrongCredentials(): GatewayError {
   return new GatewayError("INVALID_CREDENTIALS", "The e-mail or the password is wrong.");
 }
 
-type User = NonNullable<Awaited<ReturnType<typeof findUser>>>;
-
-function selectUser(db: Db) {
-  return db
-    .selectFrom("account_user")
-    .innerJoin("account", "account.id", "account_user.account_id")
-    .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
-    .select(["account_user.role", "account_user.password_hash"])
-    .select(["account.name as account_name", "account.account_type"])
-    .select(accountStateSql.as("status"));
-}
-
-interface UserSelector {
-  email: string;
-  account_id: number | undefined;
-  /** This user comes first, if found. */
-  preferred: number | undefined;
-}
-
-/** Oldest first; only of one account, if given. */
-function findUsersByEmail(db: Db, { email, account_id, preferred = 0 }: UserSelector): Promise<User[]> {
-  let query = selectUser(db)
-    .where(sql<string>`lower(account_user.email)`, "=", sql<string>`lower(${email})`)
-    .orderBy(sql`account_user.id = ${preferred}`, "desc")
-    .orderBy("account_user.id")
-    .limit(MOST_USERS);
-  if (account_id !== undefined) query = query.where("account_user.account_id", "=", account_id);
-  return query.execute();
-}
-
-function findUser(db: Db, user_id: number) {
-  return selectUser(db).where("account_user.id", "=", user_id).executeTakeFirst();
-}
-
-async function refreshHash({ db, passwords }: SignInDeps, user: User, password: string): Promise<string> {
+async function refreshHash(
+  { db, passwords }: SignInDeps,
+  user: SignInUser,
+  password: string,
+): Promise<string> {
   if (!needsRehash(user.password_hash)) return user.password_hash;
   const password_hash = await passwords.hash(password);
   await db
@@ -291,32 +268,21 @@ async function insertSignIn(
   return rows[0].id;
 }
 
-async function signedIn({ tokens, devices }: SignInDeps, user: User, sign_in: string): Promise<SignedIn> {
+/** `session`: the panel's, whose cookie is replaced. */
+async function signedIn(
+  { tokens, devices }: SignInDeps,
+  user: SignInUser,
+  sign_in: string,
+  session?: AccessTokenClaims,
+): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
   const device_token = devices.issue(user.id);
   const shown = toUserView(user);
   return new OkResponse(
     { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, device_token, ...shown },
-    { beside: { token, accountId: user.account_id } },
-  );
-}
-
-/** Account and user as the API shows them. */
-export function toUserView(user: Omit<User, "password_hash">) {
-  return {
-    account: {
-      id: user.account_id,
-      name: user.account_name,
-      account_type: user.account_type,
-      status: user.status,
+    {
+      beside: { token, accountId: user.account_id },
+      ...(session && { headers: await sessionHeaders(tokens, session) }),
     },
-    user: { id: user.id, name: user.name, email: user.email, role: user.role },
-  };
-}
-
-/** Throws NOT_FOUND for a deleted user. */
-export async function getUser(db: Db, user_id: number): Promise<User> {
-  const user = await findUser(db, user_id);
-  if (!user) throw noUser();
-  return user;
+  );
 }

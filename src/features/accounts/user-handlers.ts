@@ -13,6 +13,7 @@ import { endGrants } from "./end-grants.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { getUser, selectUsers } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
+import { endWelcome } from "./welcome-link.ts";
 
 export interface UserHandlersDeps {
   db: Db;
@@ -114,6 +115,7 @@ async function updateUser(
     await requireAdministrator(trx, account_id);
     const isEnd = password !== undefined || (input.role !== undefined && input.role !== before.role);
     const ended = isEnd ? await endSignIns(trx, id) : [];
+    if (password !== undefined) await endWelcome(trx, id);
     const target = { type: "user", id };
     await recordAudit(trx, {
       by,

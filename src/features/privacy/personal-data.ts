@@ -36,12 +36,13 @@ export const PERSONAL_DATA = {
     personal: { name: numberedName("account") },
   },
   account_user: {
-    plain: "id account_id role created_at",
+    plain: "id account_id role awaits_owner unseen_by created_at",
     secret: "password_hash",
     retained: { columns: "email", because: "it is what they sign in with" },
     personal: { name: numberedName("account") },
   },
   sign_in: { plain: "user_id created_at confirmed_at expires_at", secret: "id" },
+  welcome_link: { plain: "user_id expires_at", secret: "digest" },
   sign_in_failure: { plain: "kind failures started_at last_at", secret: "key" },
   instance: {
     plain:

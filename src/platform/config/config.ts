@@ -189,7 +189,7 @@ function isSame(one: Secret | undefined, other: Secret | undefined): boolean {
   return one !== undefined && one.reveal() === other?.reveal();
 }
 
-function isLoopbackUrl(url: string | undefined): boolean {
+export function isLoopbackUrl(url: string | undefined): boolean {
   return url !== undefined && isLoopbackHost(new URL(url).hostname.replace(/^\[|\]$/g, ""));
 }
 

@@ -17,6 +17,8 @@ export type Caller =
       user_id: number;
       role: "super_admin" | "admin" | "agent";
       sign_in: string;
+      /** Signed in by the cookie of the panel. */
+      is_panel?: true;
     }
   | {
       kind: "key";
@@ -39,9 +41,9 @@ export type Caller =
     }
   | { kind: "admin" };
 
-/** The credential of a request: an API key, a JWT, or the administrative token. */
+/** The credential of a request: an API key, a JWT, the administrative token, or the session cookie of the panel. */
 export interface Credential {
-  readonly kind: "key" | "bearer" | "admin";
+  readonly kind: "key" | "bearer" | "admin" | "session";
   readonly value: string;
 }
 

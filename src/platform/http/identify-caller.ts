@@ -3,6 +3,7 @@ import { GatewayError } from "../gateway-error.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "./handler.ts";
 import { isInProcess } from "./mark-in-process.ts";
 import type { Route } from "./route.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 
 const ROW_ID = /^[1-9]\d{0,15}$/;
 const KEY_HEADERS = new Set(["x-api-key", "token", "apikey"]);
@@ -43,7 +44,7 @@ export async function identifyCaller(
   { isRecheck = false } = {},
 ): Promise<Caller> {
   rejectCredentialsInQuery(request.query as Fields);
-  const credential = readCredential(request.raw.rawHeaders);
+  const credential = readCredential(request.raw.rawHeaders) ?? readSession(request.raw.rawHeaders);
   const responseHeaders: Record<string, string> = {};
   const pathToken = route.pathToken && toPathToken(request.params as Fields);
   const authorisation: AuthoriseRequest = {
@@ -64,6 +65,12 @@ export async function identifyCaller(
   } finally {
     if (!isRecheck) reply.headers(responseHeaders);
   }
+}
+
+/** The session of the panel, if the request has no other credential. */
+function readSession(rawHeaders: readonly string[]): Credential | undefined {
+  const value = readSessionCookie(rawHeaders);
+  return value === undefined ? undefined : { kind: "session", value };
 }
 
 /** A public route may return more to an operator; every other caller is an ordinary public one. */
