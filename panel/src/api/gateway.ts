@@ -1,13 +1,37 @@
 import { routes } from "virtual:gateway-routes";
 import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
 
-const options: ClientOptions = { baseUrl: location.origin };
+const options: ClientOptions = { baseUrl: location.origin, fetch: fetchAsPanel };
+
+/** No page of another site can send the header, so the gateway accepts the session cookie with it alone. */
+function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("x-waygate-panel", "1");
+  return fetch(url, { ...init, headers, credentials: "same-origin" });
+}
 
 /** The typed client: the panel's only way to the gateway. */
 export const gateway = createMethods(routes, options) as unknown as Client;
 
-/** The token stays in memory: nothing that a script could read later is stored in the browser. */
+/**
+ * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token
+ * in the memory of this page: a reload then signs out. To be called with the token of each sign-in and password change.
+ */
+export async function keepSession(token: string): Promise<void> {
+  setToken(token);
+  await gateway.startSession();
+  setToken(undefined);
+  try {
+    await gateway.me();
+  } catch (error) {
+    setToken(token);
+    if (!(error instanceof WaygateError) || error.status !== 401) throw error;
+  }
+}
+
+/** Undefined after a sign-out. */
 export function setToken(token: string | undefined): void {
   options.token = token;
 }

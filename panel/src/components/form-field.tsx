@@ -14,6 +14,7 @@ interface FormFieldProps {
   onChange?: () => void;
   isOptional?: boolean;
   isLong?: boolean;
+  isReadOnly?: boolean;
 }
 
 /** A labelled field; what is wrong with it appears below it and is read with it. */

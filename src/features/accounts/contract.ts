@@ -181,7 +181,7 @@ export const accountsContract = {
     input: z.object({ token: welcomeToken }),
     output: z.object({ email: z.string() }),
   }),
-  useWelcomeLink: route({
+  setFirstPassword: route({
     http: "POST /api/auth/welcome/password",
     errors: ["INVALID_TOKEN", "ACCOUNT_RESTRICTED"],
     access: "public",

@@ -20,14 +20,14 @@ interface WelcomeDeps {
 /** The link that a start prints for the owner: it sets the first password in the browser. */
 export function welcomeHandlers(
   deps: WelcomeDeps,
-): Pick<Handlers<typeof accountsContract>, "readWelcomeLink" | "useWelcomeLink"> {
+): Pick<Handlers<typeof accountsContract>, "readWelcomeLink" | "setFirstPassword"> {
   return {
     async readWelcomeLink({ input, ip }) {
       const { email } = await checkLink(deps, input.token, ip);
       return { email };
     },
 
-    async useWelcomeLink({ input: { token, new_password }, ...by }) {
+    async setFirstPassword({ input: { token, new_password }, ...by }) {
       const { db, passwords, signIn } = deps;
       const user = await checkLink(deps, token, by.ip);
       const fault = await findPasswordProblem(new_password, [user.email, user.name, user.account_name]);

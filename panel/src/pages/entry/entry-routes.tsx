@@ -1,6 +1,7 @@
 import { createRoute } from "@tanstack/react-router";
 import { rootRoute } from "../../shell/root-routes.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
+import { WelcomePage } from "./welcome-page.tsx";
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
@@ -14,4 +15,10 @@ function isOwnPath(to: unknown): to is string {
   return typeof to === "string" && /^\/(?![/\\])/.test(to) && to.length < 500;
 }
 
-export const entryRoutes = [signIn] as const;
+const welcome = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/welcome",
+  component: WelcomePage,
+});
+
+export const entryRoutes = [signIn, welcome] as const;

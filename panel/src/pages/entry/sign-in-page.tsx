@@ -4,7 +4,7 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { gateway, setToken } from "../../api/gateway.ts";
+import { gateway, keepSession } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { ActionButton } from "../../components/action-button.tsx";
@@ -13,6 +13,7 @@ import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { GateFrame } from "../../shell/gate-frame.tsx";
+import { MemoryHint } from "./memory-hint.tsx";
 
 export function SignInPage() {
   const t = useTranslations("signIn");
@@ -40,6 +41,7 @@ export function SignInPage() {
         </ActionButton>
       </Form>
       <p className="hint">{t("help")}</p>
+      <MemoryHint />
     </GateFrame>
   );
 }
@@ -49,9 +51,12 @@ function useSignIn() {
   const navigate = useNavigate();
   const { to } = useSearch({ from: "/sign-in" });
   return useMutation({
-    mutationFn: (input: { email: string; password: string }) => gateway.login(input),
-    onSuccess: async ({ data: { token, account, user } }) => {
-      setToken(token);
+    mutationFn: async (input: { email: string; password: string }) => {
+      const signed = await gateway.login(input);
+      await keepSession(signed.data.token);
+      return signed;
+    },
+    onSuccess: async ({ data: { account, user } }) => {
       queries.clear();
       queries.setQueryData(sessionQuery.queryKey, { account, user });
       await navigate({ to: (to ?? "/instances") as "/instances" });

@@ -1,0 +1,127 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { Form } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
+import { gateway, keepSession } from "../../api/gateway.ts";
+import { sessionQuery } from "../../api/queries.ts";
+import { readForm } from "../../api/read-form.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { welcomeToken } from "../../api/welcome-token.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { GateFrame } from "../../shell/gate-frame.tsx";
+import { MemoryHint } from "./memory-hint.tsx";
+
+/** The first page of a new owner, opened by the link that the start has printed. */
+export function WelcomePage() {
+  const t = useTranslations("welcome");
+  const link = useQuery({
+    queryKey: ["session", "welcome"],
+    queryFn: async () => (await gateway.readWelcomeLink({ token: welcomeToken ?? "" })).data,
+    enabled: welcomeToken !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const isInvalid = welcomeToken === undefined || isRefused(link.error);
+  return (
+    <GateFrame>
+      <PageHead title={t("title")} lead={isInvalid ? undefined : t("lead")} />
+      {isInvalid ? (
+        <InvalidLink isMissing={welcomeToken === undefined} />
+      ) : (
+        <FaultNotice error={link.error} />
+      )}
+      {link.data ? <PasswordForm email={link.data.email} /> : link.isFetching && <LoadingState />}
+    </GateFrame>
+  );
+}
+
+function InvalidLink({ isMissing }: { isMissing: boolean }) {
+  const t = useTranslations("welcome");
+  return (
+    <>
+      <Notice tone="note">
+        <p>{isMissing ? t("missing") : t("invalid")}</p>
+      </Notice>
+      <p className="hint">{t("another")}</p>
+      <div className="buttons">
+        <LinkButton to="/sign-in" kind="main">
+          {t("signIn")}
+        </LinkButton>
+      </div>
+    </>
+  );
+}
+
+function PasswordForm({ email }: { email: string }) {
+  const t = useTranslations("welcome");
+  const welcome = useWelcome();
+  const fields = toFault(welcome.error).fields;
+  const problem = fields.new_password;
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { password = "" } = readForm(event.currentTarget);
+    welcome.mutate(password);
+  };
+  return (
+    <>
+      {isRefused(welcome.error) && <InvalidLink isMissing={false} />}
+      {problem === undefined && !isRefused(welcome.error) && <FaultNotice error={welcome.error} />}
+      {problem !== undefined && (
+        <Notice tone="stop" isUrgent>
+          <p>{t("weak")}</p>
+          <p className="hint">{t("reason", { reason: problem })}</p>
+        </Notice>
+      )}
+      <Form className="stack" onSubmit={submit}>
+        {/* Password managers store the password with it. */}
+        <FormField
+          name="email"
+          type="email"
+          label={t("email")}
+          autoComplete="username"
+          defaultValue={email}
+          isReadOnly
+        />
+        <FormField
+          name="password"
+          type="password"
+          label={t("password")}
+          hint={t("rule")}
+          autoComplete="new-password"
+          maxLength={1024}
+        />
+        <ActionButton kind="main" type="submit" isPending={welcome.isPending}>
+          {t("submit")}
+        </ActionButton>
+      </Form>
+      <MemoryHint />
+    </>
+  );
+}
+
+function useWelcome() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: async (new_password: string) => {
+      const signed = await gateway.setFirstPassword({ token: welcomeToken ?? "", new_password });
+      await keepSession(signed.data.token);
+      return signed.data;
+    },
+    onSuccess: async ({ account, user }) => {
+      queries.clear();
+      queries.setQueryData(sessionQuery.queryKey, { account, user });
+      await navigate({ to: "/instances", replace: true });
+    },
+  });
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof WaygateError && error.code === "INVALID_TOKEN";
+}
