@@ -1,5 +1,5 @@
 import type { Selectable } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Tables } from "../../tables.ts";
 
@@ -21,6 +21,12 @@ export function findAndLockAccount(
     .where("removed_at", "is", null);
   if (reseller !== undefined) query = query.where("parent_id", "=", reseller);
   return (removal ? query.forUpdate() : query.forNoKeyUpdate()).executeTakeFirst();
+}
+
+/** Throws NOT_FOUND, also while it is being removed. */
+export async function requireAccount(db: Db, id: number): Promise<void> {
+  const query = db.selectFrom("account").select("id").where("id", "=", id).where("removed_at", "is", null);
+  await query.executeTakeFirstOrThrow(noAccount);
 }
 
 export function noAccount(): GatewayError {

@@ -366,6 +366,16 @@ export const accountsContract = {
     output: z.array(accountRow),
     beside: z.object({ pagination }),
   }),
+  listAccountUsers: route({
+    http: "GET /api/admin/accounts/:id/users",
+    access: "owner",
+    tag: "Administration",
+    summary: "List the users of any account, newest first, for example to give one a new password",
+    message: "Users",
+    input: z.object({ id: rowId, ...pageInput }),
+    output: z.array(userRow),
+    beside: z.object({ pagination }),
+  }),
   createAccount: route({
     http: "POST /api/admin/accounts",
     errors: ["CONFLICT"],

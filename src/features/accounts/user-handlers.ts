@@ -5,6 +5,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
+import { requireAccount } from "./account-row.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
@@ -23,7 +24,7 @@ export interface UserHandlersDeps {
 
 type UserHandlers = Pick<
   Handlers<typeof accountsContract>,
-  "listUsers" | "createUser" | "updateUser" | "deleteUser"
+  "listUsers" | "listAccountUsers" | "createUser" | "updateUser" | "deleteUser"
 >;
 type User = Extract<Caller, { kind: "user" }>;
 type Role = User["role"];
@@ -32,14 +33,11 @@ type Role = User["role"];
 export function userHandlers(deps: UserHandlersDeps): UserHandlers {
   const { db, access } = deps;
   return {
-    async listUsers({ input: { limit, cursor }, caller }) {
-      const before = readCursor(cursor);
-      let query = selectUsers(db, requireUser(caller).account_id)
-        .orderBy("id", "desc")
-        .limit(limit + 1);
-      if (before !== undefined) query = query.where("id", "<", before);
-      const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
-      return new OkResponse(rows, { beside: { pagination } });
+    listUsers: ({ input, caller }) => listUsers(db, requireUser(caller).account_id, input),
+
+    async listAccountUsers({ input: { id, ...page } }) {
+      await requireAccount(db, id);
+      return listUsers(db, id, page);
     },
 
     createUser: (request) => createUser(deps, { ...request, caller: requireUser(request.caller) }),
@@ -56,6 +54,20 @@ export function userHandlers(deps: UserHandlersDeps): UserHandlers {
       return { id: request.input.id };
     },
   };
+}
+
+async function listUsers(
+  db: Db,
+  accountId: number,
+  { limit, cursor }: InputOf<typeof accountsContract.listUsers>,
+) {
+  const before = readCursor(cursor);
+  let query = selectUsers(db, accountId)
+    .orderBy("id", "desc")
+    .limit(limit + 1);
+  if (before !== undefined) query = query.where("id", "<", before);
+  const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
+  return new OkResponse(rows, { beside: { pagination } });
 }
 
 interface UserRequest<Input> {

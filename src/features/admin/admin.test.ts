@@ -43,6 +43,40 @@ async function makeAccount(by: Client, account_type: "reseller" | "client") {
   return { id: data.id, client: (await signIn(test.url, { email })).client };
 }
 
+describe("an owner who manages other accounts", () => {
+  it("finds the users of any account, to give one a new password", async () => {
+    const { data } = await test.owner.listAccountUsers({ id: customer.id });
+    expect(data.map(({ email, role }) => [email, role])).toEqual([["client@example.com", "admin"]]);
+    const missing = test.owner.listAccountUsers({ id: 999_999_999 });
+    await expect(missing).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(reseller.listAccountUsers({ id: customer.id })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("sees the data requests of all accounts by account, kind and state; a reseller those of its customers", async () => {
+    const { requestId: id } = await (await customer.client.exportData()).json();
+    const request = { id, account_id: customer.id, account_name: "client", request_type: "export" };
+    expect((await reseller.listManagedDataRequests()).data).toMatchObject([request]);
+    await (await test.owner.exportData()).json();
+    expect((await test.owner.listManagedDataRequests()).data).toHaveLength(2);
+    const { data } = await test.owner.listManagedDataRequests({
+      account_id: customer.id,
+      request_type: "export",
+      status: "completed",
+    });
+    expect(data).toMatchObject([request]);
+    expect((await test.owner.listManagedDataRequests({ request_type: "anonymize" })).data).toEqual([]);
+    expect((await reseller.listManagedDataRequests()).data).toHaveLength(1);
+    await expect(customer.client.listManagedDataRequests()).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("sees the running nodes in the monitor, which a reseller does not", async () => {
+    const { nodes } = (await test.owner.adminMonitor()).data;
+    expect(nodes).toHaveLength(1);
+    expect(nodes[0]?.roles).toEqual(expect.arrayContaining(["sessions", "worker"]));
+    expect((await reseller.adminMonitor()).data.nodes).toEqual([]);
+  });
+});
+
 describe("the administration overview", () => {
   it("counts all accounts for the owner and the operator, and its own accounts for a reseller", async () => {
     const { data } = await test.owner.adminOverview();

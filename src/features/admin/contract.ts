@@ -92,6 +92,17 @@ const monitor = named(
         recommended_action: z.string(),
       }),
     ),
+    nodes: z
+      .array(
+        z.object({
+          id: z.string(),
+          roles: z.array(z.string()),
+          url: text.describe("Where the other nodes reach it."),
+          started_at: isoTime,
+          memory_mb: z.number().nullable(),
+        }),
+      )
+      .describe("The running processes of the gateway; a reseller sees none."),
     alerts: z.array(alert),
   }),
 );

@@ -39,6 +39,7 @@ export async function readMonitor(
     ...(await findNearlyFullStorage(db, scope)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
   const metrics = await readMetrics(db, scope, queues);
+  const nodes = scope === undefined ? await readNodes(db) : [];
   return {
     report: {
       generated_at: new Date(),
@@ -47,10 +48,26 @@ export async function readMonitor(
       queues,
       instances,
       webhooks,
+      nodes,
       alerts,
     },
     pagination,
   };
+}
+
+const MIB = 1_048_576;
+
+async function readNodes(db: Db) {
+  const rows = await db
+    .selectFrom("node")
+    .select(["id", "roles", "url", "started_at", "memory"])
+    .where("dead", "=", false)
+    .orderBy("id")
+    .execute();
+  return rows.map(({ memory, ...node }) => ({
+    ...node,
+    memory_mb: memory === null ? null : Math.round(memory / MIB),
+  }));
 }
 
 async function findLive(engine: MonitorDeps["engine"]) {

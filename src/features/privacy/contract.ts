@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 
 const scope = named("PrivacyScope", z.enum(["account", "messages", "leads", "conversations", "all"]));
@@ -61,6 +61,11 @@ const dataRequest = named(
   }),
 );
 
+const managedRequest = named(
+  "ManagedDataRequest",
+  dataRequest.extend({ account_id: z.number().int(), account_name: z.string() }),
+);
+
 const tag = "Privacy";
 
 export const privacyContract = {
@@ -102,6 +107,23 @@ export const privacyContract = {
     input: z.object({ ...pageInput }),
     output: z.array(dataRequest),
 
+    beside: z.object({ pagination }),
+  }),
+
+  listManagedDataRequests: route({
+    http: "GET /api/admin/data-requests",
+    access: "manager",
+    tag: "Administration",
+    summary: "List the export and anonymisation requests of all accounts, newest first",
+    description: "A reseller sees its own and those of its customers.",
+    message: "Data requests",
+    input: z.object({
+      ...pageInput,
+      account_id: rowId.optional(),
+      status: status.optional(),
+      request_type: dataRequest.shape.request_type.optional(),
+    }),
+    output: z.array(managedRequest),
     beside: z.object({ pagination }),
   }),
 };

@@ -3,7 +3,8 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { requireUser } from "../accounts/accounts.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { requireUser, resellerOf } from "../accounts/accounts.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
 import { requestErasure } from "./request-erasure.ts";
@@ -12,6 +13,8 @@ export interface PrivacyDeps {
   db: Db;
   engine: Engine;
 }
+
+type Input = InputOf<typeof privacyContract.listManagedDataRequests>;
 
 /** The caller waits, at most 5 s. */
 const RESPONSE_AFTER_MS = 4_000;
@@ -45,7 +48,38 @@ export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof pr
       const { rows, pagination } = toPage(found, limit, ({ id }) => id);
       return new OkResponse(rows, { beside: { pagination } });
     },
+
+    async listManagedDataRequests({ input, caller }) {
+      const { rows, pagination } = await listManagedRequests(db, resellerOf(caller), input);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
   };
+}
+
+/** The requests of the accounts that the caller manages. */
+async function listManagedRequests(
+  db: Db,
+  reseller: number | undefined,
+  { limit, cursor, account_id, status, request_type }: Input,
+) {
+  const before = readCursor(cursor);
+  let query = db
+    .selectFrom("data_request as r")
+    .innerJoin("account as a", "a.id", "r.account_id")
+    .selectAll("r")
+    .select("a.name as account_name")
+    .where("a.removed_at", "is", null);
+  if (reseller !== undefined)
+    query = query.where((is) => is.or([is("a.id", "=", reseller), is("a.parent_id", "=", reseller)]));
+  if (account_id !== undefined) query = query.where("r.account_id", "=", account_id);
+  if (status !== undefined) query = query.where("r.status", "=", status);
+  if (request_type !== undefined) query = query.where("r.request_type", "=", request_type);
+  if (before !== undefined) query = query.where("r.id", "<", before);
+  const found = await query
+    .orderBy("r.id", "desc")
+    .limit(limit + 1)
+    .execute();
+  return toPage(found, limit, ({ id }) => id);
 }
 
 async function waitForRequest(db: Db, id: number, signal: AbortSignal) {
