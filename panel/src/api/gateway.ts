@@ -2,6 +2,7 @@ import { routes } from "virtual:gateway-routes";
 import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
+import { askingForPassword } from "./password-question.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: fetchAsPanel };
 
@@ -13,7 +14,7 @@ function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Prom
 }
 
 /** The typed client: the panel's only way to the gateway. */
-export const gateway = createMethods(routes, options) as unknown as Client;
+export const gateway = askingForPassword(createMethods(routes, options)) as unknown as Client;
 
 /**
  * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token

@@ -34,6 +34,13 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The account of the signed-in user, with its plan and what of it is used. */
+export const accountQuery = queryOptions({
+  queryKey: ["account"],
+  queryFn: async ({ signal }) => (await gateway.getAccount({}, { signal })).data,
+  staleTime: 30_000,
+});
+
 export const instancesQuery = infiniteQueryOptions({
   queryKey: ["instances"],
   queryFn: async ({ pageParam, signal }) =>

@@ -1,4 +1,5 @@
 import { useTranslations } from "use-intl";
+import { isPasswordRequired } from "../api/password-question.ts";
 import { toFault } from "../api/to-fault.ts";
 import { ActionButton } from "./action-button.tsx";
 import { Notice } from "./notice.tsx";
@@ -8,6 +9,12 @@ export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   const t = useTranslations();
   if (error === null || error === undefined) return null;
   const { message, requestId } = toFault(error);
+  if (isPasswordRequired(error))
+    return (
+      <Notice tone="note" isUrgent>
+        <p>{t("shell.passwordMissing")}</p>
+      </Notice>
+    );
   return (
     <Notice tone="stop" isUrgent>
       <p>{message ?? t("connection.unreachable")}</p>

@@ -1,10 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useMatches } from "@tanstack/react-router";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslations } from "use-intl";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
-import { sessionQuery } from "../api/queries.ts";
+import { accountQuery } from "../api/queries.ts";
+import { needOfPage, useAccess } from "../api/use-access.ts";
 import { BrandMark } from "../components/brand-mark.tsx";
+import { PasswordDialog } from "../components/password-dialog.tsx";
+import { NotAllowedPage } from "../pages/not-allowed-page.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
 export function AppShell() {
@@ -24,17 +27,27 @@ export function AppShell() {
       <div className="main-column">
         <ConnectionBar />
         <main id="content" className="content" tabIndex={-1}>
-          <Outlet />
+          <AllowedPage />
         </main>
       </div>
+      <PasswordDialog />
     </div>
   );
+}
+
+/** The page of the address, or why this user may not open it. */
+function AllowedPage() {
+  const { signed, may } = useAccess();
+  const need = useMatches({ select: (matches) => needOfPage(matches.at(-1)?.fullPath ?? "") });
+  if (signed !== undefined && need !== undefined && !may(need)) return <NotAllowedPage need={need} />;
+  return <Outlet />;
 }
 
 /** On a phone, what does not fit beside the first four is behind a button. */
 function MainNavigation() {
   const t = useTranslations();
-  const { data } = useQuery(sessionQuery);
+  const { may } = useAccess();
+  const features = useQuery(accountQuery).data?.plan.features;
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -45,12 +58,16 @@ function MainNavigation() {
       <Link to="/instances" onClick={close}>
         <Icon path="M4 7h16v10H4zM8 20h8M7 10h4M7 13.5h7" /> {t("shell.instances")}
       </Link>
-      <Link to="/campaigns" onClick={close}>
-        <Icon path="M4 10v4h4l8 5V5l-8 5zM19 10v4" /> {t("campaigns.title")}
-      </Link>
-      <Link to="/crm" onClick={close}>
-        <Icon path="M12 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM5 20a7 7 0 0 1 14 0" /> {t("crm.title")}
-      </Link>
+      {features?.campaigns !== false && (
+        <Link to="/campaigns" onClick={close}>
+          <Icon path="M4 10v4h4l8 5V5l-8 5zM19 10v4" /> {t("campaigns.title")}
+        </Link>
+      )}
+      {features?.crm !== false && (
+        <Link to="/crm" onClick={close}>
+          <Icon path="M12 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM5 20a7 7 0 0 1 14 0" /> {t("crm.title")}
+        </Link>
+      )}
       <button
         type="button"
         className="more-tabs"
@@ -64,7 +81,7 @@ function MainNavigation() {
         <Link to="/account" onClick={close}>
           <Icon path="M4 6h16v12H4zM8 13h3M8 16h6M14 10h2" /> {t("account.title")}
         </Link>
-        {data?.user.role === "super_admin" && (
+        {may("manager") && (
           <Link to="/administration" onClick={close}>
             <Icon path="M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6z" /> {t("administration.title")}
           </Link>

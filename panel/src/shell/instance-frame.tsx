@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { instanceQuery, stateQuery } from "../api/queries.ts";
+import { useAccess } from "../api/use-access.ts";
 import { FaultNotice } from "../components/fault-notice.tsx";
 import { LoadingState } from "../components/loading-state.tsx";
 import { PageHead } from "../components/page-head.tsx";
@@ -13,6 +14,7 @@ export function InstanceFrame() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const row = useQuery(instanceQuery(id));
   const state = useQuery(stateQuery(id));
+  const { may } = useAccess();
   const error = row.error ?? state.error;
   if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
   if (!row.data || !state.data) return <LoadingState />;
@@ -30,18 +32,24 @@ export function InstanceFrame() {
         <Link to="/instances/$id/chats" params={{ id }}>
           {t("conversations.title")}
         </Link>
-        <Link to="/instances/$id/webhooks" params={{ id }}>
-          {t("webhooks.title")}
-        </Link>
-        <Link to="/instances/$id/integrations" params={{ id }}>
-          {t("integrations.title")}
-        </Link>
+        {may("admin") && (
+          <>
+            <Link to="/instances/$id/webhooks" params={{ id }}>
+              {t("webhooks.title")}
+            </Link>
+            <Link to="/instances/$id/integrations" params={{ id }}>
+              {t("integrations.title")}
+            </Link>
+          </>
+        )}
         <Link to="/instances/$id/logs" params={{ id }}>
           {t("shell.logs")}
         </Link>
-        <Link to="/instances/$id/settings" params={{ id }}>
-          {t("shell.instanceSettings")}
-        </Link>
+        {may("admin") && (
+          <Link to="/instances/$id/settings" params={{ id }}>
+            {t("shell.instanceSettings")}
+          </Link>
+        )}
       </nav>
       <Outlet />
     </>

@@ -358,6 +358,7 @@ export const accountsContract = {
     message: "Accounts",
     input: z.object({
       ...pageInput,
+      account_id: rowId.optional().describe("Only this account."),
       status: account.shape.status.optional(),
       account_type: account.shape.account_type.optional(),
       parent_id: rowId.optional().describe("Only customers of this reseller."),

@@ -48,6 +48,7 @@ async function listAccounts(
     .orderBy("account.id", "desc")
     .limit(input.limit + 1);
   if (before !== undefined) query = query.where("account.id", "<", before);
+  if (input.account_id) query = query.where("account.id", "=", input.account_id);
   if (input.status) query = query.where(accountStateSql, "=", input.status);
   if (input.account_type) query = query.where("account.account_type", "=", input.account_type);
   if (input.parent_id) query = query.where("account.parent_id", "=", input.parent_id);

@@ -45,6 +45,8 @@ async function makeAccount(by: Client, account_type: "reseller" | "client") {
 
 describe("an owner who manages other accounts", () => {
   it("finds the users of any account, to give one a new password", async () => {
+    const { data: accounts } = await test.owner.listAccounts({ account_id: customer.id });
+    expect(accounts).toMatchObject([{ id: customer.id, name: "client", users: 1 }]);
     const { data } = await test.owner.listAccountUsers({ id: customer.id });
     expect(data.map(({ email, role }) => [email, role])).toEqual([["client@example.com", "admin"]]);
     const missing = test.owner.listAccountUsers({ id: 999_999_999 });

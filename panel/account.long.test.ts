@@ -1,0 +1,240 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+import { OWNER, PASSWORD, signIn } from "../test/sign-in.ts";
+
+const NEW_PASSWORD = "purple otter lantern 42 velvet";
+
+describeInBrowser("the account in the panel", () => {
+  let story: PanelStory;
+  beforeAll(async () => {
+    story = await startPanelStory();
+  });
+  afterAll(() => story?.close());
+
+  /** Signs in and opens a page of the account by its tab. */
+  async function open(page: Page, tab?: string): Promise<void> {
+    await story.signIn(page);
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    const more = page.getByRole("button", { name: "More" });
+    if (await more.isVisible()) await more.click();
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Account" }).click();
+    const pages = page.getByRole("navigation", { name: "Pages of the account" });
+    await pages.waitFor();
+    if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
+  }
+
+  async function lookBoth(page: Page, name: string): Promise<void> {
+    const before = page.viewportSize() ?? DESKTOP;
+    await story.look(page, name);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await story.look(page, name);
+    await page.setViewportSize(before);
+  }
+
+  test("the account shows what its plan allows in words, and takes a new name and another behaviour", async () => {
+    await story.gateway.connectInstance({ name: "Front desk" });
+    const page = await story.openPage(DESKTOP);
+    await open(page);
+    await page.getByText("1 used, no limit").first().waitFor();
+    await page.getByText("Campaigns included").waitFor();
+    await lookBoth(page, "account");
+    await page.getByLabel("Name of the account").fill("North store");
+    await page.getByText("Let every API key list and create instances").click();
+    await story.press(page, "Save");
+    await story.heading(page, "North store");
+    const { data } = await story.gateway.owner.getAccount();
+    expect(data.settings.keys_manage_instances).toBe(false);
+    await page.getByRole("link", { name: "API keys" }).click();
+    await page.getByText("Keys can neither list nor create instances.").waitFor();
+    await lookBoth(page, "account-keys");
+    await page.getByRole("link", { name: "Open the key of Front desk" }).click();
+    await page.waitForURL(/instances\/\d+\/settings$/);
+  });
+
+  test("an administrator adds a user, gives it another role, and removes it after reading what that means", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Users");
+    await story.heading(page, "Users");
+    await story.press(page, "Add a user");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Ana");
+    await dialog.getByLabel("E-mail").fill("ana@example.com");
+    await dialog.getByLabel("First password").fill("password1234");
+    await dialog.getByRole("button", { name: "Add a user" }).click();
+    await dialog.getByText("is too common").waitFor();
+    await story.look(page, "account-add-user");
+    await dialog.getByLabel("First password").fill(NEW_PASSWORD);
+    await dialog.getByRole("button", { name: "Add a user" }).click();
+    const row = page.getByRole("listitem").filter({ hasText: "ana@example.com" });
+    await row.getByText("Agent").waitFor();
+    await lookBoth(page, "account-users");
+    await row.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog").getByLabel("Role").selectOption("admin");
+    await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+    await row.getByText("Administrator").waitFor();
+    await page.getByRole("combobox", { name: "Role" }).selectOption("agent");
+    await page.getByText("No user has this role.").waitFor();
+    expect(page.url()).toContain("role=agent");
+    await page.getByRole("combobox", { name: "Role" }).selectOption("All");
+    await row.getByRole("button", { name: "Delete" }).click();
+    const question = page.getByRole("alertdialog", { name: "Remove Ana?" });
+    await question.getByText("The user is signed out at once").waitFor();
+    await question.getByRole("button", { name: "Remove the user" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.getByText("Your own password is changed at Your sign-in.").waitFor();
+  });
+
+  test("a change that needs the password asks for it, says when it is wrong, and then goes on by itself", async () => {
+    const { pool } = story.gateway.database;
+    const page = await story.openPage(DESKTOP);
+    // The new sign-in is as if the password had been given an hour ago.
+    await pool.query("alter table sign_in alter confirmed_at set default now() - interval '1 hour'");
+    await open(page, "Users");
+    await pool.query("alter table sign_in alter confirmed_at set default now()");
+    await story.press(page, "Add a user");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Bia");
+    await dialog.getByLabel("E-mail").fill("bia@example.com");
+    await dialog.getByLabel("First password").fill(NEW_PASSWORD);
+    await dialog.getByRole("button", { name: "Add a user" }).click();
+    const question = page.getByRole("dialog", { name: "Your password, please" });
+    await question.getByLabel("Password").fill("not the password");
+    await question.getByRole("button", { name: "Confirm" }).click();
+    await question.getByText("The password is wrong.").waitFor();
+    await lookBoth(page, "account-confirm-password");
+    await question.getByLabel("Password").fill(PASSWORD);
+    await question.getByRole("button", { name: "Confirm" }).click();
+    await page.getByRole("listitem").filter({ hasText: "bia@example.com" }).waitFor();
+  });
+
+  test("an assistant is listed with what it reaches, and loses access when it is disconnected", async () => {
+    const { database, owner, connectInstance } = story.gateway;
+    const { id } = await connectInstance({ name: "Night shift" });
+    const { data: me } = await owner.me();
+    await database.db
+      .insertInto("oauth_grant")
+      .values({
+        account_id: me.account.id,
+        user_id: me.user.id,
+        client_id: "https://assistant.example/client",
+        client_name: "Desk assistant",
+        redirect_host: "assistant.example",
+        scopes: ["read", "send"],
+        instance_ids: [id],
+        activated_at: new Date(),
+      })
+      .execute();
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Assistants");
+    const row = page.getByRole("listitem").filter({ hasText: "Desk assistant" });
+    await row.getByText("Reaches: Night shift").waitFor();
+    await row.getByText("Reads. Sends.").waitFor();
+    await page.getByText("By command, for programs on your computer").click();
+    await page.getByText("WAYGATE_API_KEY").waitFor();
+    await lookBoth(page, "account-assistants");
+    await row.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("heading", { name: "No assistant is connected" }).waitFor();
+    expect((await owner.listAssistants()).data).toEqual([]);
+  });
+
+  test("data are exported whole, and made anonymous only after the name of the account is typed", async () => {
+    const { owner } = story.gateway;
+    await owner.createLead({ name: "Carla", phone: "5511987650044" });
+    const { data: account } = await owner.getAccount();
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Privacy");
+    await story.heading(page, "Privacy");
+    const download = page.waitForEvent("download");
+    await story.press(page, "Export all data");
+    const file = JSON.parse(await readFile(await (await download).path(), "utf8"));
+    expect(file.data.leads).toEqual(expect.arrayContaining([expect.objectContaining({ name: "Carla" })]));
+    await page.getByText("The file is complete").waitFor();
+    await page.getByLabel("Messages and files").fill("soon");
+    await page.locator("form").getByRole("button", { name: "Save" }).click();
+    await page.getByText(/expected number|must be|number/i).first().waitFor();
+    await page.getByLabel("Messages and files").fill("90");
+    await page.locator("form").getByRole("button", { name: "Save" }).click();
+    await expect
+      .poll(async () => (await owner.getAccount()).data.settings.message_retention_days)
+      .toBe(90);
+    await page.getByLabel("What", { exact: true }).selectOption("leads");
+    await story.press(page, "Make anonymous");
+    const question = page.getByRole("alertdialog");
+    await question.getByText("Names, numbers and notes of leads are removed").waitFor();
+    const confirm = question.getByRole("button", { name: "Make anonymous for good" });
+    await question.getByLabel(`Type ${account.name} to confirm`).fill("something else");
+    expect(await confirm.isDisabled()).toBe(true);
+    await story.look(page, "account-anonymise");
+    await question.getByLabel(`Type ${account.name} to confirm`).fill(account.name);
+    await confirm.click();
+    await page.getByText("Anonymous: Leads and campaigns").waitFor();
+    await expect.poll(async () => JSON.stringify((await owner.listLeads()).data)).not.toContain("Carla");
+    await lookBoth(page, "account-privacy");
+  });
+
+  test("a consent is recorded, and its withdrawal replaces it and keeps it", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Privacy");
+    for (const decision of ["yes", "no"]) {
+      await story.press(page, "Record a consent");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Number").fill("+55 11 98765-0077");
+      await dialog.getByLabel("Purpose").fill("offers");
+      await dialog.getByLabel("What the person said").selectOption(decision);
+      await dialog.getByRole("button", { name: "Record a consent" }).click();
+      await dialog.waitFor({ state: "detached" });
+    }
+    const records = page.getByRole("list", { name: "Consent" });
+    await records.getByText("Withdrawn").waitFor();
+    await records.getByText("Replaced").waitFor();
+  });
+
+  test("a weak new password is refused in words, and a good one ends the other sign-ins", async () => {
+    const { url, owner } = story.gateway;
+    const pupil = { name: "Dora", email: "dora@example.com", password: PASSWORD };
+    await owner.confirmPassword({ password: OWNER.password });
+    await owner.createUser({ ...pupil, role: "agent" });
+    const elsewhere = await signIn(url, { email: pupil.email });
+    const page = await story.openPage();
+    await page.goto(story.url, { waitUntil: "load" });
+    await page.getByLabel("E-mail").fill(pupil.email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await story.press(page, "Sign in");
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("link", { name: "Account" }).click();
+    await page.getByRole("link", { name: "Your sign-in" }).click();
+    await page.getByLabel("Present password").fill("wrong");
+    await page.getByLabel("New password").fill(NEW_PASSWORD);
+    await story.press(page, "Change the password");
+    await page.getByText("This is not your present password.").waitFor();
+    await page.getByLabel("Present password").fill(PASSWORD);
+    await page.getByLabel("New password").fill("aaaaaaaaaaaaaa");
+    await story.press(page, "Change the password");
+    await page.getByText("repeats the same characters").waitFor();
+    await story.look(page, "account-security");
+    await page.getByLabel("Present password").fill(PASSWORD);
+    await page.getByLabel("New password").fill(NEW_PASSWORD);
+    await story.press(page, "Change the password");
+    await page.getByText("All other sign-ins have ended.").waitFor();
+    await expect(elsewhere.client.me()).rejects.toMatchObject({ status: 401 });
+    await page.getByRole("link", { name: "Privacy" }).click();
+    await page.getByRole("heading", { name: "Consent" }).waitFor();
+  });
+
+  test.each([
+    ["pt-BR", "Entrar", "Conta", "Papel"],
+    ["es", "Iniciar sesión", "Cuenta", "Rol"],
+  ])("the pages of the account are in %s", async (locale, enter, title, role) => {
+    const page = await story.openPage(undefined, locale);
+    await page.goto(`${story.url}account/users`, { waitUntil: "load" });
+    await page.locator("input[name=email]").fill(OWNER.email);
+    await page.locator("input[name=password]").fill(OWNER.password);
+    await story.press(page, enter);
+    await page.getByRole("combobox", { name: role }).waitFor();
+    await page.getByRole("link", { name: title, exact: true }).first().waitFor();
+    await story.look(page, `account-users-${locale}`);
+  });
+});

@@ -1,0 +1,276 @@
+import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+import { OWNER, PASSWORD, signIn } from "../test/sign-in.ts";
+
+describeInBrowser("the administration in the panel", () => {
+  let story: PanelStory;
+  let instance: number;
+  beforeAll(async () => {
+    story = await startPanelStory();
+    const { owner, connectInstance } = story.gateway;
+    const desk = await connectInstance({ name: "Front desk" });
+    instance = desk.id;
+    await desk.client.sendText({ id: desk.id, number: "5511987651234", text: "Hello" });
+    await owner.createAccount({ name: "Bakery", email: "boss@bakery.example", password: PASSWORD });
+  });
+  afterAll(() => story?.close());
+
+  /** Signs in and opens a page of the administration by its tab. */
+  async function open(page: Page, tab?: string): Promise<void> {
+    await story.signIn(page);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
+    const pages = page.getByRole("navigation", { name: "Pages of the administration" });
+    await pages.waitFor();
+    if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
+  }
+
+  /** As a restore leaves a delivery that was pending in the backup. */
+  async function holdDelivery(): Promise<void> {
+    const { db } = story.gateway.database;
+    const now = new Date();
+    const { global_lane: lane } = await db
+      .selectFrom("instance")
+      .select("global_lane")
+      .where("id", "=", instance)
+      .executeTakeFirstOrThrow();
+    const times = { backup_at: now, restored_at: now };
+    await db.insertInto("restore_record").values({ backup: "bkp_1", ...times }).execute();
+    const held = { id: 1, lane: lane ?? 0, kind: "webhook", prio: 1, pos: 1, grp: "x", ref: "{}" };
+    await db.insertInto("held_job").values({ ...held, run_at: now, attempts: 0, max_attempts: 9 }).execute();
+  }
+
+  async function lookBoth(page: Page, name: string): Promise<void> {
+    const before = page.viewportSize() ?? DESKTOP;
+    await story.look(page, name);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await story.look(page, name);
+    await page.setViewportSize(before);
+  }
+
+  test("the overview counts the gateway, and leads to the instances behind a figure", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page);
+    await story.heading(page, "The whole gateway");
+    const figures = page.getByRole("list", { name: "Figures" });
+    await figures.getByRole("listitem").filter({ hasText: "Accounts" }).getByText("2", { exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Messages of Owner in 24 hours" }).waitFor();
+    await lookBoth(page, "administration-overview");
+    await page.getByRole("link", { name: "Show instances: Connected" }).click();
+    await page.waitForURL(/monitor\?status=connected/);
+    await page.getByRole("heading", { name: "Front desk" }).waitFor();
+  });
+
+  test("the monitor names an instance that is banned and a webhook that fails, with what to do", async () => {
+    const { gateway } = story;
+    const { id, client } = await gateway.connectInstance({ name: "Returns" });
+    await client.createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/hook", events: ["*"] });
+    await client.sandboxReceive({ id, from: "5511987651239", text: "Hi" });
+    await gateway.owner.sandboxBan({ id });
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Monitor");
+    const alerts = page.getByRole("list", { name: "What needs a person" });
+    const lost = alerts.getByRole("listitem").filter({ hasText: "(Returns) is banned" });
+    await lost.getByText("Critical").waitFor();
+    await lost.getByText("What to do:").waitFor();
+    await alerts.getByRole("listitem").filter({ hasText: "Webhook" }).first().waitFor();
+    await page.getByRole("heading", { name: "Failing webhooks" }).waitFor();
+    await lookBoth(page, "administration-monitor");
+    await page.getByRole("combobox", { name: "Status" }).selectOption("connected");
+    await page.getByRole("heading", { name: "Returns" }).waitFor({ state: "detached" });
+    expect(page.url()).toContain("status=connected");
+    await lost.getByRole("link", { name: "Read the log" }).click();
+    await page.waitForURL(/logs\?/);
+    await page.getByRole("list", { name: "Connections" }).getByText("banned").first().waitFor();
+    await page.getByRole("navigation", { name: "Pages of the administration" }).getByText("Monitor").click();
+    await lost.getByRole("link", { name: `Open instance ${id}` }).click();
+    await story.heading(page, "Returns");
+  });
+
+  test("an account is created with a generated password, blocked, given a new password, and removed by its name", async () => {
+    const { url } = story.gateway;
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Accounts");
+    await lookBoth(page, "administration-accounts");
+    await story.follow(page, "New account");
+    await page.getByLabel("Name of the account").fill("Florist");
+    await page.getByLabel("E-mail of the first user").fill("nothing");
+    await page.getByLabel("Trial ends").fill("tomorrow");
+    await story.press(page, "Create the account");
+    await page.getByLabel("E-mail of the first user").fill("boss@florist.example");
+    await story.press(page, "Create the account");
+    await page.locator(".fault").filter({ hasText: /\w/ }).first().waitFor();
+    await lookBoth(page, "administration-new-account");
+    await page.getByLabel("Trial ends").fill("2036-01-31");
+    await story.press(page, "Create the account");
+    await story.heading(page, "Florist is created");
+    const password = await page.getByRole("region", { name: "Password" }).innerText();
+    await signIn(url, { email: "boss@florist.example", password });
+    await story.follow(page, "Open the account");
+    await story.heading(page, "Florist");
+    await page.getByText("On trial", { exact: true }).first().waitFor();
+    await page.getByLabel("Status").selectOption("blocked");
+    await story.press(page, "Save");
+    await page.getByText("Blocked", { exact: true }).first().waitFor();
+    await lookBoth(page, "administration-account");
+    await story.press(page, "New password");
+    await page.getByRole("alertdialog").getByRole("button", { name: "New password" }).click();
+    await page.getByText("has a new password").waitFor();
+    await story.press(page, "Remove the account");
+    const question = page.getByRole("alertdialog", { name: "Remove Florist with all its data?" });
+    await question.getByLabel("Type Florist to confirm").fill("Florist");
+    await story.look(page, "administration-remove-account");
+    await question.getByRole("button", { name: "Remove it for good" }).click();
+    await page.getByRole("heading", { name: "Accounts", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Florist" }).waitFor({ state: "detached" });
+  });
+
+  test("the list of accounts is found by a part of a name, has an address, and is exported as it is filtered", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Accounts");
+    await page.getByRole("link", { name: "Bakery" }).waitFor();
+    await page.getByLabel("Name or e-mail").fill("owner@");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Bakery" }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("search")).toBe("owner@");
+    const download = page.waitForEvent("download");
+    await story.press(page, "Export as CSV");
+    const csv = await readFile(await (await download).path(), "utf8");
+    expect(csv).toMatch(/^\uFEFFid,name,account_type/);
+    expect(csv).toContain("Owner");
+    expect(csv).not.toContain("Bakery");
+    await page.getByLabel("Name or e-mail").fill("nobody at all");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "No account matches" }).waitFor();
+  });
+
+  test("a plan is created with a limit, shows why it is refused, is changed and deleted", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Plans");
+    await page.getByRole("heading", { name: "standard" }).waitFor();
+    await lookBoth(page, "administration-plans");
+    await story.follow(page, "New plan");
+    await story.heading(page, "New plan");
+    await page.getByLabel("Name").fill("Small");
+    await page.getByLabel("Instances", { exact: true }).fill("two");
+    await story.press(page, "Save");
+    await page.locator(".fault").filter({ hasText: /number/ }).first().waitFor();
+    await lookBoth(page, "administration-plan");
+    await page.getByLabel("Instances", { exact: true }).fill("2");
+    await page.getByLabel("Leads and tags").selectOption("Not included");
+    await story.press(page, "Save");
+    const plate = page.getByRole("listitem").filter({ hasText: "Small" });
+    await plate.getByText("Without: Leads and tags.").waitFor();
+    await story.follow(page, "Edit Small");
+    await page.getByLabel("Messages a month").fill("5000");
+    await story.press(page, "Save");
+    await plate.getByText("5,000").waitFor();
+    const { data } = await story.gateway.owner.listPlans();
+    const small = data.find(({ name }) => name === "Small");
+    expect(small).toMatchObject({ max_instances: 2, max_messages: 5000, features: { crm: false } });
+    await plate.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+    await plate.waitFor({ state: "detached" });
+  });
+
+  test("each log is filtered by its address, and an entry opens to all that was recorded", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Logs");
+    const audit = page.getByRole("list", { name: "Audit" });
+    await audit.getByText("account.create").first().click();
+    await audit.getByText("request_id").first().waitFor();
+    await lookBoth(page, "administration-logs");
+    await page.getByLabel("Action").fill("instance.*");
+    await page.keyboard.press("Enter");
+    await audit.getByText("instance.create").first().waitFor();
+    await audit.getByText("account.create").first().waitFor({ state: "detached" });
+    await page.getByRole("combobox", { name: "Log" }).selectOption("messages");
+    await page.getByRole("list", { name: "Messages" }).getByText("outbound text").first().waitFor();
+    await page.getByLabel("Instance number").fill(String(instance + 1_000));
+    await page.keyboard.press("Enter");
+    await page.getByText("No entry matches.").waitFor();
+    for (const [type, name] of [
+      ["api", "Requests"],
+      ["connections", "Connections"],
+      ["webhooks", "Webhooks"],
+    ] as const) {
+      await page.getByLabel("Instance number").fill("");
+      await page.keyboard.press("Enter");
+      await page.getByRole("combobox", { name: "Log" }).selectOption(type);
+      await page.getByRole("list", { name }).or(page.getByText("No entry matches.")).waitFor();
+      await story.look(page, `administration-logs-${type}`);
+    }
+  });
+
+  test("a backup is made with progress, its restore test is told in words, and its file is downloaded", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Backups");
+    await page.getByRole("heading", { name: "No backup yet" }).waitFor();
+    await lookBoth(page, "administration-no-backup");
+    await story.press(page, "Back up now");
+    await page.getByText("Restore test").waitFor();
+    await story.look(page, "administration-backup-running");
+    await page.getByText("It was restored as a test, and every table is complete.").waitFor();
+    await lookBoth(page, "administration-backups");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toMatch(/^waygate-.*\.backup$/);
+    const bytes = await readFile(await file.path());
+    const { data } = await story.gateway.owner.listBackups();
+    expect(bytes.length).toBe(data[0]?.size);
+    expect(() => gunzipSync(bytes)).toThrow();
+  });
+
+  test("the privacy requests of all accounts are listed, filtered and lead to their account", async () => {
+    const { client } = await signIn(story.gateway.url, { email: "boss@bakery.example" });
+    await (await client.exportData()).json();
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Privacy requests");
+    const list = page.getByRole("list", { name: "Privacy requests" });
+    await list.getByRole("listitem").filter({ hasText: "Bakery" }).getByText("Done").waitFor();
+    await lookBoth(page, "administration-requests");
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("anonymize");
+    await page.getByText("No request matches.").waitFor();
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("export");
+    await list.getByRole("link", { name: "Bakery" }).click();
+    await story.heading(page, "Bakery");
+  });
+
+  test("the system shows its nodes, what works, and where the global webhook is set", async () => {
+    const page = await story.openPage(DESKTOP);
+    await open(page, "System");
+    await page.getByText("Database works").waitFor();
+    await page.getByRole("heading", { name: "One node runs" }).waitFor();
+    await page.getByText("It is set with the administrative token").waitFor();
+    await lookBoth(page, "administration-system");
+  });
+
+  test("work that a restore holds back is decided after its consequence is read", async () => {
+    await holdDelivery();
+    const page = await story.openPage(DESKTOP);
+    await open(page);
+    await page.getByRole("heading", { name: "The restored backup holds work back" }).waitFor();
+    await lookBoth(page, "administration-held");
+    await story.press(page, "Discard");
+    const question = page.getByRole("alertdialog", { name: "Discard what was held back?" });
+    await question.getByText("Nothing is sent twice").waitFor();
+    await question.getByRole("button", { name: "Discard" }).click();
+    await page.getByText("It is given up.").waitFor();
+  });
+
+  test.each([
+    ["pt-BR", "Entrar", "O gateway inteiro", "pt-br"],
+    ["es", "Iniciar sesión", "Todo el gateway", "es"],
+  ])("the administration is in %s", async (locale, enter, title, name) => {
+    const page = await story.openPage(undefined, locale);
+    await page.goto(`${story.url}administration`, { waitUntil: "load" });
+    await page.locator("input[name=email]").fill(OWNER.email);
+    await page.locator("input[name=password]").fill(OWNER.password);
+    await story.press(page, enter);
+    await story.heading(page, title);
+    await story.look(page, `administration-overview-${name}`);
+  });
+});

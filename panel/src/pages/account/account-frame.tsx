@@ -1,0 +1,29 @@
+import "./account.css";
+import { Link, Outlet } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { useAccess } from "../../api/use-access.ts";
+
+/** The tabs above every page of the account. */
+export function AccountFrame() {
+  const t = useTranslations("account");
+  const { may } = useAccess();
+  return (
+    <>
+      <nav className="tab-links" aria-label={t("navigation")}>
+        <Link to="/account" activeOptions={{ exact: true }}>
+          {t("title")}
+        </Link>
+        {may("admin") && (
+          <>
+            <Link to="/account/users">{t("users.title")}</Link>
+            <Link to="/account/keys">{t("keys.title")}</Link>
+          </>
+        )}
+        <Link to="/account/assistants">{t("assistants.tab")}</Link>
+        <Link to="/account/privacy">{t("privacy.title")}</Link>
+        <Link to="/account/security">{t("security.tab")}</Link>
+      </nav>
+      <Outlet />
+    </>
+  );
+}

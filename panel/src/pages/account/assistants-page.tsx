@@ -1,0 +1,102 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { instancesQuery } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
+import { Blank } from "../../components/blank.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { ListExport } from "../../components/list-export.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { type Assistant, assistantsQuery } from "./account-queries.ts";
+import { ConnectAssistant } from "./connect-assistant.tsx";
+
+const COLUMNS = [
+  "id",
+  "client_name",
+  "client_id",
+  "redirect_host",
+  "user",
+  "instance_ids",
+  "scopes",
+  "created_at",
+  "last_used_at",
+] as const;
+
+/** The assistants that users have connected, what each reaches, and how to connect one. */
+export function AssistantsPage() {
+  const t = useTranslations("account.assistants");
+  const { may } = useAccess();
+  const query = useInfiniteQuery(assistantsQuery);
+  const { data, error, isPending, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <>
+      <PageHead title={t("title")} lead={t(may("admin") ? "lead" : "leadAgent")}>
+        {rows.length > 0 && (
+          <ListExport<Assistant>
+            name="assistants"
+            columns={COLUMNS}
+            readPage={(page) => gateway.listAssistants(page)}
+          />
+        )}
+      </PageHead>
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && <Blank title={t("none")} help={t("noneHelp")} />}
+      {rows.length > 0 && (
+        <ul className="rows" aria-label={t("title")}>
+          {rows.map((row) => (
+            <AssistantRow key={row.id} row={row} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+      <ConnectAssistant />
+    </>
+  );
+}
+
+function AssistantRow({ row }: { row: Assistant }) {
+  const t = useTranslations("account.assistants");
+  const queries = useQueryClient();
+  const { data } = useInfiniteQuery(instancesQuery);
+  const names = new Map(data?.pages.flatMap((page) => page.data).map(({ id, name }) => [id, name]));
+  const disconnect = useMutation({
+    mutationFn: () => gateway.disconnectAssistant({ id: row.id }),
+    onSuccess: () => {
+      showToast(t("disconnected", { name: row.client_name }));
+      return queries.invalidateQueries({ queryKey: assistantsQuery.queryKey });
+    },
+  });
+  const instances = row.instance_ids.map((id) => names.get(id) ?? String(id)).join(", ");
+  return (
+    <li className="row">
+      <div>
+        <h2>{row.client_name}</h2>
+        <p className="hint">{t("by", { user: row.user.name, host: row.redirect_host })}</p>
+        <p className="hint">
+          {row.last_used_at === null
+            ? t("neverUsed")
+            : t.rich("used", { when: () => <RelativeTime at={row.last_used_at ?? ""} /> })}
+        </p>
+      </div>
+      <div>
+        <p>{row.scopes.map((scope) => t(`scopes.${scope}`)).join(" ")}</p>
+        <p className="hint">{t("reach", { instances })}</p>
+        <FaultNotice error={disconnect.error} />
+      </div>
+      <ConfirmDialog
+        label={t("disconnect")}
+        title={t("disconnectTitle", { name: row.client_name })}
+        consequence={t("disconnectHelp")}
+        confirmLabel={t("disconnect")}
+        onConfirm={() => disconnect.mutate()}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,126 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { Lamp } from "../../components/lamp.tsx";
+import { ListExport } from "../../components/list-export.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { NamedPick } from "../../components/named-pick.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { type ConsentRecord, consentQuery } from "./account-queries.ts";
+
+const COLUMNS = [
+  "consentId",
+  "userId",
+  "lead_id",
+  "phone",
+  "purpose",
+  "consent_type",
+  "granted",
+  "text_version",
+  "channel",
+  "current",
+  "created_at",
+] as const;
+
+/** Who has agreed to what; records are added and never changed. */
+export function ConsentRecords() {
+  const t = useTranslations("account.consent");
+  const query = useInfiniteQuery(consentQuery);
+  const { data, error, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      <p>{t("help")}</p>
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
+      {rows.length > 0 && (
+        <ul className="entries" aria-label={t("title")}>
+          {rows.map((row) => (
+            <ConsentEntry key={row.consentId} row={row} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+      <div className="buttons">
+        <RecordConsent />
+        {rows.length > 0 && (
+          <ListExport<ConsentRecord>
+            name="consent"
+            columns={COLUMNS}
+            readPage={(page) => gateway.listConsent({ userId: "me", ...page })}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function ConsentEntry({ row }: { row: ConsentRecord }) {
+  const t = useTranslations("account.consent");
+  const subject =
+    row.phone !== null
+      ? formatPhone(row.phone)
+      : row.lead_id !== null
+        ? t("lead", { id: row.lead_id })
+        : row.userId !== null
+          ? t("user", { id: row.userId })
+          : t("account");
+  const tone = !row.current ? "rest" : row.granted ? "go" : "stop";
+  return (
+    <li>
+      <div>
+        <p>
+          <strong>{subject}</strong> · {row.purpose}
+        </p>
+        <p className="hint">
+          <RelativeTime at={row.created_at} />
+          {row.channel !== null && ` · ${row.channel}`}
+        </p>
+      </div>
+      <span className="pill" data-tone={tone}>
+        <Lamp tone={tone} />
+        {t(!row.current ? "replaced" : row.granted ? "granted" : "withdrawn")}
+      </span>
+    </li>
+  );
+}
+
+function RecordConsent() {
+  const t = useTranslations("account.consent");
+  const queries = useQueryClient();
+  const record = useMutation({
+    mutationFn: (input: Parameters<typeof gateway.recordConsent>[0]) => gateway.recordConsent(input),
+    onSuccess: () => {
+      showToast(t("recorded"));
+      return queries.invalidateQueries({ queryKey: consentQuery.queryKey });
+    },
+  });
+  const submit = ({ phone = "", purpose = "", granted, channel = "" }: Partial<Record<string, string>>) =>
+    record.mutateAsync({
+      phone,
+      purpose,
+      consent_type: granted === "yes" ? "opt_in" : "opt_out",
+      granted: granted === "yes",
+      ...(channel !== "" && { channel }),
+    });
+  return (
+    <FormDialog
+      label={t("record")}
+      title={t("recordTitle")}
+      submitLabel={t("record")}
+      mutation={record}
+      onSubmit={submit}
+    >
+      <FormField name="phone" type="tel" label={t("phone")} hint={t("phoneHint")} maxLength={40} />
+      <FormField name="purpose" label={t("purpose")} hint={t("purposeHint")} maxLength={64} />
+      <NamedPick name="granted" label={t("decision")} options={{ yes: t("granted"), no: t("withdrawn") }} />
+      <FormField name="channel" label={t("channel")} hint={t("channelHint")} maxLength={64} isOptional />
+    </FormDialog>
+  );
+}

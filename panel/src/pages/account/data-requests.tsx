@@ -1,0 +1,88 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Lamp, type Tone } from "../../components/lamp.tsx";
+import { ListExport } from "../../components/list-export.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
+
+const COLUMNS = [
+  "id",
+  "request_type",
+  "scope",
+  "status",
+  "requested_by",
+  "affected",
+  "due_at",
+  "created_at",
+  "processed_at",
+] as const;
+
+/** The exports and anonymisations that users of the account have asked for. */
+export function DataRequests() {
+  const t = useTranslations("account.requests");
+  const query = useInfiniteQuery(dataRequestsQuery);
+  const { data, error, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
+      {rows.length > 0 && (
+        <>
+          <ul className="entries" aria-label={t("title")}>
+            {rows.map((row) => (
+              <RequestEntry key={row.id} row={row} />
+            ))}
+          </ul>
+          <div className="buttons">
+            <ListExport<DataRequest>
+              name="data-requests"
+              columns={COLUMNS}
+              readPage={(page) => gateway.listDataRequests(page)}
+            />
+          </div>
+        </>
+      )}
+      <LoadMore query={query} />
+    </section>
+  );
+}
+
+const TONES: Readonly<Record<DataRequest["status"], Tone>> = {
+  processing: "wait",
+  completed: "go",
+  failed: "stop",
+};
+
+/** One request; `children` stand before it, such as the name of its account. */
+export function RequestEntry({ row, children }: { row: DataRequest; children?: ReactNode }) {
+  const t = useTranslations("account");
+  const changed = Object.values(row.affected).reduce((all, count) => all + count, 0);
+  return (
+    <li>
+      <div>
+        {children}
+        <p>
+          {row.request_type === "export"
+            ? t("requests.export")
+            : t("requests.anonymize", {
+                scope: row.scope === null ? "" : t(`anonymise.scopes.${row.scope}`),
+              })}
+        </p>
+        <p className="hint">
+          {t.rich("requests.asked", { when: () => <RelativeTime at={row.created_at} /> })}
+          {row.request_type === "anonymize" && ` ${t("requests.changed", { count: changed })}`}
+        </p>
+      </div>
+      <span className="pill" data-tone={TONES[row.status]}>
+        <Lamp tone={TONES[row.status]} />
+        {t(`requests.statuses.${row.status}`)}
+      </span>
+    </li>
+  );
+}

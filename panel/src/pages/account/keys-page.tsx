@@ -1,0 +1,69 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { accountQuery, instancesQuery } from "../../api/queries.ts";
+import { LinkButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { StatusPill } from "../../components/status-pill.tsx";
+
+/** Which keys exist and what they reach. A key belongs to one instance, so each is changed there. */
+export function KeysPage() {
+  const t = useTranslations();
+  const query = useInfiniteQuery(instancesQuery);
+  const { data, error, isPending, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <>
+      <PageHead title={t("account.keys.title")} lead={t("account.keys.lead")} />
+      <KeysManage />
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && (
+        <Blank title={t("account.keys.none")} help={t("account.keys.noneHelp")}>
+          <LinkButton to="/instances/new" kind="main">
+            {t("instances.create")}
+          </LinkButton>
+        </Blank>
+      )}
+      <ul className="rows" aria-label={t("account.keys.title")}>
+        {rows.map(({ id, name, status }) => (
+          <li key={id} className="row">
+            <h2>{name}</h2>
+            <div>
+              <StatusPill status={status} />
+            </div>
+            <LinkButton
+              to="/instances/$id/settings"
+              params={{ id }}
+              aria-label={t("account.keys.openOf", { name })}
+            >
+              {t("account.keys.open")}
+            </LinkButton>
+          </li>
+        ))}
+      </ul>
+      <LoadMore query={query} />
+    </>
+  );
+}
+
+/** Whether a key reaches beyond its instance, which surprises those who do not know it. */
+function KeysManage() {
+  const t = useTranslations("account.keys");
+  const { data } = useQuery(accountQuery);
+  if (!data) return null;
+  return (
+    <section className="plate">
+      <h2>{t("reachTitle")}</h2>
+      <p>{t("reachHelp")}</p>
+      <p>{t(data.settings.keys_manage_instances ? "manageOn" : "manageOff")}</p>
+      <p>
+        <Link to="/account">{t("manageChange")}</Link>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,122 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { accountQuery } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { NamedPick } from "../../components/named-pick.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import type { AccountUser, Role } from "./account-queries.ts";
+import { useGrantableRoles } from "./use-grantable-roles.ts";
+
+/** A user with what an administrator may do to it; the own row has the way to the own sign-in. */
+export function UserRow({ user }: { user: AccountUser }) {
+  const t = useTranslations();
+  const { signed } = useAccess();
+  const isSelf = signed?.user.id === user.id;
+  const isAbove = user.role === "super_admin" && signed?.user.role !== "super_admin";
+  return (
+    <li className="row">
+      <div>
+        <h2>{user.name}</h2>
+        <p className="code">{user.email}</p>
+      </div>
+      <div>
+        <p>
+          <strong>{t(`settings.roles.${user.role}`)}</strong>
+          {isSelf && ` (${t("account.users.you")})`}
+        </p>
+        <p className="hint">
+          {t.rich("account.users.created", { when: () => <RelativeTime at={user.created_at} /> })}
+        </p>
+      </div>
+      {isSelf ? (
+        <p className="hint">{t("account.users.self")}</p>
+      ) : isAbove ? (
+        <p className="hint">{t("account.users.above")}</p>
+      ) : (
+        <UserActions user={user} />
+      )}
+    </li>
+  );
+}
+
+function UserActions({ user }: { user: AccountUser }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteUser({ id: user.id }),
+    onSuccess: () => {
+      showToast(t("account.users.removed", { name: user.name }));
+      return queries.invalidateQueries({ queryKey: accountQuery.queryKey });
+    },
+  });
+  return (
+    <div className="stack">
+      <FaultNotice error={remove.error} />
+      <div className="buttons">
+        <EditUser user={user} />
+        <ConfirmDialog
+          label={t("common.delete")}
+          title={t("account.users.removeTitle", { name: user.name })}
+          consequence={t("account.users.removeHelp")}
+          confirmLabel={t("account.users.remove")}
+          onConfirm={() => remove.mutate()}
+        />
+      </div>
+    </div>
+  );
+}
+
+function EditUser({ user }: { user: AccountUser }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const roles = useGrantableRoles();
+  const change = useMutation({
+    mutationFn: (input: Omit<Parameters<typeof gateway.updateUser>[0], "id">) =>
+      gateway.updateUser({ id: user.id, ...input }),
+    onSuccess: () => {
+      showToast(t("common.saved"));
+      return queries.invalidateQueries({ queryKey: accountQuery.queryKey });
+    },
+  });
+  const submit = ({ name = "", email = "", password = "", role = "" }: Partial<Record<string, string>>) =>
+    change.mutateAsync({
+      ...(name !== user.name && { name }),
+      ...(email !== user.email && { email }),
+      ...(role !== user.role && { role: role as Role }),
+      ...(password !== "" && { password }),
+    });
+  return (
+    <FormDialog
+      label={t("common.edit")}
+      title={t("account.users.editTitle", { name: user.name })}
+      submitLabel={t("common.save")}
+      mutation={change}
+      onSubmit={submit}
+    >
+      <FormField name="name" label={t("account.users.name")} defaultValue={user.name} maxLength={100} />
+      <FormField
+        name="email"
+        type="email"
+        label={t("account.users.email")}
+        defaultValue={user.email}
+        maxLength={320}
+      />
+      <NamedPick name="role" label={t("account.users.role")} options={roles} defaultValue={user.role} />
+      <FormField
+        name="password"
+        type="password"
+        label={t("account.users.newPassword")}
+        hint={t("account.users.newPasswordHint")}
+        autoComplete="new-password"
+        maxLength={1024}
+        isOptional
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,47 @@
+/** The words of the gateway that addresses of the administration may hold. */
+export const ACCOUNT_STATUSES = ["active", "trial", "paused", "blocked", "expired", "cancelled"] as const;
+export const ACCOUNT_TYPES = ["owner", "reseller", "client"] as const;
+export const LOG_TYPES = ["audit", "api", "connections", "messages", "webhooks"] as const;
+export const REQUEST_STATUSES = ["processing", "completed", "failed"] as const;
+export const REQUEST_TYPES = ["export", "anonymize"] as const;
+export const INSTANCE_STATUSES = [
+  "created",
+  "connecting",
+  "qr_pending",
+  "qr_expired",
+  "passkey_required",
+  "connected",
+  "reconnecting",
+  "disconnected",
+  "logged_out",
+  "banned",
+  "error",
+] as const;
+
+/** What the addresses of filtered lists hold. */
+export interface MonitorSearch {
+  status?: (typeof INSTANCE_STATUSES)[number] | undefined;
+  account?: number | undefined;
+}
+
+export interface AccountsSearch {
+  search?: string | undefined;
+  status?: (typeof ACCOUNT_STATUSES)[number] | undefined;
+  type?: (typeof ACCOUNT_TYPES)[number] | undefined;
+  reseller?: number | undefined;
+}
+
+export interface LogsSearch {
+  type?: (typeof LOG_TYPES)[number] | undefined;
+  account?: number | undefined;
+  instance?: number | undefined;
+  action?: string | undefined;
+  event?: string | undefined;
+  result?: "good" | "bad" | undefined;
+}
+
+export interface RequestsSearch {
+  account?: number | undefined;
+  type?: (typeof REQUEST_TYPES)[number] | undefined;
+  status?: (typeof REQUEST_STATUSES)[number] | undefined;
+}

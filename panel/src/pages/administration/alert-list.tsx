@@ -1,0 +1,110 @@
+import { Link } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { useAccess } from "../../api/use-access.ts";
+import { Lamp } from "../../components/lamp.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import type { Alert } from "./administration-queries.ts";
+
+const KNOWN = [
+  "instance_lost",
+  "webhook_failing",
+  "storage_nearly_full",
+  "queue_late",
+  "restored_work_held",
+  "no_live_worker",
+  "no_live_sessions",
+] as const;
+
+/** What needs a person, the critical first, each with what helps. */
+export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
+  const t = useTranslations("administration.alerts");
+  if (alerts.length === 0) {
+    return (
+      <Notice tone="go">
+        <p>{t("none")}</p>
+      </Notice>
+    );
+  }
+  return (
+    <section className="plate">
+      <h2>{t("title", { count: alerts.length })}</h2>
+      <ul className="entries" aria-label={t("list")}>
+        {alerts.map((alert) => (
+          <AlertEntry
+            key={`${alert.key} ${alert.account_id} ${alert.instance_id} ${alert.webhook_id}`}
+            alert={alert}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function AlertEntry({ alert }: { alert: Alert }) {
+  const t = useTranslations("administration.alerts");
+  const key = KNOWN.find((one) => one === alert.key);
+  const tone = alert.severity === "critical" ? "stop" : "wait";
+  return (
+    <li className="alert">
+      <div className="stack">
+        <div className="buttons">
+          <span className="pill" data-tone={tone}>
+            <Lamp tone={tone} />
+            {t(alert.severity)}
+          </span>
+          <strong>{key ? t(`keys.${key}`) : alert.key}</strong>
+          {alert.since !== null && (
+            <span className="hint">
+              {t.rich("since", { when: () => <RelativeTime at={alert.since ?? ""} /> })}
+            </span>
+          )}
+        </div>
+        <p>{alert.message}</p>
+        <p>
+          <strong>{t("whatToDo")}</strong> {alert.recommended_action}
+        </p>
+        <AlertLinks alert={alert} />
+      </div>
+    </li>
+  );
+}
+
+/** Pages of the own account open; of another account, its page in the administration. */
+function AlertLinks({ alert: { account_id, instance_id, webhook_id, key } }: { alert: Alert }) {
+  const t = useTranslations("administration.alerts");
+  const { signed } = useAccess();
+  if (key === "restored_work_held") return null;
+  const isOwn = account_id !== null && account_id === signed?.account.id;
+  return (
+    <div className="links">
+      {isOwn && instance_id !== null && webhook_id === null && (
+        <Link to="/instances/$id" params={{ id: instance_id }}>
+          {t("openInstance", { id: instance_id })}
+        </Link>
+      )}
+      {isOwn && instance_id !== null && webhook_id !== null && (
+        <Link to="/instances/$id/webhooks" params={{ id: instance_id }}>
+          {t("openWebhooks", { id: instance_id })}
+        </Link>
+      )}
+      {!isOwn && account_id !== null && (
+        <Link to="/administration/accounts/$accountId" params={{ accountId: account_id }}>
+          {t("openAccount", { id: account_id })}
+        </Link>
+      )}
+      {account_id !== null && instance_id !== null && (
+        <Link
+          to="/administration/logs"
+          search={{
+            type: webhook_id === null ? "connections" : "webhooks",
+            account: account_id,
+            instance: instance_id,
+          }}
+        >
+          {t("openLog")}
+        </Link>
+      )}
+    </div>
+  );
+}

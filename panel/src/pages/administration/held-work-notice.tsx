@@ -1,0 +1,54 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { heldWorkQuery } from "./administration-queries.ts";
+
+/** What waits after a restore until a person decides; nothing in all other cases. */
+export function HeldWorkNotice() {
+  const t = useTranslations("administration.held");
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery(heldWorkQuery);
+  const decide = useMutation({
+    mutationFn: (action: "release" | "discard") => gateway.decideHeldWork({ action }),
+    onSuccess: (_, action) => {
+      showToast(t(action === "release" ? "released" : "discarded"));
+      return queries.invalidateQueries({ queryKey: ["administration"] });
+    },
+  });
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data || data.sends + data.deliveries + data.others === 0) return null;
+  const { sends, deliveries, others, backup_at, restored_at, action } = data;
+  const time = (at: string | null) => (at === null ? null : <RelativeTime at={at} />);
+  return (
+    <Notice tone="wait" title={t("title")}>
+      <p>{t("counts", { sends, deliveries, others })}</p>
+      <p>{t.rich("times", { backup: () => time(backup_at), restored: () => time(restored_at) })}</p>
+      <FaultNotice error={decide.error} />
+      {action !== null ? (
+        <p>{t(action === "release" ? "releasing" : "discarding")}</p>
+      ) : (
+        <div className="buttons">
+          <ConfirmDialog
+            label={t("release")}
+            title={t("releaseTitle")}
+            consequence={t("releaseHelp", { sends, deliveries })}
+            confirmLabel={t("release")}
+            onConfirm={() => decide.mutate("release")}
+          />
+          <ConfirmDialog
+            label={t("discard")}
+            title={t("discardTitle")}
+            consequence={t("discardHelp", { sends, deliveries })}
+            confirmLabel={t("discard")}
+            onConfirm={() => decide.mutate("discard")}
+          />
+        </div>
+      )}
+    </Notice>
+  );
+}

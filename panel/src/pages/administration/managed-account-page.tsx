@@ -1,0 +1,126 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useFormatter, useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { useAccess } from "../../api/use-access.ts";
+import { Facts } from "../../components/facts.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { TypedConfirm } from "../../components/typed-confirm.tsx";
+import { useSizeFormat } from "../../components/use-size-format.ts";
+import { AccountPill } from "./account-pill.tsx";
+import { AccountUsers } from "./account-users.tsx";
+import { type ManagedAccount, managedAccountQuery } from "./administration-queries.ts";
+import { ChangeAccount } from "./change-account.tsx";
+
+/** One account: what it uses, what may be changed, who signs in, and its removal. */
+export function ManagedAccountPage() {
+  const t = useTranslations("administration");
+  const { accountId: id } = useParams({ from: "/shell/administration/accounts/$accountId" });
+  const { may } = useAccess();
+  const { data, error, isPending, refetch } = useQuery(managedAccountQuery(id));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (isPending) return <LoadingState />;
+  const trail = <Link to="/administration/accounts">{t("newAccount.back")}</Link>;
+  if (!data) return <PageHead title={t("account.unknown")} lead={t("account.unknownHelp")} trail={trail} />;
+  const isOwner = data.account_type === "owner";
+  return (
+    <>
+      <PageHead title={data.name} trail={trail} lead={<AccountPill status={data.status} />} />
+      <Use account={data} />
+      <ChangeAccount account={data} />
+      {may("owner") && <AccountUsers id={id} />}
+      {may("owner") && !isOwner && <Removal account={data} />}
+    </>
+  );
+}
+
+function Use({ account }: { account: ManagedAccount }) {
+  const t = useTranslations("administration");
+  const format = useFormatter();
+  const size = useSizeFormat();
+  const { id, parent_id, trial_ends_at } = account;
+  return (
+    <section className="plate" aria-label={t("account.use")}>
+      <Facts
+        facts={[
+          { name: t("account.number"), value: id },
+          { name: t("accounts.type"), value: t(`types.${account.account_type}`) },
+          { name: t("plan"), value: account.plan.name },
+          ...(parent_id === null ? [] : [{ name: t("accounts.reseller"), value: parent_id }]),
+          ...(trial_ends_at === null
+            ? []
+            : [
+                {
+                  name: t("trialEnd"),
+                  value: format.dateTime(new Date(trial_ends_at), { dateStyle: "medium" }),
+                },
+              ]),
+          {
+            name: t("account.instances"),
+            value: t("account.connected", { of: account.instances, count: account.connected_instances }),
+          },
+          { name: t("account.users"), value: account.users },
+          { name: t("account.messages"), value: format.number(account.messages_month) },
+          { name: t("account.storage"), value: size(account.storage_bytes) },
+          { name: t("account.created"), value: <RelativeTime at={account.created_at} /> },
+        ]}
+      />
+      <div className="links">
+        <Link to="/administration/monitor" search={{ account: id }}>
+          {t("account.toInstances")}
+        </Link>
+        <Link to="/administration/logs" search={{ type: "audit", account: id }}>
+          {t("account.toAudit")}
+        </Link>
+        <Link to="/administration/requests" search={{ account: id }}>
+          {t("account.toRequests")}
+        </Link>
+        {account.account_type === "reseller" && (
+          <Link to="/administration/accounts" search={{ reseller: id }}>
+            {t("account.toCustomers")}
+          </Link>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Removal({ account: { id, name, instances } }: { account: ManagedAccount }) {
+  const t = useTranslations("administration.removal");
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = useMutation({
+    mutationFn: () => gateway.removeAccount({ id }),
+    onSuccess: async () => {
+      showToast(t("done", { name }));
+      await navigate({ to: "/administration/accounts" });
+      await queries.invalidateQueries({ queryKey: ["administration"] });
+    },
+  });
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      <p>{t("help")}</p>
+      <div className="buttons">
+        <TypedConfirm
+          label={t("start")}
+          title={t("confirmTitle", { name })}
+          consequence={
+            <>
+              <p>{t("consequence", { instances })}</p>
+              <p>{t("irreversible")}</p>
+            </>
+          }
+          word={name}
+          confirmLabel={t("confirm")}
+          mutation={remove}
+          onConfirm={() => remove.mutateAsync()}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+import { useFormatter, useTranslations } from "use-intl";
+import type { Monitor } from "./administration-queries.ts";
+
+const KNOWN = ["session", "webhook", "campaign", "integration", "backup", "privacy"] as const;
+
+/** What waits, by kind of work, and how late it is. */
+export function QueueTable({ queues }: Pick<Monitor, "queues">) {
+  const t = useTranslations("administration.queues");
+  const format = useFormatter();
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      <p className="hint">{t("help")}</p>
+      {queues.length === 0 ? (
+        <p>{t("empty")}</p>
+      ) : (
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{t("kind")}</th>
+              <th scope="col">{t("waiting")}</th>
+              <th scope="col">{t("due")}</th>
+              <th scope="col">{t("late")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {queues.map(({ name, waiting, due, oldest_due_seconds: late }) => {
+              const known = KNOWN.find((one) => one === name);
+              return (
+                <tr key={name}>
+                  <th scope="row">{known ? t(`kinds.${known}`) : <code>{name}</code>}</th>
+                  <td>{format.number(waiting)}</td>
+                  <td>{format.number(due)}</td>
+                  <td>{late === null ? t("onTime") : t("seconds", { seconds: late })}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,135 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Lamp } from "../../components/lamp.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { healthQuery, monitorQuery } from "./administration-queries.ts";
+import { HealthSummary } from "./health-summary.tsx";
+import { QueueTable } from "./queue-table.tsx";
+
+const KNOWN_BLOCKERS = [
+  "database_unavailable",
+  "migrations_pending",
+  "clock_skew",
+  "no_live_worker",
+  "no_live_session_host",
+  "disk_nearly_full",
+  "media_store_full",
+  "plain_http",
+  "embedded_database",
+  "open_outgoing_policy",
+  "no_recent_backup",
+  "held_back",
+  "sessions_failing",
+  "operator_only",
+] as const;
+
+/** The processes of the gateway, whether they are fit for production, and what is not done here. */
+export function SystemPage() {
+  const t = useTranslations("administration.system");
+  const monitor = useInfiniteQuery(monitorQuery());
+  const report = monitor.data?.pages[0]?.data;
+  return (
+    <>
+      <PageHead title={t("title")} lead={t("lead")} />
+      <HealthSummary />
+      <Health />
+      {monitor.error && <FaultNotice error={monitor.error} onRetry={() => void monitor.refetch()} />}
+      {monitor.isPending && <LoadingState />}
+      {report && <Nodes nodes={report.nodes} />}
+      {report && <QueueTable queues={report.queues} />}
+      <section className="plate">
+        <h2>{t("operatorTitle")}</h2>
+        <p>{t("operatorHelp")}</p>
+        <p>{t("globalWebhook")}</p>
+        <a href="/docs/waygate/production-readiness">{t("guide")}</a>
+      </section>
+    </>
+  );
+}
+
+function Health() {
+  const t = useTranslations("administration.system");
+  const { data } = useQuery(healthQuery);
+  if (!data) return null;
+  const parts = [
+    { name: t("database"), isUp: data.database === "available" },
+    { name: t("sessions"), isUp: data.bridge === "available" },
+    { name: t("queue"), isUp: data.queue_store === "available" },
+    { name: t("workers"), isUp: data.workers === "available" },
+  ];
+  return (
+    <section className="plate">
+      <h2>{t("parts")}</h2>
+      <ul className="parts" aria-label={t("parts")}>
+        {parts.map(({ name, isUp }) => (
+          <li key={name} className="pill" data-tone={isUp ? "go" : "stop"}>
+            <Lamp tone={isUp ? "go" : "stop"} />
+            {t(isUp ? "works" : "fails", { part: name })}
+          </li>
+        ))}
+      </ul>
+      <h2>{t("production")}</h2>
+      {data.production_blockers.length === 0 ? (
+        <p>{t("noBlocker")}</p>
+      ) : (
+        <ul className="entries" aria-label={t("production")}>
+          {data.production_blockers.map(({ key, message }) => {
+            const known = KNOWN_BLOCKERS.find((one) => one === key);
+            return (
+              <li key={key}>
+                <p>
+                  <span data-tone="wait" className="pill">
+                    <Lamp tone="wait" />
+                    {t("blocks")}
+                  </span>{" "}
+                  {known ? t(`blockers.${known}`) : message}
+                </p>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+interface NodesProps {
+  nodes: readonly {
+    id: string;
+    roles: string[];
+    url: string | null;
+    started_at: string;
+    memory_mb: number | null;
+  }[];
+}
+
+function Nodes({ nodes }: NodesProps) {
+  const t = useTranslations("administration");
+  return (
+    <section className="plate">
+      <h2>{t("system.nodes", { count: nodes.length })}</h2>
+      <ul className="entries" aria-label={t("system.nodeList")}>
+        {nodes.map((node) => (
+          <li key={node.id}>
+            <div>
+              <p className="code">{node.id}</p>
+              <p>{t("system.roles", { roles: node.roles.join(", ") })}</p>
+              <p className="hint">
+                {t.rich("system.started", { when: () => <RelativeTime at={node.started_at} /> })}
+                {node.memory_mb !== null && ` · ${t("megabytes", { mb: node.memory_mb })}`}
+                {node.url !== null && ` · ${node.url}`}
+              </p>
+            </div>
+            <span className="pill" data-tone="go">
+              <Lamp tone="go" />
+              {t("system.running")}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
