@@ -46,6 +46,7 @@ import * as retention from "./0069-retention.ts";
 import * as tableNames from "./0070-table-names.ts";
 import * as oauth from "./0075-oauth.ts";
 import * as welcomeLink from "./0076-welcome-link.ts";
+import * as ownReceiver from "./0078-own-receiver.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -96,4 +97,5 @@ export const migrations: Record<string, Migration> = {
   "0070-table-names": tableNames,
   "0075-oauth": oauth,
   "0076-welcome-link": welcomeLink,
+  "0078-own-receiver": ownReceiver,
 };

@@ -11,7 +11,7 @@ import { eventsContract } from "./features/events/contract.ts";
 import { groupsContract } from "./features/groups/contract.ts";
 import { healthContract } from "./features/health/contract.ts";
 import { instanceLogsContract } from "./features/instance-logs/contract.ts";
-import { apiKeysContract, instancesContract } from "./features/instances/contract.ts";
+import { apiKeysContract, instancesContract, proxyContract } from "./features/instances/contract.ts";
 import { integrationsContract } from "./features/integrations/contract.ts";
 import { linkingContract } from "./features/linking/contract.ts";
 import { mediaContract } from "./features/media/contract.ts";
@@ -35,6 +35,7 @@ export const contract = {
   ...instancesContract,
   ...sessionsContract,
   ...apiKeysContract,
+  ...proxyContract,
   ...linkingContract,
   ...instanceLogsContract,
   ...messagesContract,

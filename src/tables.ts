@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 type Json<T extends object> = JSONColumnType<T, string, string>;
 
@@ -559,6 +559,8 @@ export interface AttemptTable {
   error_class: string | null;
   duration_ms: number;
   response_body: string | null;
+  /** As sent to the gateway's own receiver; null for any other receiver. */
+  request_headers: ColumnType<Record<string, string> | null, string | null, never>;
   created_at: Generated<Date>;
 }
 

@@ -1,6 +1,8 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { gateway } from "./gateway.ts";
+import { followInstanceStates } from "./instance-states.ts";
+import { pause } from "./pause.ts";
 import { isSignedOut } from "./queries.ts";
 import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
@@ -65,6 +67,7 @@ export function useLiveEvents(): void {
   useEffect(() => {
     const stop = new AbortController();
     void follow(client, stop.signal);
+    void followInstanceStates(client, stop.signal);
     return () => stop.abort();
   }, [client]);
 }
@@ -101,20 +104,8 @@ function createRefresh(client: QueryClient): () => void {
     if (timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
-      void client.invalidateQueries({ queryKey: ["instances"] });
+      // The list of instances follows their states by itself.
+      void client.invalidateQueries({ queryKey: ["instances"], predicate: ({ queryKey }) => queryKey[1] !== "list" });
     }, REFRESH_MS);
   };
-}
-
-/** Ends early when the browser is online again, or the page closes. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    signal.addEventListener("abort", end, { once: true });
-    addEventListener("online", end, { once: true });
-  });
 }

@@ -72,7 +72,7 @@ export const pairingQuery = (id: number) =>
   queryOptions({
     queryKey: ["instances", id, "pairing"],
     queryFn: async ({ signal }) => (await gateway.getInstanceQr({ id }, { signal })).data,
-    refetchInterval: 1_500,
+    refetchInterval: MOVING_MS,
     staleTime: 0,
   });
 

@@ -15,12 +15,14 @@ export interface Alert {
   account_id: number | null;
   instance_id: number | null;
   webhook_id: number | null;
+  name: string | null;
+  status: string | null;
   since: Date | null;
 }
 
 const MOST_OF_A_KIND = 100;
 const LAG_SECONDS = { warning: 60, critical: 600 };
-const NOTHING = { account_id: null, instance_id: null, webhook_id: null, since: null };
+const NOTHING = { account_id: null, instance_id: null, webhook_id: null, name: null, status: null, since: null };
 
 interface DisconnectedInstance {
   id: number;
@@ -43,6 +45,8 @@ export async function findDisconnectedInstances(db: Db, scope: AccountScope): Pr
     account_id,
     instance_id: id,
     webhook_id: null,
+    name,
+    status,
     since,
     severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
     message: `Instance ${id} (${name}) is ${status}.`,
@@ -90,6 +94,8 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
     account_id,
     instance_id,
     webhook_id: id,
+    name,
+    status: state.disabled_at === null ? String(state.last_status ?? "unreachable") : "disabled",
     recommended_action,
     severity: state.disabled_at === null ? "warning" : "critical",
     message: `Webhook ${id} (${name}) ${stateOf(state)}.`,
@@ -117,6 +123,8 @@ export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promis
     ...NOTHING,
     key: "storage_nearly_full",
     account_id,
+    name,
+    status: String(percent),
     severity: percent >= 100 ? "critical" : "warning",
     message: `Account ${account_id} (${name}) uses ${percent} % of its ${limit} MB of stored files.`,
     recommended_action: "Shorten its media_retention_days, or give it a plan with more max_storage_mb.",

@@ -18,6 +18,10 @@ const alert = named(
     account_id: z.number().int().nullable(),
     instance_id: z.number().int().nullable(),
     webhook_id: z.number().int().nullable(),
+    name: text.describe("Of the instance, webhook or account that the alert is about."),
+    status: text.describe(
+      "Of an instance: its status. Of a webhook: `disabled`, `unreachable` or the last HTTP status. Of storage: the percent in use.",
+    ),
     since: isoTime.nullable(),
   }),
 );

@@ -266,9 +266,19 @@ export const instancesContract = {
     http: "GET /api/v1/instances",
     access: "account",
     tag,
-    summary: "List the instances of the account, newest first",
+    summary: "List the instances of the account, newest first unless `sort` says otherwise",
     message: "Instances",
-    input: z.object(pageInput),
+    input: z.object({
+      ...pageInput,
+      status: instanceStatus.optional().describe("Only instances with this status."),
+      search: boundedText(100)
+        .optional()
+        .describe("Only instances whose name or phone contains this text, or whose id it is."),
+      sort: z
+        .enum(["newest", "oldest", "name"])
+        .default("newest")
+        .describe("A cursor is valid only with the order of its page."),
+    }),
     output: z.array(instance),
     beside: z.object({ pagination }),
   }),
@@ -320,6 +330,35 @@ export const instancesContract = {
     message: "Instance removed",
     input: z.object({ id: instanceId }),
     output: removedRow,
+  }),
+};
+
+/** The proxy of an instance; `updateInstance` sets it. */
+export const proxyContract = {
+  getProxy: route({
+    http: "GET /api/v1/instances/:id/proxy",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Get the proxy of an instance, without its user name and password",
+    message: "Proxy",
+    input: z.object({ id: instanceId }),
+    output: z.object({ id: z.number().int(), url: text.describe("null: no proxy.") }),
+  }),
+  testProxy: route({
+    http: "POST /api/v1/instances/:id/proxy/test",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Reach WhatsApp through a proxy, without a change to the session",
+    description: "At most 10 tests per minute and instance. A test takes at most 10 seconds.",
+    message: "Proxy tested",
+    input: z.object({ id: instanceId, url: proxyUrl.optional().describe("Default: the stored proxy.") }),
+    output: z.object({
+      reached: z.boolean(),
+      duration_ms: z.number().int(),
+      error: text.describe("What went wrong, in a sentence."),
+    }),
   }),
 };
 

@@ -4,9 +4,10 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { apiKeyHandlers } from "./api-key-handlers.ts";
-import type { apiKeysContract, instancesContract } from "./contract.ts";
+import type { apiKeysContract, instancesContract, proxyContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
+import { type ProxyDeps, proxyHandlers } from "./proxy-handlers.ts";
 import { requestRemoval } from "./request-removal.ts";
 import { updateInstance } from "./update-instance.ts";
 
@@ -45,16 +46,16 @@ export {
 export { newChatsLockOf } from "./to-instance-view.ts";
 export { waitForInstance } from "./wait-for-instance.ts";
 
-export interface InstancesDeps extends CreateInstanceDeps {
+export interface InstancesDeps extends CreateInstanceDeps, Pick<ProxyDeps, "outgoing" | "reachNetwork"> {
   engine: Pick<Engine, "wake" | "publish" | "subscribe">;
   /** Evicts the keys with these digests from the caches of all nodes. */
   invalidateApiKeys(digests: readonly Buffer[]): void;
 }
 
-type InstanceHandlers = Handlers<typeof instancesContract & typeof apiKeysContract>;
+type InstanceHandlers = Handlers<typeof instancesContract & typeof apiKeysContract & typeof proxyContract>;
 
 export function instanceHandlers(deps: InstancesDeps): InstanceHandlers {
-  return { ...accountWide(deps), ...ofOneInstance(deps), ...apiKeyHandlers(deps) };
+  return { ...accountWide(deps), ...ofOneInstance(deps), ...apiKeyHandlers(deps), ...proxyHandlers(deps) };
 }
 
 function accountWide(

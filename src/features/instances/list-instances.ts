@@ -1,5 +1,7 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InstanceStatus } from "../../tables.ts";
 import { currentMonth } from "../plans/plans.ts";
 import { maskApiKey } from "./api-key.ts";
 import { noInstance } from "./instance-row.ts";
@@ -12,25 +14,56 @@ export interface ListInstancesOptions {
   ids?: readonly number[];
   limit: number;
   cursor?: string;
+  status?: InstanceStatus;
+  /** Part of the name or the phone, or an id. */
+  search?: string;
+  sort?: "newest" | "oldest" | "name";
 }
 
 export type ListedInstance = InstanceView & { token: string | null };
 
-/** Newest first, each with its key masked. */
+/** Newest first by default, each with its key masked. */
 export async function listInstances(
   db: Db,
   baseUrl: string,
-  { account_id, ids, limit, cursor }: ListInstancesOptions,
+  { account_id, ids, limit, cursor, status, search, sort = "newest" }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
-  const before = readCursor(cursor);
+  const last = readCursor(cursor);
+  const { by, after } = ORDERS[sort];
   let query = selectShown(db)
-    .orderBy("instance.id", "desc")
+    .orderBy(by)
     .limit(limit + 1);
   if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
   if (ids !== undefined) query = query.where("instance.id", "in", ids);
-  if (before !== undefined) query = query.where("instance.id", "<", before);
+  if (status !== undefined) query = query.where("instance.status", "=", status);
+  if (search?.trim()) query = query.where(matches(search.trim()));
+  if (last !== undefined) query = query.where(after(last));
   const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
   return { rows: rows.map((row) => toListed(row, baseUrl)), pagination };
+}
+
+interface InstanceOrder {
+  by: RawBuilder<unknown>;
+  /** The rows after the one with this id. */
+  after(id: number): RawBuilder<boolean>;
+}
+
+const ORDERS: Readonly<Record<NonNullable<ListInstancesOptions["sort"]>, InstanceOrder>> = {
+  newest: { by: sql`instance.id desc`, after: (id) => sql`instance.id < ${id}` },
+  oldest: { by: sql`instance.id`, after: (id) => sql`instance.id > ${id}` },
+  name: {
+    by: sql`lower(instance.name), instance.id`,
+    // The row of the cursor counts only within the account, so that a cursor reveals no other name.
+    after: (id) => sql`(lower(instance.name), instance.id) > (
+      select lower(l.name), l.id from instance l where l.id = ${id} and l.account_id = instance.account_id)`,
+  },
+};
+
+function matches(text: string): RawBuilder<boolean> {
+  const digits = text.replace(/[\s().+-]/g, "");
+  const isNumber = /^\d{1,15}$/.test(digits);
+  return sql`(position(lower(${text}) in lower(instance.name)) > 0
+    or (${isNumber} and (instance.id::text = ${digits} or position(${digits} in coalesce(instance.phone, '')) > 0)))`;
 }
 
 /** Throws NOT_FOUND. */

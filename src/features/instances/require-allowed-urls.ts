@@ -18,9 +18,10 @@ export async function requireAllowedWebhookUrl(
 export async function requireAllowedProxyUrl(
   outgoing: OutgoingPolicy,
   url: string | undefined,
+  field = "proxy.url",
 ): Promise<void> {
   const issue = url && (readProxyIssue(url) ?? (await outgoing.findBlockReason(toPolicyUrl(url))));
-  if (issue) throw invalidField("proxy.url", issue);
+  if (issue) throw invalidField(field, issue);
 }
 
 function readProxyIssue(url: string): string | undefined {

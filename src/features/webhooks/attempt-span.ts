@@ -1,8 +1,7 @@
-import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { failSpan, inSpan, type NewSpan, SpanKind, traceParentOf } from "../../platform/tracing/tracing.ts";
 import { isSuccess } from "./decide-attempt.ts";
-import type { WebhookDelivery } from "./deliver-webhook.ts";
+import type { DeliveryOutcome, WebhookDelivery } from "./deliver-webhook.ts";
 
 /**
  * Makes one attempt in a span, whose position is the `traceparent` of the request. The receiver's address is no
@@ -11,8 +10,8 @@ import type { WebhookDelivery } from "./deliver-webhook.ts";
 export function inAttemptSpan(
   delivery: Pick<WebhookDelivery, "event" | "webhook" | "attempt">,
   parent: TraceParent | undefined,
-  post: (trace: TraceParent | undefined) => Promise<FetchOutcome>,
-): Promise<FetchOutcome> {
+  post: (trace: TraceParent | undefined) => Promise<DeliveryOutcome>,
+): Promise<DeliveryOutcome> {
   return inSpan(
     "deliver webhook",
     () => ({ ...spanOf(delivery), parent }),

@@ -29,6 +29,7 @@ export interface AttemptRecord {
   error_class: string | null;
   duration_ms: number;
   response_body: string | null;
+  request_headers: Record<string, string> | null;
   status: "delivered" | "retrying" | "parked" | "failed" | null;
   /** Wait until the next attempt, by the database's clock; null: no further attempt. */
   retry_after_ms: number | null;
@@ -92,7 +93,7 @@ async function writeAttempts(
         ord int, lane bigint, job_id bigint, pos bigint, delivery_id bigint, event_id text, event text,
         event_at timestamptz, account_id bigint, instance_id bigint, webhook_id bigint, webhook_name text, url text,
         attempt int, trigger text, success boolean, status_code int, error text, error_class text, duration_ms int,
-        response_body text, status text, retry_after_ms int, "parkedGroup" text)
+        response_body text, request_headers jsonb, status text, retry_after_ms int, "parkedGroup" text)
       ${rowCountHint(records)}
     ), owned as (${lockOwnedLanes(node, lanes)}),
     own as materialized (
@@ -110,9 +111,9 @@ async function writeAttempts(
 
 const logTries = sql`logged as (
   insert into attempt (event_id, event_at, event, delivery_id, webhook_id, webhook_name, account_id, instance_id,
-    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body)
+    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body, request_headers)
   select event_id, event_at, event, delivery_id, webhook_id, webhook_name, account_id, instance_id,
-    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body
+    url, attempt, trigger, success, status_code, error, error_class, duration_ms, response_body, request_headers
   from own order by ord
 )`;
 

@@ -201,6 +201,28 @@ const testResult = named(
   }),
 );
 
+const ownReceiver = named(
+  "OwnReceiver",
+  z.object({
+    webhook_id: z.number().int(),
+    url: z.string(),
+    secret: z.string().describe("In full: it signs nothing but the webhooks of this receiver."),
+    received: z
+      .array(
+        z.object({
+          id: z.number().int(),
+          event_id: z.string(),
+          event: z.string(),
+          attempt: z.number().int(),
+          received_at: isoTime,
+          headers: z.record(z.string(), z.string()).describe("As the gateway has set them, in lower case."),
+          body: z.string().nullable().describe("The exact text that was signed; null: its event is deleted."),
+        }),
+      )
+      .describe("The last 20, newest first."),
+  }),
+);
+
 const resent = named(
   "ResentEvent",
   z.object({
@@ -375,6 +397,29 @@ export const webhooksContract = {
     description: TEST_REFUSAL,
     input: z.object({ id: instanceId }),
     output: testResult,
+  }),
+  openReceiver: route({
+    http: "POST /api/v1/instances/:id/webhook-receiver",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary:
+      "Open the gateway's own receiver: a webhook that keeps what arrives, to try webhooks without a program",
+    description:
+      "Returns the receiver that is open already. Its webhook gets messages and connections, signed as for any other receiver; no request leaves the gateway. Remove it with its `webhook_id` as any other webhook.",
+    message: "Receiver open",
+    input: z.object({ id: instanceId }),
+    output: ownReceiver,
+  }),
+  getReceiver: route({
+    http: "GET /api/v1/instances/:id/webhook-receiver",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Get what the gateway's own receiver got: headers and body of the last 20 webhooks",
+    message: "Receiver",
+    input: z.object({ id: instanceId }),
+    output: ownReceiver,
   }),
   retryEvent: route({
     http: "POST /api/v1/instances/:id/webhook-events/:eventId/retry",

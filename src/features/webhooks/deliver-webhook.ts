@@ -3,6 +3,7 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { LoadedDelivery } from "./delivery-loader.ts";
+import { receiverUrl } from "./receiver-url.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
 import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 
@@ -19,9 +20,14 @@ export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlob
 export interface DeliverWebhookOptions {
   outgoing: SafeFetch;
   box: SecretBox;
+  /** URL of this gateway, by which its own receiver is known. */
+  baseUrl: string;
   timeoutMs: number;
   version: string;
 }
+
+/** What came of an attempt; `requestHeaders` only if the gateway's own receiver got it. */
+export type DeliveryOutcome = FetchOutcome & { requestHeaders?: Record<string, string> };
 
 const READ_AT_MOST_BYTES = 64 * 1024;
 
@@ -29,20 +35,21 @@ const READ_AT_MOST_BYTES = 64 * 1024;
 export async function deliverWebhook(
   options: DeliverWebhookOptions,
   delivery: WebhookDelivery,
-): Promise<FetchOutcome> {
-  const { outgoing, box, timeoutMs, version } = options;
-  const { webhook, isGlobal, body, trace } = delivery;
+): Promise<DeliveryOutcome> {
+  const { outgoing, box, timeoutMs, version, baseUrl } = options;
+  const { webhook, isGlobal, body, trace, event } = delivery;
   const secrets = openSecrets(webhook, box);
   const headers = openHeaders(webhook, box);
+  const own = {
+    ...deliveryHeaders(delivery, secrets, new Date()),
+    ...(trace !== undefined && { traceparent: trace }),
+    "user-agent": `Waygate-Webhooks/${version}`,
+  };
+  if (webhook.url === receiverUrl(baseUrl, event.instance_id)) return receiveHere(own);
   const outcome = await outgoing.fetch({
     url: webhook.url,
     method: "POST",
-    headers: {
-      ...(trace === undefined ? headers : withoutTraceContext(headers)),
-      ...deliveryHeaders(delivery, secrets, new Date()),
-      ...(trace !== undefined && { traceparent: trace }),
-      "user-agent": `Waygate-Webhooks/${version}`,
-    },
+    headers: { ...(trace === undefined ? headers : withoutTraceContext(headers)), ...own },
     body,
     totalMs: timeoutMs,
     maxBytes: READ_AT_MOST_BYTES,
@@ -55,6 +62,12 @@ export async function deliverWebhook(
   const token = openToken(webhook, box);
   const known = [...secrets, ...Object.values(headers), ...(token === null ? [] : [token])];
   return { ...outcome, body: withoutSecrets(outcome.body, known) };
+}
+
+/** The gateway's own receiver accepts all, without the network: no request leaves the process. */
+function receiveHere(requestHeaders: Record<string, string>): DeliveryOutcome {
+  const response = { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, durationMs: 0 };
+  return { outcome: "response", ...response, requestHeaders };
 }
 
 /** Headers that let a receiver verify, deduplicate and route without parsing the body. */

@@ -1,11 +1,11 @@
 import { singleJobGroup } from "../../engine/job-store.ts";
 import type { Job } from "../../engine/lane-kind.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
-import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
 import { causedBy, type EventDraft } from "../events/events.ts";
 import type { AttemptRecord } from "./attempt-writer.ts";
 import { type AttemptDecision, describeFailure, isSuccess } from "./decide-attempt.ts";
+import type { DeliveryOutcome } from "./deliver-webhook.ts";
 import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
 import { deliveryReport } from "./webhook-report-events.ts";
 
@@ -13,7 +13,7 @@ import { deliveryReport } from "./webhook-report-events.ts";
 export interface CompletedAttempt {
   job: Job;
   loaded: LoadedDelivery;
-  outcome: FetchOutcome;
+  outcome: DeliveryOutcome;
   /** Number of the attempt, from 1. */
   attempt: number;
   decision: AttemptDecision;
@@ -65,7 +65,7 @@ function statusAfter(
 }
 
 /** The columns of a log row that describe the HTTP attempt. */
-export function describeAttempt(outcome: FetchOutcome) {
+export function describeAttempt(outcome: DeliveryOutcome) {
   const success = isSuccess(outcome);
   const hasResponse = outcome.outcome === "response";
   return {
@@ -77,6 +77,7 @@ export function describeAttempt(outcome: FetchOutcome) {
     response_body: hasResponse
       ? cleanText(outcome.body.subarray(0, SHOWN_RESPONSE_BYTES).toString("utf8"))
       : null,
+    request_headers: outcome.requestHeaders ?? null,
   };
 }
 

@@ -41,6 +41,7 @@ export function createWebhookTest(deps: WebhookTestDeps) {
         attempt: 1,
         trigger: "test",
         ...described,
+        request_headers: described.request_headers && JSON.stringify(described.request_headers),
       })
       .returning("id")
       .executeTakeFirstOrThrow();

@@ -9,6 +9,7 @@ import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
+import { receiverHandlers } from "./receiver-handlers.ts";
 import { recoverDeliveries } from "./recover-deliveries.ts";
 import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
@@ -37,6 +38,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
     ...deliveryLogHandlers(deps.db, deps.baseUrl),
     ...resendHandlers(deps),
     ...globalWebhookHandlers(deps),
+    ...receiverHandlers(deps),
   };
 }
 

@@ -34,6 +34,7 @@ export interface SessionTransport extends Required<Pick<SocketConfig, "fetchAgen
   fetchFile(url: URL): Promise<FileResponse>;
 }
 
+const WHATSAPP = "wss://web.whatsapp.com/ws/chat";
 const SOCKS_PORT = 1080;
 /** The proxy resolves the network's host names, so that no local DNS query reveals them. */
 const BY_NAME: Readonly<Record<string, string>> = { "socks4:": "socks4a:", "socks5:": "socks5h:" };
@@ -69,6 +70,20 @@ export function createSessionTransport(
       return { status: response.statusCode, body: response.body.on("error", () => {}) };
     },
   };
+}
+
+/** Resolves once WhatsApp has responded through the proxy, as a session would reach it; any status will do. */
+export async function reachNetwork(
+  { proxy, lookup }: SessionTransportOptions,
+  { url = WHATSAPP, signal }: { url?: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  const dispatcher = dispatcherOf({ ...(proxy && { proxy }), ...(lookup && { lookup }) }, {});
+  try {
+    const { body } = await request(url.replace(/^ws/, "http"), { dispatcher, signal });
+    body.on("error", () => {}).destroy();
+  } finally {
+    await dispatcher.destroy().catch(() => {});
+  }
 }
 
 function requireAllowed(hosts: MediaHosts, url: URL): void {

@@ -1,0 +1,88 @@
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import { gateway, type Instance, type InstanceState, type Pairing } from "./gateway.ts";
+import { pause } from "./pause.ts";
+import { isSignedOut } from "./queries.ts";
+import { readEventStream } from "./read-event-stream.ts";
+
+const SHORTEST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+/** New instances appear in the lists at most this often. */
+const LISTS_MS = 1_000;
+
+export type InstanceListPage = { data: Instance[]; pagination: { next_cursor: string | null } };
+
+/** A frame of the stream: the connection with what the phone must scan or type. */
+type StreamedState = Pick<
+  InstanceState,
+  | "id"
+  | "name"
+  | "status"
+  | "connected"
+  | "phone"
+  | "jid"
+  | "lid"
+  | "profile_name"
+  | "profile_picture_url"
+  | "reason"
+  | "attempts"
+  | "pairing_error"
+  | "qr_reason"
+  | "hint"
+  | "attention"
+> &
+  Omit<Pairing, "id" | "status">;
+
+/** Follows the states of all instances until the signal aborts, and writes them into what is on show. */
+export async function followInstanceStates(client: QueryClient, signal: AbortSignal): Promise<void> {
+  let waitMs = SHORTEST_WAIT_MS;
+  const refreshLists = createListRefresh(client);
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      const { stream } = await gateway.streamInstanceStates({}, { signal });
+      // Between two streams changes may have passed unseen.
+      if (!isFirst) void client.invalidateQueries({ queryKey: ["instances"] });
+      waitMs = SHORTEST_WAIT_MS;
+      for await (const { name, data } of readEventStream(stream)) {
+        if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refreshLists);
+        else if (name === "removed") refreshLists();
+      }
+    } catch (error) {
+      if (signal.aborted || isSignedOut(error)) return;
+    }
+    await pause(waitMs, signal);
+    waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
+  }
+}
+
+function applyState(client: QueryClient, state: StreamedState, refreshLists: () => void): void {
+  const { id, name, status, phone, jid, lid, profile_name, profile_picture_url, attention, reason } = state;
+  const shown = { name, status, phone, jid, lid, profile_name, profile_picture_url, attention };
+  const row = { ...shown, connection_status: status, phone_connected: phone, last_disconnect_reason: reason };
+  const changed = { ...row, updated_at: new Date().toISOString() };
+  client.setQueryData<Instance>(["instances", id, "row"], (old) => old && { ...old, ...row });
+  client.setQueryData<InstanceState>(["instances", id, "state"], (old) => old && { ...old, ...state });
+  client.setQueryData<Pairing>(["instances", id, "pairing"], (old) => old && { ...old, ...state });
+  let isListed = false;
+  client.setQueriesData<InfiniteData<InstanceListPage>>({ queryKey: ["instances", "list"] }, (old) => {
+    if (!old?.pages.some(({ data }) => data.some((one) => one.id === id))) return old;
+    isListed = true;
+    const patch = (page: InstanceListPage) => ({
+      ...page,
+      data: page.data.map((one) => (one.id === id ? { ...one, ...changed } : one)),
+    });
+    return { ...old, pages: old.pages.map(patch) };
+  });
+  if (!isListed) refreshLists();
+  // The counts by status.
+  void client.invalidateQueries({ queryKey: ["overview"] });
+}
+
+function createListRefresh(client: QueryClient): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void client.invalidateQueries({ queryKey: ["instances", "list"] });
+    }, LISTS_MS);
+  };
+}

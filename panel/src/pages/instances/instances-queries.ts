@@ -1,0 +1,78 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { gateway, type InstanceStatus } from "../../api/gateway.ts";
+
+export const STATUSES = [
+  "connected",
+  "reconnecting",
+  "connecting",
+  "qr_pending",
+  "passkey_required",
+  "created",
+  "qr_expired",
+  "disconnected",
+  "logged_out",
+  "banned",
+  "error",
+] as const satisfies readonly InstanceStatus[];
+
+export const SORTS = ["newest", "oldest", "name"] as const;
+
+/** What the list of instances shows, as in its address. */
+export interface InstanceFilter {
+  status?: InstanceStatus;
+  search?: string;
+  sort?: (typeof SORTS)[number];
+}
+
+export function readInstanceFilter({ status, search, sort }: Record<string, unknown>): InstanceFilter {
+  const known = STATUSES.find((one) => one === status);
+  const order = SORTS.find((one) => one === sort);
+  const text = typeof search === "string" || typeof search === "number" ? String(search).slice(0, 100) : "";
+  return {
+    ...(known && { status: known }),
+    ...(text.trim() && { search: text }),
+    ...(order && order !== "newest" && { sort: order }),
+  };
+}
+
+/** Live by the stream of states, so it asks again only now and then. */
+export const instanceListQuery = (filter: InstanceFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["instances", "list", filter],
+    queryFn: ({ pageParam, signal }) =>
+      gateway.listInstances({ ...filter, limit: 50, ...(pageParam && { cursor: pageParam }) }, { signal }),
+    initialPageParam: "",
+    getNextPageParam: ({ pagination }) => pagination.next_cursor ?? undefined,
+    refetchInterval: 60_000,
+  });
+
+export const apiKeyQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["api-key", id],
+    queryFn: async ({ signal }) => (await gateway.getApiKey({ id }, { signal })).data,
+  });
+
+export const proxyQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["proxy", id],
+    queryFn: async ({ signal }) => (await gateway.getProxy({ id }, { signal })).data,
+  });
+
+export const profileQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["profile", id],
+    queryFn: async ({ signal }) => (await gateway.getProfile({ id }, { signal })).data,
+    staleTime: 60_000,
+    retry: false,
+  });
+
+/** What the gateway's own receiver got; its events refresh it. */
+export const receiverQuery = (id: number) =>
+  queryOptions({
+    queryKey: ["instances", id, "receiver"],
+    queryFn: async ({ signal }) => (await gateway.getReceiver({ id }, { signal })).data,
+    refetchInterval: 3_000,
+  });
+
+export type Receiver = Awaited<ReturnType<typeof gateway.getReceiver>>["data"];
+export type ReceivedWebhook = Receiver["received"][number];

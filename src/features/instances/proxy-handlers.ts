@@ -1,0 +1,71 @@
+import type { LookupFunction } from "node:net";
+import type { Db } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
+import { classifyFetchFailure } from "../../platform/outgoing/classify-fetch-failure.ts";
+import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { proxyContract } from "./contract.ts";
+import { getInstance } from "./instance-row.ts";
+import { requireAllowedProxyUrl, toPolicyUrl } from "./require-allowed-urls.ts";
+
+export interface ProxyDeps {
+  db: Db;
+  box: SecretBox;
+  outgoing: Pick<SafeFetch, "findBlockReason" | "lookup">;
+  /** Resolves once the network has responded through the proxy; rejects with the reason. */
+  reachNetwork(proxy: string, lookup: LookupFunction, signal: AbortSignal): Promise<void>;
+}
+
+const LONGEST_MS = 10_000;
+const TESTS_PER_MINUTE = 10;
+
+/** The proxy of an instance: its masked address, and a test that leaves the session alone. */
+export function proxyHandlers(deps: ProxyDeps): Handlers<typeof proxyContract> {
+  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "An instance");
+  return {
+    async getProxy({ input: { id } }) {
+      const url = await readProxyUrl(deps, id);
+      return { id, url: url === null ? null : maskUrl(url) };
+    },
+
+    async testProxy({ input: { id, url }, signal }) {
+      const proxy = url ?? (await readProxyUrl(deps, id));
+      if (proxy === null) throw invalidField("url", "is required: the instance has no proxy");
+      allow(id);
+      await requireAllowedProxyUrl(deps.outgoing, proxy, "url");
+      return reach(deps, proxy, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]));
+    },
+  };
+}
+
+async function readProxyUrl({ db, box }: ProxyDeps, id: number): Promise<string | null> {
+  const { proxy } = await getInstance(db, id);
+  return proxy && box.open(proxy, encryptionContextOf("instance", "proxy", id));
+}
+
+async function reach({ outgoing, reachNetwork }: ProxyDeps, proxy: string, signal: AbortSignal) {
+  const began = performance.now();
+  const result = (error: string | null) => ({
+    reached: error === null,
+    duration_ms: Math.round(performance.now() - began),
+    error,
+  });
+  try {
+    await reachNetwork(proxy, outgoing.lookup(toPolicyUrl(proxy)), signal);
+    return result(null);
+  } catch (error) {
+    return result(signal.aborted ? "WhatsApp did not respond through the proxy in time." : describe(error));
+  }
+}
+
+function describe(error: unknown): string {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  if (status === "407" || /authentication failed/i.test(message))
+    return "The proxy refuses the user name or the password.";
+  if (status !== undefined) return `The proxy refuses connections to WhatsApp (status ${status}).`;
+  return classifyFetchFailure(error).error;
+}

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
+import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+
+let network: WhatsAppServer;
+let gateway: TestGateway;
+let id: number;
+
+beforeAll(async () => {
+  network = await startWhatsAppServer();
+  trustAuthority(network.caFile);
+  gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+  });
+  id = (await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" })).data.id;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await network.close();
+});
+
+const tryProxy = (url?: string) =>
+  gateway.owner.testProxy({ id, ...(url && { url }) }).then(({ data }) => data);
+
+describe("the test of a proxy", () => {
+  test.each([
+    ["http", startHttpProxy],
+    ["socks5", startSocksProxy],
+  ])("reaches WhatsApp through a proxy of the kind %s, before it is stored", async (kind, start) => {
+    const proxy = await start();
+    const result = await tryProxy(`${kind}://shop:secret@127.0.0.1:${proxy.port}`);
+    expect(result).toEqual({ reached: true, duration_ms: expect.any(Number), error: null });
+    expect(proxy.targets).toEqual([new URL(network.url).host]);
+    expect((await gateway.owner.getProxy({ id })).data).toEqual({ id, url: null });
+    await proxy.close();
+  });
+
+  test("uses the stored proxy, whose password no response shows, and says in words what is wrong", async () => {
+    await expect(tryProxy()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    const proxy = await startHttpProxy();
+    const url = `http://shop:secret@127.0.0.1:${proxy.port}`;
+    await gateway.owner.updateInstance({ id, proxy: { url } });
+    expect((await gateway.owner.getProxy({ id })).data.url).toBe(`http://***@127.0.0.1:${proxy.port}/`);
+    expect(await tryProxy()).toMatchObject({ reached: true });
+    await proxy.close();
+    expect(await tryProxy()).toMatchObject({ reached: false, error: expect.stringContaining("refused") });
+  });
+
+  test("of an address that the gateway's rules forbid is rejected at its field", async () => {
+    await expect(tryProxy("http://169.254.169.254:80")).rejects.toMatchObject({
+      details: { fields: [{ field: "url" }] },
+    });
+  });
+});
