@@ -80,7 +80,8 @@ function applyState(client: QueryClient, state: StreamedState, refreshLists: () 
 function createListRefresh(client: QueryClient): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
-    timer ??= setTimeout(() => {
+    if (timer !== undefined) return;
+    timer = setTimeout(() => {
       timer = undefined;
       void client.invalidateQueries({ queryKey: ["instances", "list"] });
     }, LISTS_MS);

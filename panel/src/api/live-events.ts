@@ -105,7 +105,10 @@ function createRefresh(client: QueryClient): () => void {
     timer = setTimeout(() => {
       timer = undefined;
       // The list of instances follows their states by itself.
-      void client.invalidateQueries({ queryKey: ["instances"], predicate: ({ queryKey }) => queryKey[1] !== "list" });
+      void client.invalidateQueries({
+        queryKey: ["instances"],
+        predicate: ({ queryKey }) => queryKey[1] !== "list",
+      });
     }, REFRESH_MS);
   };
 }

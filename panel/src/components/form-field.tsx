@@ -10,6 +10,10 @@ interface FormFieldProps {
   autoComplete?: HTMLInputAutoCompleteAttribute;
   placeholder?: string;
   defaultValue?: string;
+  /** With `onInput`: the text is kept outside. */
+  value?: string;
+  onInput?: (text: string) => void;
+  inputMode?: "decimal" | "numeric";
   maxLength?: number;
   onChange?: () => void;
   isOptional?: boolean;
@@ -18,11 +22,20 @@ interface FormFieldProps {
 }
 
 /** A labelled field; what is wrong with it appears below it and is read with it. */
-export function FormField({ label, hint, placeholder, isLong, isOptional, ...field }: FormFieldProps) {
+export function FormField({
+  label,
+  hint,
+  placeholder,
+  isLong,
+  isOptional,
+  onInput,
+  ...field
+}: FormFieldProps) {
   const t = useTranslations("common");
   const shown = { placeholder, autoCapitalize: "none", spellCheck: isLong === true };
+  const change = onInput && { onChange: onInput };
   return (
-    <TextField {...field} isRequired={!isOptional} className="field">
+    <TextField {...field} {...change} isRequired={!isOptional} className="field">
       <Label>{label}</Label>
       {isLong ? <TextArea {...shown} /> : <Input {...shown} />}
       {hint && (

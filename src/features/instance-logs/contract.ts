@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { sendError } from "../messages/contract.ts";
 
@@ -64,6 +65,10 @@ const api = named(
   }),
 );
 
+const time = boundedText(64)
+  .check(z.iso.datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" }))
+  .transform((written) => new Date(written));
+
 export const LOG_TYPES = ["messages", "connections", "webhooks", "api"] as const;
 
 export const instanceLogsContract = {
@@ -76,6 +81,12 @@ export const instanceLogsContract = {
     input: z.object({
       id: instanceId,
       type: z.enum(LOG_TYPES).optional().describe("Default: the newest entries of each log."),
+      failed: boundedText(8)
+        .pipe(z.stringbool())
+        .optional()
+        .describe("true: only failures, and connections that ended."),
+      since: time.optional().describe("Only entries at or after this time."),
+      until: time.optional().describe("Only entries before this time."),
       ...pageInput,
     }),
     output: z.object({

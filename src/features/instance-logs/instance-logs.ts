@@ -21,22 +21,22 @@ const NOTHING: Logs = { messages: [], connections: [], webhooks: [], api: [] };
 
 export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContract> {
   return {
-    async listInstanceLogs({ input: { id, type, limit, cursor }, caller }) {
+    async listInstanceLogs({ input: { type, cursor, ...input }, caller }) {
       // A path may hold a token of the receiver, which agents do not see.
       const showUrl = caller.kind === "user" && caller.role === "agent" ? originOfUrl : maskUrl;
       if (type) {
-        const { rows, pagination } = await readLog(db, type, { id, limit, cursor, showUrl });
+        const { rows, pagination } = await readLog(db, type, { ...input, cursor, showUrl });
         return new OkResponse({ ...NOTHING, [type]: rows }, { beside: { pagination } });
       }
       if (cursor) throw invalidField("cursor", "is allowed only with type");
       const pages = await Promise.all(
-        LOG_TYPES.map(async (one) => [one, await readLog(db, one, { id, limit, showUrl })] as const),
+        LOG_TYPES.map(async (one) => [one, await readLog(db, one, { ...input, showUrl })] as const),
       );
       const has_more = pages.some(([, page]) => page.pagination.has_more);
       const logs = Object.fromEntries(pages.map(([one, page]) => [one, page.rows]));
       return new OkResponse(
         { ...NOTHING, ...logs },
-        { beside: { pagination: { limit, next_cursor: null, has_more } } },
+        { beside: { pagination: { limit: input.limit, next_cursor: null, has_more } } },
       );
     },
   };
@@ -53,17 +53,23 @@ interface LogPage {
   id: number;
   limit: number;
   cursor?: string;
+  failed?: boolean;
+  since?: Date;
+  until?: Date;
   showUrl(url: string): string;
 }
 
 async function readLog(
   db: Db,
   type: LogType,
-  { id, limit, cursor, showUrl }: LogPage,
+  { id, limit, cursor, showUrl, ...filter }: LogPage,
 ): Promise<Page<LogRow>> {
-  const { from, columns, order } = LOGS[type];
+  const { from, columns, order, failure } = LOGS[type];
   const { rows } = await sql<LogRow>`
     select ${columns} from ${from} l where instance_id = ${id} and ${order.after(cursor)}
+      and ${filter.failed === undefined ? sql`true` : filter.failed ? failure : sql`not (${failure})`}
+      and ${filter.since ? sql`created_at >= ${filter.since}` : sql`true`}
+      and ${filter.until ? sql`created_at < ${filter.until}` : sql`true`}
     order by ${order.by} limit ${limit + 1}`.execute(db);
   const page = toPage(rows, limit, order.cursorOf);
   return {
@@ -76,6 +82,8 @@ interface LogSource {
   from: RawBuilder<unknown>;
   columns: RawBuilder<unknown>;
   order: ListOrder;
+  /** Which entries are failures. */
+  failure: RawBuilder<unknown>;
 }
 
 const BY_NUMBER = newestById(sql`id`);
@@ -86,21 +94,25 @@ const LOGS: Record<LogType, LogSource> = {
     columns: sql`id, message_id, direction, origin, jid, type, status, error, track_id, created_at,
       ${microsecondsOf(sql`sent_at`)} as at`,
     order: newestByTime(sql`sent_at`, sql`id`),
+    failure: sql`status = 'failed'`,
   },
   connections: {
     from: sql`connection_log`,
     columns: sql`id, status, reason, created_at`,
     order: BY_NUMBER,
+    failure: sql`status in ('disconnected', 'logged_out', 'banned', 'error', 'qr_expired')`,
   },
   webhooks: {
     from: sql`attempt`,
     columns: sql`id, webhook_id, webhook_name, event_id, event, url, attempt, trigger, success, status_code, error,
       duration_ms, created_at`,
     order: BY_NUMBER,
+    failure: sql`not success`,
   },
   api: {
     from: sql`api_log`,
     columns: sql`id, method, route, status, code, duration_ms, caller, user_id, key_last4, ip, request_id, created_at`,
     order: BY_NUMBER,
+    failure: sql`status >= 400`,
   },
 };

@@ -46,7 +46,9 @@ export {
 export { newChatsLockOf } from "./to-instance-view.ts";
 export { waitForInstance } from "./wait-for-instance.ts";
 
-export interface InstancesDeps extends CreateInstanceDeps, Pick<ProxyDeps, "outgoing" | "reachNetwork"> {
+export interface InstancesDeps
+  extends Omit<CreateInstanceDeps, "outgoing">,
+    Pick<ProxyDeps, "outgoing" | "reachNetwork"> {
   engine: Pick<Engine, "wake" | "publish" | "subscribe">;
   /** Evicts the keys with these digests from the caches of all nodes. */
   invalidateApiKeys(digests: readonly Buffer[]): void;

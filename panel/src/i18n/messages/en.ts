@@ -6,6 +6,7 @@ import { conversations } from "./en/conversations.ts";
 import { crm } from "./en/crm.ts";
 import { entry } from "./en/entry.ts";
 import { home } from "./en/home.ts";
+import { instancePages } from "./en/instance-pages.ts";
 import { instances } from "./en/instances.ts";
 import { integrations } from "./en/integrations.ts";
 import { send } from "./en/send.ts";
@@ -20,6 +21,7 @@ export const en = {
   ...entry,
   ...settings,
   ...instances,
+  ...instancePages,
   ...send,
   ...home,
   ...conversations,

@@ -7,6 +7,7 @@ import { conversations } from "./es/conversations.ts";
 import { crm } from "./es/crm.ts";
 import { entry } from "./es/entry.ts";
 import { home } from "./es/home.ts";
+import { instancePages } from "./es/instance-pages.ts";
 import { instances } from "./es/instances.ts";
 import { integrations } from "./es/integrations.ts";
 import { send } from "./es/send.ts";
@@ -20,6 +21,7 @@ export const es = {
   ...entry,
   ...settings,
   ...instances,
+  ...instancePages,
   ...send,
   ...home,
   ...conversations,

@@ -7,6 +7,7 @@ import { conversations } from "./pt-br/conversations.ts";
 import { crm } from "./pt-br/crm.ts";
 import { entry } from "./pt-br/entry.ts";
 import { home } from "./pt-br/home.ts";
+import { instancePages } from "./pt-br/instance-pages.ts";
 import { instances } from "./pt-br/instances.ts";
 import { integrations } from "./pt-br/integrations.ts";
 import { send } from "./pt-br/send.ts";
@@ -20,6 +21,7 @@ export const ptBr = {
   ...entry,
   ...settings,
   ...instances,
+  ...instancePages,
   ...send,
   ...home,
   ...conversations,

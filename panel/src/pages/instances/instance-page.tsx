@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
 import { eventsQuery, instanceQuery, stateQuery } from "../../api/queries.ts";
-import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { EventList } from "../../components/event-list.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -13,6 +13,8 @@ import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { ProfileSection } from "./profile-section.tsx";
+import { useMayManage } from "./use-may-manage.ts";
 
 export function InstancePage() {
   const t = useTranslations();
@@ -37,6 +39,7 @@ export function InstancePage() {
         <StatusReason status={state.data.status} reason={state.data.reason} />
         <Facts row={row.data} state={state.data} />
       </section>
+      {state.data.connected && <ProfileSection id={id} state={state.data} />}
       <div className="columns">
         <section className="plate">
           <h2>{t("instance.actions")}</h2>
@@ -105,19 +108,22 @@ function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceS
     onSettled: refresh,
   });
   const isPaired = state.jid !== null;
+  const mayManage = useMayManage();
   return (
     <div className="stack">
       <FaultNotice error={reconnect.error ?? signOut.error} />
-      <p className="hint">{t("instance.reconnectHelp")}</p>
+      <p className="hint">{isPaired ? t("instance.reconnectHelp") : t("instance.notPaired")}</p>
       <div className="buttons">
-        <ActionButton
-          isDisabled={!isPaired}
-          isPending={reconnect.isPending}
-          onPress={() => reconnect.mutate()}
-        >
-          {t("instances.reconnect")}
-        </ActionButton>
         {isPaired && (
+          <ConfirmDialog
+            label={t("instances.reconnect")}
+            title={t("instance.reconnectTitle", { name })}
+            consequence={t("instance.reconnectHelp")}
+            confirmLabel={t("instances.reconnect")}
+            onConfirm={() => reconnect.mutate()}
+          />
+        )}
+        {isPaired && mayManage && (
           <ConfirmDialog
             label={t("instance.signOut")}
             title={t("instance.signOutTitle", { name })}

@@ -2,11 +2,14 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { instanceRoute } from "../../shell/instance-route.tsx";
 import { shellRoute, withId } from "../../shell/root-routes.tsx";
 import { InstancesPage } from "./instances-page.tsx";
+import { readInstanceFilter } from "./instances-queries.ts";
+import { readLogFilter } from "./log-queries.ts";
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
   path: "/instances",
   component: InstancesPage,
+  validateSearch: readInstanceFilter,
 });
 const create = createRoute({
   getParentRoute: () => shellRoute,
@@ -36,6 +39,7 @@ const overview = createRoute({
 const logs = createRoute({
   getParentRoute: () => instanceRoute,
   path: "/logs",
+  validateSearch: readLogFilter,
   component: lazyRouteComponent(() => import("./instance-logs-page.tsx"), "InstanceLogsPage"),
 });
 const settings = createRoute({

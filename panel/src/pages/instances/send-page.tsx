@@ -5,24 +5,25 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { createKey } from "../../api/create-key.ts";
 import { gateway, type Instance } from "../../api/gateway.ts";
-import { eventsQuery, instanceQuery } from "../../api/queries.ts";
+import { instanceQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { EventList } from "../../components/event-list.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { MessageWay } from "./message-way.tsx";
+import { ReceiverSection } from "./receiver-section.tsx";
+import { useMayManage } from "./use-may-manage.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
 export function SendPage() {
   const t = useTranslations();
   const { id } = useParams({ from: "/shell/instances/$id/send" });
   const row = useQuery(instanceQuery(id));
-  const events = useQuery(eventsQuery(id));
+  const mayManage = useMayManage();
   if (row.error) return <FaultNotice error={row.error} onRetry={() => void row.refetch()} />;
   if (!row.data) return <LoadingState />;
   return (
@@ -43,13 +44,9 @@ export function SendPage() {
       <NotConnected row={row.data} />
       <div className="columns">
         <Composer row={row.data} />
-        <section className="plate">
-          <h2>{t("send.receiverTitle")}</h2>
-          <p className="hint">{t("send.receiverLead")}</p>
-          <EventList instanceId={id} events={events.data ?? []} />
-        </section>
+        {mayManage && <ReceiverSection row={row.data} />}
       </div>
-      <WebhookForm id={id} />
+      {mayManage && <WebhookForm id={id} />}
     </>
   );
 }

@@ -1,5 +1,42 @@
 export const home = {
   home: {
     title: "Home",
+    needs:
+      "{count, plural, =0 {Nothing needs your attention.} one {One thing needs your attention.} other {# things need your attention.}}",
+    allWell: "Everything works. What needs you appears here by itself.",
+    attention: "What needs you now",
+    more: "{count, plural, one {And # more.} other {And # more.}}",
+    showInstances: "Show the instances",
+    since: "Since <when></when>",
+    instanceLost: "{name} is no longer connected: {status}.",
+    webhook: {
+      disabled: "The webhook {name} is switched off, because it failed for too long.",
+      unreachable: "The webhook {name} fails: its program cannot be reached.",
+      responds: "The webhook {name} fails: its program answers with status {status}.",
+    },
+    webhookHelp: {
+      disabled: "Repair the program, switch the webhook on again, then send again what it missed.",
+      unreachable: "Check the address and that the program runs. The gateway keeps trying.",
+      responds: "Look at the log of the program. The gateway keeps trying.",
+    },
+    storage: "{percent} % of the storage for files is in use.",
+    storageHelp:
+      "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
+    openAccount: "Open the account",
+    openWebhooks: "See the deliveries",
+    linkAgain: "Link again",
+    openInstance: "Open the instance",
+    byStatus: "Instances by status",
+    lastDay: "The last 24 hours",
+    incomplete: "There is more than the gateway counts here, so these figures are too low.",
+    messages: "Messages by hour",
+    sent: "Sent",
+    received: "Received",
+    failed: "Not sent",
+    messagesSum: "{sent} sent, {received} received, {failed} not sent.",
+    deliveries: "Webhook deliveries by hour",
+    delivered: "Delivered",
+    attempts: "Failed attempts",
+    deliveriesSum: "{delivered} delivered, {failed} attempts failed.",
   },
 } as const;

@@ -20,8 +20,6 @@ export const send = {
       failed: "Not sent",
     },
     receiverTitle: "What your program receives",
-    receiverLead:
-      "The panel listens to this instance. A webhook gets each of these events as a signed request.",
     receiverEmpty: "Nothing yet. The first event appears by itself.",
     hookTitle: "Send them to your program",
     hookLead: "Enter the address of your program. The gateway sends a signed test event at once.",

@@ -1,5 +1,42 @@
 export const home = {
   home: {
     title: "Inicio",
+    needs:
+      "{count, plural, =0 {Nada requiere su atención.} one {Una cosa requiere su atención.} other {# cosas requieren su atención.}}",
+    allWell: "Todo funciona. Lo que le necesite aparece aquí por sí solo.",
+    attention: "Lo que le necesita ahora",
+    more: "{count, plural, one {Y # más.} other {Y # más.}}",
+    showInstances: "Ver las instancias",
+    since: "Desde <when></when>",
+    instanceLost: "{name} ya no está conectada: {status}.",
+    webhook: {
+      disabled: "El webhook {name} está desactivado porque falló demasiado tiempo.",
+      unreachable: "El webhook {name} falla: no se puede llegar a su programa.",
+      responds: "El webhook {name} falla: su programa responde con el estado {status}.",
+    },
+    webhookHelp: {
+      disabled: "Repare el programa, active el webhook de nuevo y reenvíe lo que no recibió.",
+      unreachable: "Compruebe la dirección y que el programa funcione. La pasarela sigue intentándolo.",
+      responds: "Mire el registro del programa. La pasarela sigue intentándolo.",
+    },
+    storage: "Está en uso el {percent} % del espacio para archivos.",
+    storageHelp:
+      "Guarde los archivos menos días o pida un plan con más espacio. Cuando se llena, los archivos nuevos no se guardan.",
+    openAccount: "Abrir la cuenta",
+    openWebhooks: "Ver las entregas",
+    linkAgain: "Vincular de nuevo",
+    openInstance: "Abrir la instancia",
+    byStatus: "Instancias por estado",
+    lastDay: "Las últimas 24 horas",
+    incomplete: "Hay más de lo que la pasarela cuenta aquí, así que estas cifras son demasiado bajas.",
+    messages: "Mensajes por hora",
+    sent: "Enviados",
+    received: "Recibidos",
+    failed: "No enviados",
+    messagesSum: "{sent} enviados, {received} recibidos, {failed} no enviados.",
+    deliveries: "Entregas de webhooks por hora",
+    delivered: "Entregadas",
+    attempts: "Intentos fallidos",
+    deliveriesSum: "{delivered} entregadas, {failed} intentos fallidos.",
   },
 } as const;

@@ -20,7 +20,6 @@ export const send = {
       failed: "No enviado",
     },
     receiverTitle: "Lo que recibe tu programa",
-    receiverLead: "El panel escucha esta instancia. Un webhook recibe cada evento como solicitud firmada.",
     receiverEmpty: "Nada todavía. El primer evento aparece solo.",
     hookTitle: "Envíalos a tu programa",
     hookLead: "Escribe la dirección de tu programa. El gateway envía enseguida un evento de prueba firmado.",

@@ -1,5 +1,42 @@
 export const home = {
   home: {
     title: "Início",
+    needs:
+      "{count, plural, =0 {Nada precisa da sua atenção.} one {Uma coisa precisa da sua atenção.} other {# coisas precisam da sua atenção.}}",
+    allWell: "Tudo funciona. O que precisar de você aparece aqui sozinho.",
+    attention: "O que precisa de você agora",
+    more: "{count, plural, one {E mais #.} other {E mais #.}}",
+    showInstances: "Ver as instâncias",
+    since: "Desde <when></when>",
+    instanceLost: "{name} não está mais conectada: {status}.",
+    webhook: {
+      disabled: "O webhook {name} está desligado porque falhou por tempo demais.",
+      unreachable: "O webhook {name} falha: o programa dele não pode ser alcançado.",
+      responds: "O webhook {name} falha: o programa dele responde com o status {status}.",
+    },
+    webhookHelp: {
+      disabled: "Conserte o programa, ligue o webhook de novo e reenvie o que ele perdeu.",
+      unreachable: "Confira o endereço e se o programa está rodando. O gateway continua tentando.",
+      responds: "Veja o log do programa. O gateway continua tentando.",
+    },
+    storage: "{percent} % do espaço para arquivos está em uso.",
+    storageHelp:
+      "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",
+    openAccount: "Abrir a conta",
+    openWebhooks: "Ver as entregas",
+    linkAgain: "Vincular de novo",
+    openInstance: "Abrir a instância",
+    byStatus: "Instâncias por status",
+    lastDay: "As últimas 24 horas",
+    incomplete: "Há mais do que o gateway conta aqui, então estes números são baixos demais.",
+    messages: "Mensagens por hora",
+    sent: "Enviadas",
+    received: "Recebidas",
+    failed: "Não enviadas",
+    messagesSum: "{sent} enviadas, {received} recebidas, {failed} não enviadas.",
+    deliveries: "Entregas de webhooks por hora",
+    delivered: "Entregues",
+    attempts: "Tentativas com falha",
+    deliveriesSum: "{delivered} entregues, {failed} tentativas com falha.",
   },
 } as const;

@@ -20,8 +20,6 @@ export const send = {
       failed: "Não enviada",
     },
     receiverTitle: "O que o seu programa recebe",
-    receiverLead:
-      "O painel escuta esta instância. Um webhook recebe cada um destes eventos como requisição assinada.",
     receiverEmpty: "Nada ainda. O primeiro evento aparece sozinho.",
     hookTitle: "Envie-os ao seu programa",
     hookLead: "Informe o endereço do seu programa. O gateway envia na hora um evento de teste assinado.",

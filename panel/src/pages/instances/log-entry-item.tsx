@@ -1,0 +1,125 @@
+import type { ReactNode } from "react";
+import { useTranslations } from "use-intl";
+import type { InstanceStatus } from "../../api/gateway.ts";
+import { formatPhone } from "../../components/format-phone.ts";
+import { Lamp, type Tone } from "../../components/lamp.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { StatusPill } from "../../components/status-pill.tsx";
+import { StatusReason } from "../../components/status-reason.tsx";
+import { STATUSES } from "./instances-queries.ts";
+import type { LogEntry, LogKind } from "./log-queries.ts";
+
+type AnyEntry = LogEntry<LogKind>;
+
+/** One entry, each kind in words of its own. */
+export function LogEntryItem({ kind, entry }: { kind: LogKind; entry: AnyEntry }) {
+  if (kind === "connections") return <ConnectionEntry entry={entry as LogEntry<"connections">} />;
+  if (kind === "messages") return <MessageEntry entry={entry as LogEntry<"messages">} />;
+  if (kind === "webhooks") return <WebhookEntry entry={entry as LogEntry<"webhooks">} />;
+  return <RequestEntry entry={entry as LogEntry<"api">} />;
+}
+
+function Entry({ head, at, children }: { head: ReactNode; at: string; children?: ReactNode }) {
+  return (
+    <li>
+      <div className="log-head">
+        <span className="buttons">{head}</span>
+        <span className="hint">
+          <RelativeTime at={at} />
+        </span>
+      </div>
+      {children}
+    </li>
+  );
+}
+
+function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return (
+    <span className="pill" data-tone={tone}>
+      <Lamp tone={tone} />
+      {children}
+    </span>
+  );
+}
+
+function ConnectionEntry({ entry: { status, reason, created_at } }: { entry: LogEntry<"connections"> }) {
+  const known = STATUSES.find((one): one is InstanceStatus => one === status);
+  return (
+    <Entry at={created_at} head={known ? <StatusPill status={known} /> : <Pill tone="rest">{status}</Pill>}>
+      {known && reason && <StatusReason status={known} reason={reason} />}
+      {reason && <p className="code hint">{reason}</p>}
+    </Entry>
+  );
+}
+
+const MESSAGE_TONES: Readonly<Record<string, Tone>> = { failed: "stop", cancelled: "rest", pending: "wait" };
+
+function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
+  const t = useTranslations("logs");
+  const { direction, status, type, jid, error, message_id, created_at } = entry;
+  const isSent = direction === "outbound";
+  return (
+    <Entry
+      at={created_at}
+      head={
+        <>
+          <Pill tone={MESSAGE_TONES[status] ?? "go"}>{status}</Pill>
+          <strong>{t(isSent ? "to" : "from", { who: formatPhone(jid.split("@")[0] ?? jid) })}</strong>
+        </>
+      }
+    >
+      {error && <p>{error.message}</p>}
+      <p className="code hint">
+        {type} · {message_id}
+      </p>
+    </Entry>
+  );
+}
+
+function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
+  const t = useTranslations("logs");
+  const { success, status_code, event, url, attempt, duration_ms, error, webhook_name, created_at } = entry;
+  return (
+    <Entry
+      at={created_at}
+      head={
+        <>
+          <Pill tone={success ? "go" : "stop"}>{status_code ?? t("noResponse")}</Pill>
+          <strong className="code">{event}</strong>
+        </>
+      }
+    >
+      {error && <p>{error}</p>}
+      <p className="hint">
+        {t("attempt", { attempt, duration: Math.round(duration_ms), webhook: webhook_name })}
+      </p>
+      <p className="code hint">{url}</p>
+    </Entry>
+  );
+}
+
+function RequestEntry({ entry }: { entry: LogEntry<"api"> }) {
+  const t = useTranslations("logs");
+  const { method, route, status, code, caller, duration_ms, request_id, created_at } = entry;
+  return (
+    <Entry
+      at={created_at}
+      head={
+        <>
+          <Pill tone={status < 400 ? "go" : "stop"}>{status}</Pill>
+          <strong className="code">
+            {method} {route}
+          </strong>
+        </>
+      }
+    >
+      <p className="hint">
+        {t("request", { caller: t(`callers.${caller}`), duration: Math.round(duration_ms) })}
+      </p>
+      <p className="code hint">
+        {code ? `${code} · ` : ""}
+        {request_id}
+      </p>
+    </Entry>
+  );
+}
