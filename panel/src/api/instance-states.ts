@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import { gateway, type Instance, type InstanceState, type Pairing } from "./gateway.ts";
 import { pause } from "./pause.ts";
 import { isSignedOut } from "./queries.ts";
-import { readEventStream } from "./read-event-stream.ts";
+import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
@@ -42,16 +42,18 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
       // Between two streams changes may have passed unseen.
       if (!isFirst) void client.invalidateQueries({ queryKey: ["instances"] });
       waitMs = SHORTEST_WAIT_MS;
-      for await (const { name, data } of readEventStream(stream)) {
-        if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refreshLists);
-        else if (name === "removed") refreshLists();
-      }
+      for await (const frame of readEventStream(stream)) applyFrame(client, frame, refreshLists);
     } catch (error) {
       if (signal.aborted || isSignedOut(error)) return;
     }
     await pause(waitMs, signal);
     waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
   }
+}
+
+function applyFrame(client: QueryClient, { name, data }: StreamedEvent, refreshLists: () => void): void {
+  if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refreshLists);
+  else if (name === "removed") refreshLists();
 }
 
 function applyState(client: QueryClient, state: StreamedState, refreshLists: () => void): void {

@@ -98,7 +98,11 @@ function KeyRenewal({ id, name }: { id: number; name: string }) {
         </div>
       </Notice>
     );
-  const options = { "86400": t("grace.86400"), "3600": t("grace.3600"), "0": t("grace.0") };
+  const options: Record<Grace, string> = {
+    "86400": t("grace.86400"),
+    "3600": t("grace.3600"),
+    "0": t("grace.0"),
+  };
   return (
     <div className="stack">
       <h3>{t("renewTitle")}</h3>

@@ -29,13 +29,13 @@ export function InstanceFilterBar({ filter, counts, onChange }: InstanceFilterBa
   return (
     <search className="filter-bar">
       <InstanceSearch value={filter.search ?? ""} onChange={(search) => set({ search })} />
-      <PickList
+      <PickList<string>
         label={t("instances.status")}
         value={filter.status ?? ""}
         options={useStatusOptions(counts)}
         onChange={(status) => set({ status })}
       />
-      <PickList
+      <PickList<string>
         label={t("instances.order")}
         value={filter.sort ?? "newest"}
         options={sorts}

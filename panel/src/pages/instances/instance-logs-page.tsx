@@ -58,13 +58,13 @@ function LogFilterBar({ id, filter }: { id: number; filter: LogFilter }) {
   const periods = Object.fromEntries(LOG_PERIODS.map((one) => [one, t(`periods.${one}`)]));
   return (
     <div className="filter-bar">
-      <PickList
+      <PickList<string>
         label={t("kind")}
         value={filter.kind ?? "connections"}
         options={kinds}
         onChange={(kind) => set({ kind: kind as NonNullable<LogFilter["kind"]> })}
       />
-      <PickList
+      <PickList<string>
         label={t("period")}
         value={filter.period ?? ""}
         options={{ "": t("periods.any"), ...periods }}

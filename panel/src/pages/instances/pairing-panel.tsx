@@ -34,6 +34,7 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
           <p>{t("again")}</p>
         </Notice>
       )}
+      <PairingFault pairing={pairing} />
       <div className="qr">
         <img src={qr ?? ""} alt={t("qrAlt")} width="304" height="304" />
       </div>
@@ -45,13 +46,27 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
   );
 }
 
-function TypedCode({ pairing: { expires_at }, code }: { pairing: Pairing; code: string }) {
+/** Why the last attempt with this code did not link the phone; the code is still valid. */
+function PairingFault({ pairing: { pairing_error: fault } }: { pairing: Pairing }) {
   const t = useTranslations("link");
+  if (fault === null) return null;
+  return (
+    <Notice tone="stop" title={t("failed")} isUrgent>
+      <p>{fault.message}</p>
+      <p>{fault.action}</p>
+    </Notice>
+  );
+}
+
+function TypedCode({ pairing, code }: { pairing: Pairing; code: string }) {
+  const t = useTranslations("link");
+  const { expires_at } = pairing;
   return (
     <section className="plate">
       <h2>{t("codeTitle")}</h2>
       <p className="pairing-code">{code.replace(/^(\w{4})(\w{4})$/, "$1-$2")}</p>
       <p>{t("codeHelp")}</p>
+      <PairingFault pairing={pairing} />
       {expires_at && <Countdown until={expires_at} label="codeRenews" />}
     </section>
   );

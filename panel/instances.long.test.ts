@@ -1,0 +1,231 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+import { startHttpProxy } from "../test/proxy-server.ts";
+
+describeInBrowser("the instances of the panel", () => {
+  let story: PanelStory;
+  beforeAll(async () => {
+    story = await startPanelStory();
+  });
+  afterAll(() => story?.close());
+
+  const openInstances = async (page: Page) => {
+    await story.signIn(page);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator("nav").first().getByRole("link", { name: "Instances" }).click();
+    await story.heading(page, "Instances");
+  };
+  const openTab = (page: Page, name: string) =>
+    page.locator(".tab-links").getByRole("link", { name, exact: true }).click();
+  const openInstance = async (page: Page, name: string) => {
+    await openInstances(page);
+    await page.getByRole("link", { name, exact: true }).click();
+    await story.heading(page, name);
+  };
+
+  test("the list is searched, limited to a status, ordered, linked to and exported", async () => {
+    const { gateway, openPage, look, press, heading } = story;
+    await gateway.connectInstance({ name: "Alpha" });
+    await gateway.createInstance({ name: "Gamma" });
+    await gateway.createInstance({ name: "beta" });
+    const page = await openPage(DESKTOP);
+    await openInstances(page);
+    await look(page, "instances-list");
+    await page.getByLabel("Search").fill("ALP");
+    await expect
+      .poll(() => page.getByRole("list", { name: "Your instances" }).getByRole("listitem").count())
+      .toBe(1);
+    expect(new URL(page.url()).searchParams.get("search")).toBe("ALP");
+    await page.getByLabel("Search").fill("nothing like this");
+    await heading(page, "Instances");
+    await page.getByRole("heading", { name: "No instance matches" }).waitFor();
+    await look(page, "instances-none");
+    await page.getByLabel("Search").fill("");
+    await page.getByLabel("Status").selectOption("created");
+    await page.getByLabel("Order").selectOption("name");
+    const names = page.getByRole("list", { name: "Your instances" }).getByRole("heading");
+    await expect.poll(() => names.allTextContents()).toEqual(["beta", "Gamma"]);
+    const download = page.waitForEvent("download");
+    await press(page, "Export as CSV");
+    const file = readFileSync(await (await download).path(), "utf8");
+    expect(file.split("\r\n").map((line) => line.split(",")[1])).toEqual([
+      "name",
+      "beta",
+      "Gamma",
+      undefined,
+    ]);
+  });
+
+  test("every setting is explained, checked where it stands, saved, and can be discarded", async () => {
+    const { gateway, openPage, look, press } = story;
+    const { id } = await gateway.connectInstance({ name: "Settings shop" });
+    const page = await openPage();
+    await openInstance(page, "Settings shop");
+    await openTab(page, "Settings");
+    await page.getByText("Everything is saved.").waitFor();
+    await look(page, "settings");
+    await page.getByText("Reject phone calls").click();
+    await page.getByLabel("Text for a rejected caller").fill("Please write to us.");
+    await page.getByLabel("Shortest pause, in seconds").fill("soon");
+    await page.getByText("There are changes that are not saved.").waitFor();
+    await press(page, "Save the settings");
+    await page.getByText("Enter a number.").waitFor();
+    await look(page, "settings-fault");
+    await page.getByLabel("Shortest pause, in seconds").fill("2.5");
+    await press(page, "Save the settings");
+    await page.getByText(/is more than send_delay_max_ms/).waitFor();
+    await page.getByLabel("Longest pause, in seconds").fill("4");
+    await press(page, "Save the settings");
+    await page.getByText("The settings are saved.").waitFor();
+    const { data } = await gateway.owner.getInstance({ id });
+    expect(data.settings).toMatchObject({
+      reject_calls: true,
+      reject_message: "Please write to us.",
+      send_delay_min_ms: 2_500,
+      send_delay_max_ms: 4_000,
+    });
+    await page.getByLabel("Name", { exact: true }).fill("Other");
+    await press(page, "Discard the changes");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Settings shop");
+  });
+
+  test("a proxy is tried before it is used, in words", async () => {
+    const { gateway, openPage, look, press } = story;
+    const proxy = await startHttpProxy();
+    await gateway.createInstance({ name: "Proxied", network: "whatsapp" });
+    const page = await openPage(DESKTOP);
+    await openInstance(page, "Proxied");
+    await openTab(page, "Settings");
+    const section = page.getByRole("region", { name: "Proxy" });
+    await section.getByText("No proxy: the gateway connects by itself.").waitFor();
+    await section.getByLabel("Address of the proxy").fill("http://127.0.0.1:1");
+    await press(page, "Test this address");
+    await section.getByText("WhatsApp was not reached through this proxy.").waitFor();
+    await section.scrollIntoViewIfNeeded();
+    await look(page, "settings-proxy");
+    await section.getByLabel("Address of the proxy").fill(`http://shop:secret@127.0.0.1:${proxy.port}`);
+    await press(page, "Use this proxy");
+    await section.getByText(`http://***@127.0.0.1:${proxy.port}/`).waitFor();
+    await press(page, "Remove the proxy");
+    await page.getByRole("alertdialog", { name: "Remove the proxy?" }).waitFor();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove the proxy" }).click();
+    await section.getByText("No proxy: the gateway connects by itself.").waitFor();
+    await proxy.close();
+  });
+
+  test("a new key is shown once with what ends, and an instance is deleted only by its typed name", async () => {
+    const { gateway, openPage, look, press, heading } = story;
+    const { id, api_key } = await gateway.createInstance({ name: "Old shop" });
+    const page = await openPage(DESKTOP);
+    await openInstance(page, "Old shop");
+    await openTab(page, "Settings");
+    const section = page.getByRole("region", { name: "API key" });
+    await section.getByText(`${api_key.slice(-4)}`).waitFor();
+    await section.getByLabel("The old key ends").selectOption("at once");
+    await press(page, "Create a new key");
+    const dialog = page.getByRole("alertdialog", { name: "Create a new key for Old shop?" });
+    await dialog.getByText("The old key ends now").waitFor();
+    await dialog.getByRole("button", { name: "Create a new key" }).click();
+    const shown = await page.getByRole("region", { name: "The new key" }).textContent();
+    expect(shown).toMatch(/^wg_[0-9A-Za-z]{49}$/);
+    expect(shown).not.toBe(api_key);
+    await section.scrollIntoViewIfNeeded();
+    await look(page, "settings-key");
+    await press(page, "I have stored it");
+    await press(page, "Let it read the whole account");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Change it" }).click();
+    await section.getByText("The chats and messages of all instances of the account.").waitFor();
+    await press(page, "Delete the instance");
+    const last = page.getByRole("alertdialog", { name: "Delete Old shop for good?" });
+    const forGood = last.getByRole("button", { name: "Delete it for good" });
+    expect(await forGood.isDisabled()).toBe(true);
+    await look(page, "settings-delete");
+    await last.getByLabel("Type Old shop to confirm").fill("Old shop");
+    await forGood.click();
+    await heading(page, "Instances");
+    await expect(gateway.owner.getInstance({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("the logs show each kind in words, can be limited and linked to, and are exported", async () => {
+    const { gateway, openPage, look, press } = story;
+    const shop = await gateway.connectInstance({ name: "Logged" });
+    await shop.client.sendText({ id: shop.id, number: "5511999990004", text: "Hello" });
+    await gateway.owner.sandboxBan({ id: shop.id });
+    const page = await openPage();
+    await openInstance(page, "Logged");
+    await openTab(page, "Logs");
+    const entries = page.getByRole("list", { name: "Connections" }).getByRole("listitem");
+    await entries.filter({ hasText: "Banned" }).waitFor();
+    await look(page, "logs");
+    await page.getByText("Only what went wrong").click();
+    await expect.poll(() => entries.count()).toBe(1);
+    await page.getByLabel("What").selectOption("messages");
+    await page.getByRole("heading", { name: "No entries" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?failed=true&kind=messages");
+    await page.getByText("Only what went wrong").click();
+    await page.getByText("To +55119 9999-0004").first().waitFor();
+    await page.getByLabel("What").selectOption("api");
+    await page.getByText("POST /api/v1/instances/:id/messages/text").first().waitFor();
+    await look(page, "logs-requests");
+    const download = page.waitForEvent("download");
+    await press(page, "Export as CSV");
+    expect(readFileSync(await (await download).path(), "utf8")).toContain("/messages/text");
+  });
+
+  test("the receiver of the panel shows a signed webhook as a program gets it, and checks its signature", async () => {
+    const { gateway, openPage, look, press, follow } = story;
+    const { id } = await gateway.connectInstance({ name: "Receiving" });
+    const page = await openPage(DESKTOP);
+    await openInstances(page);
+    await follow(page, "Send a message: Receiving");
+    await page.getByText("The receiver is open.").waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const received = page.getByRole("list", { name: "What your program receives" });
+    await received.getByText("message.sent").first().click();
+    await received.getByText("Signature valid").first().waitFor();
+    await received.getByText("x-waygate-signature", { exact: true }).waitFor();
+    await received.getByText('"text": "Hello from Waygate"').waitFor();
+    await look(page, "receiver");
+    await press(page, "Close the receiver");
+    await page.getByRole("button", { name: "Open the receiver" }).waitFor();
+    expect((await gateway.owner.listWebhooks({ id })).data).toEqual([]);
+  });
+
+  test("a connected phone shows its profile, which can be changed, and reconnecting says what it does", async () => {
+    const { gateway, openPage, look, press } = story;
+    const { id } = await gateway.connectInstance({ name: "Profiled" });
+    const page = await openPage();
+    await openInstance(page, "Profiled");
+    const profile = page.getByRole("region", { name: "Profile on WhatsApp" });
+    await profile.waitFor();
+    await look(page, "profile");
+    await press(page, "Change the name");
+    await page.getByRole("dialog").getByLabel("Name").fill("Corner shop");
+    await press(page, "Save");
+    await profile.getByText("Corner shop").waitFor();
+    expect((await gateway.owner.getProfile({ id })).data.name).toBe("Corner shop");
+    await press(page, "Reconnect");
+    await page
+      .getByRole("alertdialog", { name: "Reconnect Profiled?" })
+      .getByText("Nothing is lost.")
+      .waitFor();
+    await look(page, "reconnect");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Reconnect" }).click();
+    await page.getByText("The gateway is reconnecting.").waitFor();
+  });
+
+  test("a state that changes elsewhere is on show at once, and a new instance appears by itself", async () => {
+    const { gateway, openPage } = story;
+    const { id } = await gateway.connectInstance({ name: "Watched" });
+    const page = await openPage();
+    await openInstances(page);
+    const row = page.getByRole("listitem").filter({ hasText: "Watched" });
+    await row.getByText("Connected", { exact: true }).waitFor();
+    await gateway.owner.sandboxBan({ id });
+    await row.getByText("Banned", { exact: true }).waitFor();
+    await gateway.createInstance({ name: "Appeared" });
+    await page.getByRole("listitem").filter({ hasText: "Appeared" }).waitFor();
+  });
+});
