@@ -23,6 +23,7 @@ const CALLED = [
   "createInstance/webhook/url",
   "createInstance/proxy/url",
   "updateInstance/proxy/url",
+  "testProxy/url",
 ];
 
 test("A gateway that may reach an internal server calls it for these fields: the attack below is real", {
