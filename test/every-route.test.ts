@@ -390,6 +390,8 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     await side.pair(shop);
     expect((await client.getInstance({ id })).data).toMatchObject({ phone: side.phone, status: "connected" });
     expect((await client.getApiKey({ id })).data).toMatchObject({ id, scope: "instance" });
+    expect((await client.getProxy({ id })).data).toEqual({ id, url: null });
+    expect(await refusal(client.testProxy({ id }))).toBe("VALIDATION_ERROR");
     const { data: renewed } = await client.regenerateApiKey({ id, grace_seconds: 60 });
     expect(renewed.api_key).toMatch(/^wg_/);
     expect((await client.deleteInstance({ id })).data).toEqual({ id });
