@@ -327,3 +327,64 @@ describe("the state of a chat", () => {
     expect(await refusal(other)).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
   });
 });
+
+describe("the filters of the list of chats", () => {
+  const idsOf = async (filter: object) => {
+    const { data } = await sales.client.listChats({ id: sales.id, limit: 200, ...filter });
+    return data.map(({ phone }) => phone);
+  };
+
+  test("tell unread, pinned and group chats from the others", async () => {
+    const [unread, read] = [newPhone(), newPhone()];
+    await receive(sales, unread, "one");
+    const id = await receive(sales, read, "two");
+    await sales.client.markRead({ id: sales.id, message_id: id });
+    expect(await idsOf({ unread: true })).toContain(unread);
+    expect(await idsOf({ unread: true })).not.toContain(read);
+    expect(await idsOf({ unread: false })).toContain(read);
+    await sales.client.setChatState({ id: sales.id, number: read, action: "unread" });
+    expect(await idsOf({ unread: true })).toContain(read);
+    await sales.client.setChatState({ id: sales.id, number: read, action: "pin" });
+    expect(await idsOf({ pinned: true })).toContain(read);
+    expect(await idsOf({ pinned: false })).not.toContain(read);
+    expect(await idsOf({ type: "group" })).not.toContain(read);
+    expect(await idsOf({ type: "contact" })).toContain(read);
+  });
+
+  test("find one chat by any of its addresses", async () => {
+    const [bia, other] = [newPhone(), newPhone()];
+    await receive(sales, bia, "one");
+    await receive(sales, other, "two");
+    for (const chat of [bia, `${bia}@s.whatsapp.net`]) expect(await idsOf({ chat })).toEqual([bia]);
+    expect(await refusal(sales.client.listChats({ id: sales.id, chat: newPhone() }))).toEqual([
+      404,
+      "NOT_FOUND",
+    ]);
+  });
+});
+
+describe("the reactions to a message", () => {
+  test("are listed with it, one for each person, until they are removed", async () => {
+    const bia = newPhone();
+    const message_id = await receive(sales, bia, "Hello");
+    const { id, client } = sales;
+    const reactions = async () => {
+      const { data } = await client.getMessage({ id, messageId: message_id });
+      return data.reactions.map(({ reaction, sender }) => [reaction, sender.phone]);
+    };
+    expect(await reactions()).toEqual([]);
+    await client.react({ id, message_id, reaction: "👍" });
+    await client.sandboxReact({ id, from: bia, message_id, reaction: "🎉" });
+    await waitUntil(async () => (await reactions()).length === 2);
+    await client.react({ id, message_id, reaction: "❤️" });
+    const expected = [
+      ["🎉", bia],
+      ["❤️", sales.phone],
+    ];
+    expect(await reactions()).toEqual(expected);
+    const [shown] = await messagesOf(sales, bia);
+    expect(shown?.reactions).toHaveLength(2);
+    await client.sandboxReact({ id, from: bia, message_id, reaction: "" });
+    await waitUntil(async () => (await reactions()).length === 1);
+  });
+});

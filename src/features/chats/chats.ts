@@ -30,7 +30,12 @@ export function chatHandlers(deps: ChatDeps): ChatHandlers {
   return {
     ...messageListHandlers(deps),
 
-    async listChats({ input: { id, ...filter } }) {
+    async listChats({ input: { id, chat, ...filter } }) {
+      if (chat !== undefined) {
+        const conversation_id = await getConversation(deps, id, "chat", chat);
+        const { rows, pagination } = await listChats(db, { instance_ids: [id], conversation_id, limit: 1 });
+        return new OkResponse(rows, { beside: { pagination } });
+      }
       const { rows, pagination } = await listChats(db, { ...filter, instance_ids: [id] });
       return new OkResponse(rows, { beside: { pagination } });
     },

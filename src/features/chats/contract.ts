@@ -85,6 +85,9 @@ const filterAliases = {
 const chatFilter = {
   ...pageInput,
   archived: queryFlag.optional(),
+  pinned: queryFlag.optional(),
+  unread: queryFlag.optional().describe("true: only chats with unread messages, or marked as unread."),
+  type: z.enum(["contact", "group"]).optional(),
   q: trimmedText(200).min(1).optional().describe("Part of the title or of the digits of the phone."),
 };
 
@@ -98,8 +101,15 @@ export const chatsContract = {
     tag,
     summary: "List conversations with their last message and unread count, the newest first",
     message: "Chats",
-    aliases: { q: ["search", "query"] },
-    input: z.object({ id: instanceId, ...chatFilter }),
+    aliases: { q: ["search", "query"], chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
+    input: z.object({
+      id: instanceId,
+      chat: boundedText(120)
+        .min(1)
+        .optional()
+        .describe("Only this chat, a JID, a LID or a number, with the other filters ignored."),
+      ...chatFilter,
+    }),
     output: z.array(chat),
     beside,
   }),

@@ -18,6 +18,9 @@ export interface ChatFilter {
   /** Only this one. */
   conversation_id?: number;
   archived?: boolean;
+  pinned?: boolean;
+  unread?: boolean;
+  type?: "contact" | "group";
   q?: string;
   limit: number;
   cursor?: string;
@@ -84,13 +87,17 @@ async function readChats(db: Db, filter: ChatFilter): Promise<ChatRow[]> {
   return rows;
 }
 
-function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBuilder<unknown> {
+function conditions(filter: ChatFilter): RawBuilder<unknown> {
+  const { conversation_id, archived, pinned, unread, type, q, cursor } = filter;
   if (conversation_id !== undefined) return sql`and c.id = ${conversation_id}`;
   const after = readTimeCursor(cursor);
   const clauses = [
     // The other rows come from an address book or a phone's list, without messages.
     sql`c.last_message_at is not null`,
     archived !== undefined && sql`c.archived = ${archived}`,
+    pinned !== undefined && sql`c.pinned = ${pinned}`,
+    type !== undefined && sql`c.type = ${type}`,
+    unread !== undefined && sql`${IS_UNREAD} = ${unread}`,
     q !== undefined && isCalled(q),
     after && sql`(c.last_message_at, c.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
@@ -99,6 +106,9 @@ function conditions({ conversation_id, archived, q, cursor }: ChatFilter): RawBu
     sql` `,
   );
 }
+
+const IS_UNREAD = sql`(c.marked_unread or exists (
+  select from message m where m.conversation_id = c.id and m.direction = 'inbound' and m.read_at is null))`;
 
 function isCalled(q: string): RawBuilder<unknown> {
   const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;

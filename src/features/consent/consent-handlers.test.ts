@@ -69,6 +69,15 @@ describe("consent", () => {
     ]);
   });
 
+  it("is listed for one phone alone", async () => {
+    const { client } = await makeTenant("phones");
+    await client.recordConsent({ ...NEWS, phone: "5511987652101" });
+    await client.recordConsent({ ...NEWS, phone: "5511987652102" });
+    const { data } = await client.listConsent({ userId: "me", phone: "+55 11 98765-2101" });
+    expect(data.map(({ phone }) => phone)).toEqual(["5511987652101"]);
+    await expect(client.listConsent({ userId: "me", phone: "12" })).rejects.toMatchObject({ status: 400 });
+  });
+
   it("is listed page by page", async () => {
     const { client } = await makeTenant("pages");
     for (const purpose of ["a", "b", "c"]) await client.recordConsent({ ...NEWS, purpose });

@@ -42,12 +42,16 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
       return record;
     },
 
-    async listConsent({ input: { userId, limit, cursor }, caller }) {
+    async listConsent({ input: { userId, phone, limit, cursor }, caller }) {
       const { account_id } = requireUser(caller);
       if (userId !== "me") await getUser(db, account_id, userId);
       const before = readCursor(cursor);
       let query = selectRecords(db, account_id);
       if (userId !== "me") query = query.where("c.user_id", "=", userId);
+      if (phone !== undefined) {
+        const digits = readPhone("phone", phone, deps.defaultCountry);
+        query = query.where("c.phone", "=", await readPersonsPhone(db, account_id, digits));
+      }
       if (before !== undefined) query = query.where("c.id", "<", before);
       const found = await query
         .orderBy("c.id", "desc")
@@ -99,7 +103,7 @@ async function findSubject(
 }
 
 /** Digits of a LID whose phone is known are that phone. */
-async function readPersonsPhone(trx: Trx, accountId: number, digits: string): Promise<string> {
+async function readPersonsPhone(trx: Db | Trx, accountId: number, digits: string): Promise<string> {
   return (await findLidMappings(trx, accountId, [digits])).get(digits)?.phone ?? digits;
 }
 

@@ -64,9 +64,15 @@ export const consentContract = {
   listConsent: route({
     ...TAG,
     http: "GET /api/data/consent/:userId",
-    summary: "List the consent records of the account (`me`) or of one of its users, newest first",
+    summary:
+      "List the consent records of the account (`me`), of one of its users or of a phone, newest first",
     message: "Consent records",
-    input: z.object({ ...pageInput, userId: z.union([z.literal("me"), rowId], "must be `me` or a user id") }),
+    aliases: { phone: ["number"] },
+    input: z.object({
+      ...pageInput,
+      userId: z.union([z.literal("me"), rowId], "must be `me` or a user id"),
+      phone: trimmedText(40).min(1).optional().describe("Only the records of this phone."),
+    }),
     output: z.array(record),
     beside: z.object({ pagination }),
   }),

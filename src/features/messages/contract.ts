@@ -362,6 +362,15 @@ export const message = named(
   }),
 );
 
+const reaction = named(
+  "MessageReaction",
+  z.object({
+    reaction: z.string().describe("One emoji."),
+    sender,
+    at: z.iso.datetime(),
+  }),
+);
+
 /** A message as reads show it, including its later changes. */
 export const storedMessage = named(
   "StoredMessage",
@@ -371,6 +380,7 @@ export const storedMessage = named(
       .datetime()
       .nullable()
       .describe("When the message was deleted for everyone; its text stays in this log."),
+    reactions: z.array(reaction).describe("The latest reaction of each person, oldest first; at most 1,000."),
   }),
 );
 

@@ -11,7 +11,7 @@ export async function findSentContent(
 ): Promise<Content | undefined> {
   const row = await db
     .selectFrom("message")
-    .select(sql<Content>`content - 'upload' - 'shared'`.as("content"))
+    .select(sql<Content>`content - 'upload' - 'shared' - 'reactions'`.as("content"))
     .where("instance_id", "=", instanceId)
     .where("message_id", "=", id)
     .where("jid", "=", chat)

@@ -22,7 +22,16 @@ import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../../events/event
 import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media.ts";
 
 /** Content as the message row stores it: the driver's union without the bytes. */
-export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & ContentContext;
+export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) &
+  ContentContext & { reactions?: StoredReaction[] };
+
+/** The latest reaction of a person to a message. */
+export interface StoredReaction {
+  reaction: string;
+  sender: Identity;
+  /** ISO 8601. */
+  at: string;
+}
 
 export type StoredMedia = Omit<MediaContent, "bytes"> & {
   /** Outbound without an outcome: the id of the pending file. */
@@ -78,6 +87,7 @@ export function toStoredMessageView(row: MessageRow) {
     ...toMessageView(row),
     edited_at: row.edited_at?.toISOString() ?? null,
     deleted_at: row.deleted_at?.toISOString() ?? null,
+    reactions: row.content.reactions ?? [],
   };
 }
 

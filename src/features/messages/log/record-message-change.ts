@@ -7,7 +7,7 @@ import { cleanJson } from "../../../platform/text/clean-text.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
 import { messageEvent } from "../message-events.ts";
-import { type MessageRow, selectMessages } from "./message-view.ts";
+import { type MessageRow, type StoredReaction, selectMessages } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 
 /** An edit, a deletion or a reaction, by the instance or the contact. */
@@ -79,9 +79,10 @@ function wordsOf(content: MessageRow["content"]): string | undefined {
 async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Promise<MessageRow["content"]> {
   const { content } = row;
   if (change.type === "message_deleted") await update(trx, row.id, { deleted_at: change.at });
+  if (change.type === "message_reaction") await update(trx, row.id, { content: toJson(react(content, change)) });
   if (change.type !== "message_edited") return content;
   const edited = editContent(content, change.text);
-  await update(trx, row.id, { edited_at: change.at, content: sql`${JSON.stringify(edited)}::jsonb` });
+  await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });
   const words = searchWords(row.instance_id, edited);
   await sql`
     update message_search s set words = array_to_tsvector(${words}::text[]) from message m
@@ -96,6 +97,26 @@ function update(
   set: { deleted_at?: Date; edited_at?: Date; content?: Expression<string> },
 ) {
   return trx.updateTable("message").set(set).where("id", "=", id).execute();
+}
+
+function toJson(content: MessageRow["content"]): Expression<string> {
+  return sql`${JSON.stringify(content)}::jsonb`;
+}
+
+const MOST_REACTIONS = 1_000;
+
+/** A person has one reaction to a message: the latest, or none after an empty one. */
+function react(
+  content: MessageRow["content"],
+  { by, reaction, at }: Extract<MessageChange, { type: "message_reaction" }>,
+): MessageRow["content"] {
+  const { reactions: all = [], ...bare } = content;
+  const isTheirs = ({ sender }: StoredReaction) =>
+    sender.jid === by.jid || (by.lid !== null && sender.lid === by.lid);
+  if (all.some((one) => isTheirs(one) && Date.parse(one.at) > at.getTime())) return content;
+  const added = reaction === "" ? [] : [{ reaction, sender: by, at: at.toISOString() }];
+  const reactions = [...all.filter((one) => !isTheirs(one)), ...added].slice(-MOST_REACTIONS);
+  return reactions.length === 0 ? bare : { ...bare, reactions };
 }
 
 /** Leaves the content of a message without text unchanged. */

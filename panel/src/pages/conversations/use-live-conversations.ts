@@ -1,0 +1,142 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { gateway } from "../../api/gateway.ts";
+import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
+import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
+import { type Message, readChat, threadKey } from "./conversation-queries.ts";
+
+/** Events of one chat come in groups; the chat is read once for each group. */
+const GATHER_MS = 250;
+/** With more changed chats at once than this, the whole list is read again. */
+const MOST_AT_ONCE = 12;
+
+interface MessageEvent {
+  message?: Omit<Message, "edited_at" | "deleted_at" | "reactions">;
+  conversation?: { jid: string };
+  message_id?: string;
+  message_ids?: string[];
+  jid?: string;
+  at?: string;
+  text?: string;
+  reaction?: string | null;
+  removed?: boolean;
+  sender?: Message["reactions"][number]["sender"];
+  direction?: "inbound" | "outbound";
+  media?: Message["media"];
+}
+
+/** Keeps the lists and the threads of an instance as they are on the gateway, without reading them again. */
+export function useLiveConversations(id: number): void {
+  const client = useQueryClient();
+  const changed = useRef(new Set<string>());
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLiveEvent((event) => {
+    if (event.instance.id !== id || !/^(message|media)\./.test(event.event)) return;
+    const data = event.data as MessageEvent;
+    applyEvent(client, id, event, data);
+    const jid = data.conversation?.jid ?? data.jid;
+    if (jid === undefined) return;
+    changed.current.add(jid);
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      const jids = [...changed.current];
+      changed.current.clear();
+      void refreshChats(client, id, jids);
+    }, GATHER_MS);
+  });
+}
+
+async function refreshChats(client: QueryClient, id: number, jids: readonly string[]): Promise<void> {
+  if (jids.length > MOST_AT_ONCE) {
+    await client.invalidateQueries({ queryKey: ["conversations", id, "chats"] });
+    return;
+  }
+  const chats = await Promise.all(jids.map((jid) => readChat(id, jid).catch(() => null)));
+  for (const chat of chats) if (chat) putChat(client, id, chat);
+}
+
+function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: MessageEvent): void {
+  const { message } = data;
+  const jid = data.conversation?.jid ?? data.jid ?? "";
+  const change = (ids: readonly string[], to: (one: Message) => Message) =>
+    changeMessages(client, id, jid, ids, to);
+  const ids = [data.message_id ?? []].flat();
+  const at = data.at ?? null;
+  switch (event.event) {
+    case "message.received":
+    case "message.sent":
+    case "message.failed":
+      if ("truncated" in event) void reloadMessage(client, id, message?.message_id);
+      else if (message) putMessage(client, id, { ...message, ...UNCHANGED });
+      return;
+    case "message.delivered":
+    case "message.read":
+      applyReceipt(client, id, event.event, data, jid);
+      return;
+    case "message.edited":
+      change(ids, (one) => ({ ...one, ...withText(one, data.text ?? ""), edited_at: at }));
+      return;
+    case "message.deleted":
+      change(ids, (one) => ({ ...one, deleted_at: at }));
+      return;
+    case "message.reaction":
+      change(ids, (one) => ({ ...one, reactions: react(one, data) }));
+      return;
+    case "media.ready":
+      change(ids, (one) => ({ ...one, media: data.media ?? one.media }));
+  }
+}
+
+function applyReceipt(
+  client: QueryClient,
+  id: number,
+  event: "message.delivered" | "message.read",
+  { message_ids = [], direction, message }: MessageEvent,
+  jid: string,
+): void {
+  if (direction === "inbound") return;
+  // In a group each member has a receipt of their own; the gateway knows what they amount to.
+  if (jid.endsWith("@g.us")) {
+    void client.invalidateQueries({ queryKey: threadKey(id, jid) });
+    return;
+  }
+  const reached = event === "message.read" ? (message?.status === "played" ? "played" : "read") : "delivered";
+  changeMessages(client, id, jid, message_ids, (one) =>
+    RANKS[reached] > RANKS[one.status] ? { ...one, status: reached } : one,
+  );
+}
+
+const RANKS: Readonly<Record<Message["status"], number>> = {
+  pending: 0,
+  failed: 1,
+  cancelled: 1,
+  received: 1,
+  sent: 2,
+  delivered: 3,
+  read: 4,
+  played: 5,
+};
+
+function withText({ type }: Message, text: string): Partial<Message> {
+  return type === "text" ? { text } : { caption: text };
+}
+
+function react(one: Message, { reaction, removed, sender, at }: MessageEvent): Message["reactions"] {
+  if (sender === undefined) return one.reactions;
+  const others = one.reactions.filter(
+    (other) => other.sender.jid !== sender.jid && (sender.lid === null || other.sender.lid !== sender.lid),
+  );
+  if (removed || !reaction) return others;
+  return [...others, { reaction, sender, at: at ?? "" }];
+}
+
+/** Reads a message as it is now: after an own change, or when an event was cut. */
+export async function reloadMessage(client: QueryClient, id: number, messageId?: string): Promise<void> {
+  if (messageId === undefined) return;
+  const { data } = await gateway.getMessage({ id, messageId });
+  const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = data;
+  putMessage(client, id, message);
+}
+
+const UNCHANGED = { edited_at: null, deleted_at: null, reactions: [] } satisfies Partial<Message>;
