@@ -52,8 +52,9 @@ export function changeMessages(
   change: (message: Message) => Message,
 ): void {
   const wanted = new Set(messageIds);
-  client.setQueriesData<Pages<Message>>({ queryKey: threadKey(id, jid) }, (all) =>
-    all && mapRows(all, (one) => (wanted.has(one.message_id) ? change(one) : one)),
+  client.setQueriesData<Pages<Message>>(
+    { queryKey: threadKey(id, jid) },
+    (all) => all && mapRows(all, (one) => (wanted.has(one.message_id) ? change(one) : one)),
   );
 }
 
@@ -75,8 +76,7 @@ export function putChat(client: QueryClient, id: number, chat: Chat): void {
     const isMoved = old?.last_message_at !== chat.last_message_at;
     client.setQueryData<Pages<Chat>>(queryKey, place(all, chat, isShown, isMoved));
   }
-  for (const jid of [chat.jid, chat.lid, chat.phone])
-    if (jid !== null) replaceChat(client, id, jid, chat);
+  for (const jid of [chat.jid, chat.lid, chat.phone]) if (jid !== null) replaceChat(client, id, jid, chat);
 }
 
 function replaceChat(client: QueryClient, id: number, jid: string, chat: Chat): void {

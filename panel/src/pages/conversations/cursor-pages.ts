@@ -59,7 +59,9 @@ async function fill<Row extends { id: number }>(
   read: (cursor: string, signal: AbortSignal) => Promise<CursorPage<Row>>,
   signal: AbortSignal,
 ): Promise<CursorPage<Row>> {
-  const ends = new Set([...steps].flatMap(([name, { from, lastId }]) => (isOf(name, key, from) ? lastId : [])));
+  const ends = new Set(
+    [...steps].flatMap(([name, { from, lastId }]) => (isOf(name, key, from) ? lastId : [])),
+  );
   const data = [...first.data];
   let { pagination } = first;
   for (let more = 0; more < MOST_FILLED; more++) {

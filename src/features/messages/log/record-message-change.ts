@@ -79,7 +79,8 @@ function wordsOf(content: MessageRow["content"]): string | undefined {
 async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Promise<MessageRow["content"]> {
   const { content } = row;
   if (change.type === "message_deleted") await update(trx, row.id, { deleted_at: change.at });
-  if (change.type === "message_reaction") await update(trx, row.id, { content: toJson(react(content, change)) });
+  if (change.type === "message_reaction")
+    await update(trx, row.id, { content: toJson(react(content, change)) });
   if (change.type !== "message_edited") return content;
   const edited = editContent(content, change.text);
   await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });

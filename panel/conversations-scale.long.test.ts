@@ -1,0 +1,136 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestInstance } from "../test/gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+
+const CHATS = 100_000;
+const MESSAGES = 1_000_000;
+/** Of one chat, whose thread is scrolled. */
+const IN_ONE_CHAT = 50_000;
+const AT_ONCE = 250_000;
+const MOST_NODES = 2_500;
+const SCROLLS = 120;
+
+/** Rows as a year of messages would leave them, so that lists and threads have their real size. */
+async function seed({ gateway: { database } }: PanelStory, { id }: TestInstance): Promise<void> {
+  const { pool } = database;
+  await pool.query(
+    `insert into conversation (account_id, instance_id, jid, phone, title, type, last_message_at)
+     select account_id, id, (5521900000000 + n) || '@s.whatsapp.net', (5521900000000 + n)::text, 'Person ' || n,
+       'contact', now() - n * interval '1 minute'
+     from instance, generate_series(1, $2::int) n where id = $1`,
+    [id, CHATS],
+  );
+  for (let from = 1; from <= MESSAGES; from += AT_ONCE)
+    await pool.query(SEED_MESSAGES, [id, from, Math.min(MESSAGES, from + AT_ONCE - 1), IN_ONE_CHAT, CHATS]);
+  await pool.query("analyze message; analyze conversation");
+}
+
+const SEED_MESSAGES = `
+  insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, jid, type,
+    content, status, read_at, sent_at)
+  select c.account_id, $1, c.id, 'SEED' || n, case when n % 2 = 0 then 'outbound' else 'inbound' end, n % 2 = 0,
+    case when n % 2 = 0 then 'api' else 'contact' end, c.jid, 'text',
+    jsonb_build_object('kind', 'text', 'text', 'Message ' || n || repeat(' and more', n % 9)),
+    case when n % 2 = 0 then 'read' else 'received' end, case when n % 2 = 1 then now() end,
+    case when n <= $4 then now() - n * interval '1 minute' else c.last_message_at - (n / $5::int) * interval '1 hour' end
+  from generate_series($2::int, $3::int) n
+  join conversation c on c.instance_id = $1
+    and c.phone = (5521900000000 + case when n <= $4 then 1 else 1 + n % $5::int end)::text`;
+
+interface Figures {
+  frames: number;
+  slow: number;
+  p95_ms: number;
+}
+
+/** Scrolls like a wheel, one step for each frame, and measures the time between frames. */
+async function scroll(page: Page, selector: string, step: number): Promise<Figures> {
+  const times = await page.evaluate(
+    async ({ selector, step, SCROLLS }) => {
+      const { document, performance, requestAnimationFrame } = globalThis as unknown as {
+        document: { querySelector(name: string): { scrollTop: number } | null };
+        performance: { now(): number };
+        requestAnimationFrame(run: () => void): void;
+      };
+      const found: number[] = [];
+      let last = performance.now();
+      for (let at = 0; at < SCROLLS; at++) {
+        const list = document.querySelector(selector);
+        if (list) list.scrollTop += step;
+        await new Promise<void>((done) => requestAnimationFrame(() => done()));
+        const now = performance.now();
+        found.push(now - last);
+        last = now;
+      }
+      return found;
+    },
+    { selector, step, SCROLLS },
+  );
+  const sorted = times.toSorted((a, b) => a - b);
+  const slow = times.filter((ms) => ms > 50).length;
+  return { frames: times.length, slow, p95_ms: Math.round(sorted[Math.floor(sorted.length * 0.95)] ?? 0) };
+}
+
+const nodesOf = (page: Page) => page.evaluate<number>("document.querySelectorAll('*').length");
+const heapOf = (page: Page) =>
+  page.evaluate<number>("Math.round((performance.memory?.usedJSHeapSize ?? 0) / 1048576)");
+
+describeInBrowser("a panel with 100,000 chats and 1,000,000 messages", () => {
+  let story: PanelStory;
+  let shop: TestInstance;
+
+  beforeAll(async () => {
+    story = await startPanelStory();
+    shop = await story.gateway.connectInstance({ name: "Large" });
+    await seed(story, shop);
+  });
+  afterAll(() => story?.close());
+
+  test("shows lists and threads of any length with few rows in the page, and no request fails", async () => {
+    const page = await story.openPage(DESKTOP);
+    const failed: string[] = [];
+    page.on("response", (response) => {
+      if (response.status() >= 400 && !response.url().includes("/me"))
+        failed.push(`${response.status()} ${response.url()}`);
+    });
+    await story.signIn(page);
+    await page.getByRole("link", { name: "Open: Large" }).click();
+    await page.getByRole("link", { name: "Conversations" }).click();
+    const rows = page.getByRole("list", { name: "Chats" }).getByRole("link");
+    await rows.filter({ hasText: "Person 1" }).first().waitFor();
+    const heapBefore = await heapOf(page);
+    const list = await scroll(page, ".chat-scroll", 2_400);
+    await expect.poll(() => rows.filter({ hasText: /Person \d{4}/ }).count()).toBeGreaterThan(5);
+    expect(await rows.count()).toBeLessThan(40);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    const back = await scroll(page, ".chat-scroll", -2_400);
+    await expect.poll(() => scrollUntil(page, rows)).toBe(true);
+    await rows
+      .filter({ hasText: /^\D+Person 1\D/ })
+      .first()
+      .click();
+    const bubbles = page.getByRole("article");
+    await bubbles.last().getByText("Message 1", { exact: false }).waitFor();
+    const thread = await scroll(page, ".thread", -1_500);
+    await expect.poll(() => bubbles.filter({ hasText: /Message \d{3,}/ }).count()).toBeGreaterThan(2);
+    expect(await bubbles.count()).toBeLessThan(60);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    await page.getByRole("button", { name: "Go to the newest message" }).click();
+    await bubbles.last().getByText("Message 1", { exact: false }).waitFor();
+    const search = page.getByRole("searchbox", { name: "Search chats and messages" });
+    await search.fill("Person 77777");
+    await rows.filter({ hasText: "Person 77777" }).waitFor();
+    expect(failed).toEqual([]);
+    console.info(
+      "Conversations at scale:",
+      JSON.stringify({ list, back, thread, heap_mb: [heapBefore, await heapOf(page)] }),
+    );
+  });
+
+  /** One more step to the top; tells whether it is reached. */
+  async function scrollUntil(page: Page, rows: ReturnType<Page["getByRole"]>): Promise<boolean> {
+    await page.evaluate("document.querySelector('.chat-scroll').scrollTop = 0");
+    return (await rows.filter({ hasText: /^\D+Person 1\D/ }).count()) > 0;
+  }
+});

@@ -1,0 +1,374 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestInstance } from "../test/gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import { blackPng } from "../test/sample-files.ts";
+
+const BIA = "5511977771234";
+const REFUSED = "5511977770001";
+const UNREAD = "5511977770003";
+const MISSING = "5511977770000";
+const LONG_MESSAGE =
+  "Good morning! My order 2041 has not arrived yet, and the link that I got shows nothing. Could you have a look?";
+
+describeInBrowser("a person who talks to contacts in the panel", () => {
+  let story: PanelStory;
+
+  beforeAll(async () => {
+    story = await startPanelStory();
+  });
+  afterAll(() => story?.close());
+
+  const write = ({ id, client }: TestInstance, text: string, from = BIA, push_name = "Bia Souza") =>
+    client.sandboxReceive({ id, from, text, push_name });
+
+  /** Signs in and opens the chats of the instance. */
+  async function openChats(name: string, viewport = DESKTOP, locale = "en-GB"): Promise<Page> {
+    const page = await story.openPage(viewport, locale);
+    await story.signIn(page);
+    await page.getByRole("link", { name: `Open: ${name}` }).click();
+    await page.getByRole("link", { name: "Conversations" }).click();
+    await page.getByRole("heading", { name: "Conversations", level: 2 }).waitFor();
+    return page;
+  }
+
+  const chat = (page: Page, name: string | RegExp) =>
+    page.getByRole("list", { name: "Chats" }).getByRole("link", { name });
+  const thread = (page: Page) => page.getByRole("region", { name: "Messages", exact: true });
+  const bubble = (page: Page, text: string | RegExp) =>
+    thread(page).getByRole("article").filter({ hasText: text });
+  const act = async (page: Page, text: string, action: string | RegExp) => {
+    await bubble(page, text).getByRole("button", { name: "Actions:" }).click();
+    await page
+      .getByRole("dialog", { name: "Actions" })
+      .getByRole("button", { name: action, exact: true })
+      .click();
+  };
+  const field = (page: Page) => page.getByRole("textbox", { name: "Message", exact: true });
+  const send = async (page: Page, text: string) => {
+    await field(page).fill(text);
+    await field(page).press("Enter");
+  };
+
+  test("sees a message at once, answers it with the keyboard, and sees how far the answer has come", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Front desk" });
+    const page = await openChats("Front desk");
+    await page.getByText("No conversation yet").waitFor();
+    await story.look(page, "chats-empty");
+    await write(shop, LONG_MESSAGE);
+    await chat(page, /Bia Souza.*1 unread message/).waitFor();
+    await chat(page, /Bia Souza/).focus();
+    await page.keyboard.press("Enter");
+    await bubble(page, "My order 2041").waitFor();
+    await field(page).focus();
+    await page.keyboard.type("I am looking");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("One moment, please.");
+    await page.keyboard.press("Enter");
+    await bubble(page, "One moment, please.").getByText("Read", { exact: true }).waitFor();
+    expect(await field(page).inputValue()).toBe("");
+    // Who answers has read.
+    await page.getByRole("button", { name: "Mark as read" }).waitFor({ state: "detached" });
+    await write(shop, "Thank you!");
+    await bubble(page, "Thank you!").waitFor();
+    await page.getByRole("button", { name: "Mark as read" }).click();
+    await page.getByRole("button", { name: "Mark as read" }).waitFor({ state: "detached" });
+    await field(page).focus();
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Actions" }).waitFor();
+    await page.keyboard.press("Escape");
+    await story.look(page, "chat");
+    const { data } = await shop.client.listChatMessages({ id: shop.id, jid: BIA });
+    expect(data.map(({ text }) => text)).toEqual([
+      "Thank you!",
+      "I am looking\nOne moment, please.",
+      LONG_MESSAGE,
+    ]);
+  });
+
+  test("reacts, replies, edits and deletes, and sees what the contact does to a message", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Returns" });
+    const { id, client } = shop;
+    const { data: first } = await write(shop, "Can I return a lamp?");
+    const page = await openChats("Returns");
+    await chat(page, /Bia Souza/).click();
+    await act(page, "Can I return a lamp?", "React with 👍");
+    await bubble(page, "Can I return a lamp?").getByText("👍: You").waitFor({ state: "attached" });
+    await act(page, "Can I return a lamp?", "Reply");
+    await send(page, "Within 30 days, yse");
+    const own = bubble(page, "Within 30 days");
+    await own.getByText("Can I return a lamp?").waitFor();
+    await own.getByText("Read", { exact: true }).waitFor({ state: "attached" });
+    await act(page, "Within 30 days", "Edit");
+    await expectValue(page, "Within 30 days, yse");
+    await field(page).fill("Within 30 days, yes");
+    await page.getByRole("button", { name: "Save the edit" }).click();
+    await bubble(page, "Within 30 days, yes").getByText("edited").waitFor();
+    const { data: messages } = await client.listChatMessages({ id, jid: BIA });
+    const message_id = messages[0]?.message_id ?? "";
+    await client.sandboxReact({ id, from: BIA, message_id, reaction: "🎉" });
+    await bubble(page, "Within 30 days").getByText("🎉: Bia Souza").waitFor({ state: "attached" });
+    await story.look(page, "chat-reactions");
+    await client.sandboxEdit({
+      id,
+      from: BIA,
+      message_id: first.message_id,
+      text: "Can I return two lamps?",
+    });
+    await bubble(page, "Can I return two lamps?").getByText("edited").waitFor();
+    await client.sandboxDelete({ id, from: BIA, message_id: first.message_id });
+    await bubble(page, "This message was deleted.").waitFor();
+    await act(page, "Within 30 days", "Delete for everyone");
+    await page.getByText("It disappears from the phones of all in this chat.").waitFor();
+    await page.getByRole("button", { name: "Delete it", exact: true }).first().click();
+    await bubble(page, "Within 30 days").waitFor({ state: "detached" });
+    expect(await bubble(page, "This message was deleted.").count()).toBe(2);
+  });
+
+  async function expectValue(page: Page, text: string): Promise<void> {
+    await expect.poll(() => field(page).inputValue()).toBe(text);
+  }
+
+  test("sends pictures, voice, a place and a card, and sees the contact's files", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Media" });
+    const { id, client } = shop;
+    const media = { base64: blackPng(160).toString("base64"), file_name: "lamp.png", caption: "The lamp" };
+    await client.sandboxReceive({ id, from: BIA, push_name: "Bia Souza", media });
+    const page = await openChats("Media");
+    await chat(page, /Bia Souza.*Picture: The lamp/).click();
+    const picture = bubble(page, "The lamp").getByRole("img", { name: "Picture: The lamp" });
+    await picture.waitFor();
+    await expect
+      .poll(() => picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+      .toBe(160);
+    await page.getByRole("button", { name: "Attach" }).click();
+    await page
+      .getByLabel("Picture, video or file")
+      .first()
+      .setInputFiles({
+        name: "receipt.png",
+        mimeType: "image/png",
+        buffer: blackPng(80),
+      });
+    await page.getByRole("textbox", { name: "Caption" }).fill("Your receipt");
+    await story.look(page, "chat-attach");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await bubble(page, "Your receipt").getByRole("img", { name: "Picture: Your receipt" }).waitFor();
+    await page.getByRole("button", { name: "Location" }).click();
+    await page.getByLabel("Latitude").fill("91");
+    await page.getByLabel("Longitude").fill("-46.65");
+    const place = page.getByRole("dialog", { name: "Send a location" });
+    await place.getByRole("button", { name: "Send" }).click();
+    await place.getByText("Latitude is a number from -90 to 90").waitFor();
+    await page.getByLabel("Latitude").fill("-23.56");
+    await page.getByLabel("Name of the place").fill("Shop at Paulista");
+    await place.getByRole("button", { name: "Send" }).click();
+    await bubble(page, "Shop at Paulista").getByRole("link", { name: "Open on a map" }).waitFor();
+    await page.getByRole("button", { name: "Contact card" }).click();
+    const card = page.getByRole("dialog", { name: "Send a contact card" });
+    await card.getByLabel("Name").fill("Caio Lima");
+    await card.getByLabel("Number").fill("5511966661234");
+    await card.getByRole("button", { name: "Send" }).click();
+    await bubble(page, "Caio Lima").waitFor();
+    await story.look(page, "chat-kinds");
+    const { data } = await client.listChatMessages({ id, jid: BIA });
+    expect(data.map(({ type }) => type)).toEqual(["contact", "location", "image", "image"]);
+  });
+
+  test("reads why a message was not sent and sends it again, and a lost response sends no second one", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Failures" });
+    const { id, client } = shop;
+    await write(shop, "Hello", REFUSED, "Rui");
+    await write(shop, "Hello", UNREAD, "Ana");
+    const page = await openChats("Failures");
+    await chat(page, /Rui/).click();
+    await send(page, "Will be refused");
+    const failed = bubble(page, "Will be refused");
+    await failed.getByRole("button", { name: "Send again" }).waitFor();
+    await story.look(page, "chat-failed");
+    await failed.getByRole("button", { name: "Send again" }).click();
+    await expect.poll(() => bubble(page, "Will be refused").count()).toBe(2);
+    await chat(page, /Ana/).click();
+    await page.route("**/send-text", async (route) => {
+      // The gateway gets the request, and its response is lost.
+      await route.fetch();
+      await route.abort();
+    });
+    await send(page, "Only once");
+    await bubble(page, "Only once").getByText("The gateway cannot be reached.").waitFor();
+    await page.unroute("**/send-text");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await bubble(page, "Only once").getByText("Delivered", { exact: true }).waitFor({ state: "attached" });
+    const { data } = await client.listChatMessages({ id, jid: UNREAD, direction: "outbound" });
+    expect(data.map(({ text, status }) => [text, status])).toEqual([["Only once", "delivered"]]);
+    await client.sandboxRead({ id, from: UNREAD, message_id: data[0]?.message_id ?? "" });
+    await bubble(page, "Only once").getByText("Read", { exact: true }).waitFor({ state: "attached" });
+  });
+
+  test("finds chats and messages, filters the list, and pins and archives a chat", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Search" });
+    await write(shop, "The blue teapot is broken");
+    for (let more = 0; more < 5; more++) await write(shop, `Later ${more}`);
+    await write(shop, "Hello there", UNREAD, "Ana");
+    const page = await openChats("Search");
+    const search = page.getByRole("searchbox", { name: "Search chats and messages" });
+    await search.fill("bia");
+    await chat(page, /Ana/).waitFor({ state: "detached" });
+    await search.fill("teapot");
+    await page.getByRole("button", { name: "Messages", exact: true }).click();
+    await page.getByRole("link", { name: /The blue teapot is broken/ }).click();
+    await bubble(page, "The blue teapot").waitFor();
+    expect(await bubble(page, "Later 4").count()).toBe(0);
+    await story.look(page, "chat-search");
+    await page.getByRole("link", { name: "Show newer messages" }).click();
+    await bubble(page, "Later 4").waitFor();
+    await search.fill("");
+    await page.getByRole("link", { name: "Contact", exact: true }).click();
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    await chat(page, /Bia Souza.*Pinned/).waitFor();
+    await expect.poll(() => chat(page, /./).first().textContent()).toContain("Bia Souza");
+    await page.getByRole("button", { name: "Archive", exact: true }).click();
+    await chat(page, /Bia Souza/).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Archived", exact: true }).click();
+    await chat(page, /Bia Souza.*Archived/).waitFor();
+    await page.getByRole("button", { name: "Unread", exact: true }).click();
+    await chat(page, /Ana/).waitFor();
+    await page.getByRole("button", { name: "Groups", exact: true }).click();
+    await page.getByText("Nothing found").waitFor();
+  });
+
+  test("knows the contact: creates a lead with fields, notes, an opt-out and a consent", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Contacts" });
+    const { owner } = story.gateway;
+    await owner.createCustomField({ name: "city" });
+    await write(shop, "Hello");
+    const page = await openChats("Contacts");
+    await chat(page, /Bia Souza/).click();
+    await page.getByRole("link", { name: "Contact", exact: true }).click();
+    await page.getByRole("button", { name: "Create a lead" }).click();
+    await page.getByRole("button", { name: "Edit the lead" }).click();
+    await page.getByLabel("Tags").fill("customer, wholesale");
+    await page.getByLabel("city").fill("Recife");
+    await story.look(page, "lead-form");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Recife").waitFor();
+    await page.getByLabel("New note, for the team alone").fill("Prefers to be called in the morning.");
+    await page.getByRole("button", { name: "Add the note" }).click();
+    await page.getByText("Prefers to be called").waitFor();
+    await page.getByRole("button", { name: "Opt out of campaigns" }).click();
+    await page.getByText("Has opted out").waitFor();
+    await page.getByRole("button", { name: "Record a consent" }).click();
+    await page.getByLabel("Purpose").fill("offers");
+    await page.getByRole("button", { name: "Record it" }).click();
+    await page.getByText("offers: granted").waitFor();
+    await story.look(page, "chat-contact");
+    const { data } = await owner.listLeads({ search: BIA });
+    expect(data).toMatchObject([
+      { name: "Bia Souza", tags: ["customer", "wholesale"], custom_fields: { city: "Recife" } },
+    ]);
+    expect(data[0]?.opted_out_at).not.toBeNull();
+  });
+
+  test("plays the other side of a sandbox, in a chat and on the network", async () => {
+    await story.gateway.connectInstance({ name: "Stage" });
+    const page = await openChats("Stage");
+    await page.getByRole("button", { name: "New chat" }).click();
+    const dialog = page.getByRole("dialog", { name: "New chat" });
+    await dialog.getByLabel("Number").fill(MISSING);
+    await dialog.getByRole("button", { name: "Check and open" }).click();
+    await dialog.getByText("This number is not on WhatsApp.").waitFor();
+    await dialog.getByLabel("Number").fill(UNREAD);
+    await dialog.getByRole("button", { name: "Check and open" }).click();
+    await page.getByText("Write the first one below.").waitFor();
+    await send(page, "Are you there?");
+    await bubble(page, "Are you there?")
+      .getByText("Delivered", { exact: true })
+      .waitFor({ state: "attached" });
+    await page.getByRole("link", { name: "Sandbox", exact: true }).click();
+    await page.getByLabel("Text of the contact").fill("I am");
+    await page.getByRole("button", { name: "Send as the contact" }).click();
+    await bubble(page, "I am").waitFor();
+    await act(page, "Are you there?", "Read it");
+    await bubble(page, "Are you there?").getByText("Read", { exact: true }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Let the contact call" }).click();
+    await page.getByText("The contact is calling.").waitFor();
+    await story.look(page, "chat-sandbox");
+    await page.getByRole("button", { name: "Drop the line" }).click();
+    await page.getByText("The line was dropped.").waitFor();
+    await page.getByRole("button", { name: "Ban the number" }).click();
+    await page.getByRole("button", { name: "Ban it" }).click();
+    await page.getByText("The instance is not connected. The gateway keeps").waitFor();
+  });
+
+  test("takes a quick reply by its name, and reads who wrote what in a group", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Groups" });
+    const { id, client } = shop;
+    await story.gateway.owner.saveQuickReply({ shortcut: "hours", content: "We are open from 9 to 18." });
+    const { data: group } = await client.sandboxGroup({ id, from: BIA, subject: "Wholesale" });
+    const group_jid = group.jid;
+    await client.sandboxReceive({
+      id,
+      from: BIA,
+      push_name: "Bia Souza",
+      group_jid,
+      text: "When do you open?",
+    });
+    const page = await openChats("Groups");
+    await chat(page, /Wholesale.*Bia Souza: When do you open/).click();
+    await bubble(page, "When do you open?").getByText("Bia Souza").waitFor();
+    await field(page).fill("/ho");
+    await page.getByRole("option", { name: /hours/ }).waitFor();
+    await story.look(page, "chat-quick-reply");
+    await page.keyboard.press("Enter");
+    await expectValueOf(page, "We are open from 9 to 18.");
+    await page.keyboard.press("Enter");
+    await bubble(page, "We are open from 9 to 18.").waitFor();
+    await act(page, "We are open", "Who has read it");
+    await page.getByText(/have received it/).waitFor();
+  });
+
+  async function expectValueOf(page: Page, text: string): Promise<void> {
+    await expect.poll(() => page.getByLabel("Message", { exact: true }).inputValue()).toBe(text);
+  }
+
+  test("goes from the list to a chat and back on a phone", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Pocket" });
+    await write(shop, LONG_MESSAGE);
+    const page = await openChats("Pocket", PHONE);
+    await chat(page, /Bia Souza/).waitFor();
+    await story.look(page, "chats");
+    await chat(page, /Bia Souza/).click();
+    await bubble(page, "My order 2041").waitFor();
+    expect(await chat(page, /Bia Souza/).isVisible()).toBe(false);
+    await story.look(page, "chat");
+    await page.getByRole("link", { name: "Contact", exact: true }).click();
+    await page.getByRole("heading", { name: "This chat" }).waitFor();
+    await story.look(page, "chat-contact");
+    await page.getByRole("link", { name: "Close" }).click();
+    await page.getByRole("link", { name: "Back to the chats" }).click();
+    await chat(page, /Bia Souza/).waitFor();
+  });
+
+  test.each([
+    ["pt-BR", "Abrir: Idiomas", "Conversas"],
+    ["es", "Abrir: Idiomas", "Conversaciones"],
+  ])("reads the chats in %s", async (locale, open, title) => {
+    const shop = await story.gateway.connectInstance({ name: "Idiomas" });
+    await write(shop, LONG_MESSAGE);
+    const page = await story.openPage(PHONE, locale);
+    await page.goto(story.url, { waitUntil: "load" });
+    await page.locator("input[name=email]").waitFor();
+    const { email, password } = await import("../test/sign-in.ts").then(({ OWNER }) => OWNER);
+    await page.locator("input[name=email]").fill(email);
+    await page.locator("input[name=password]").fill(password);
+    await page.locator("button[type=submit]").click();
+    await page.getByRole("link", { name: open }).first().click();
+    await page.getByRole("link", { name: title }).click();
+    await page.getByRole("link", { name: /Bia Souza/ }).click();
+    await page.getByText("My order 2041").waitFor();
+    await story.look(page, `chat-${locale}`);
+  });
+});

@@ -1,0 +1,73 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { useTranslations } from "use-intl";
+import { CHAT_FILTERS } from "./conversation-queries.ts";
+
+const TYPING_MS = 300;
+
+/** Search and filters of the list; both stand in the address. */
+export function ChatFilters() {
+  const t = useTranslations("conversations");
+  const { q = "", show = "all", in: where } = useSearch({ from: "/shell/instances/$id/chats" });
+  const navigate = useNavigate({ from: "/instances/$id/chats" });
+  const change = (next: object) =>
+    void navigate({ to: ".", search: (now) => ({ ...now, ...next }), replace: true });
+  return (
+    <div className="chat-filters">
+      <SearchField
+        q={q}
+        onChange={(text) => change({ q: text || undefined, ...(text === "" && { in: undefined }) })}
+      />
+      <fieldset className="pills" aria-label={t("filter.label")}>
+        {q === ""
+          ? CHAT_FILTERS.map((filter) => (
+              <Pill
+                key={filter}
+                label={t(`filter.${filter}`)}
+                isOn={show === filter}
+                onPress={() => change({ show: filter === "all" ? undefined : filter })}
+              />
+            ))
+          : (["chats", "messages"] as const).map((place) => (
+              <Pill
+                key={place}
+                label={t(`filter.${place}`)}
+                isOn={(where ?? "chats") === place}
+                onPress={() => change({ in: place === "messages" ? place : undefined })}
+              />
+            ))}
+      </fieldset>
+    </div>
+  );
+}
+
+function Pill({ label, isOn, onPress }: { label: string; isOn: boolean; onPress(): void }) {
+  return (
+    <button type="button" className="filter-pill" aria-pressed={isOn} onClick={onPress}>
+      {label}
+    </button>
+  );
+}
+
+function SearchField({ q, onChange }: { q: string; onChange(text: string): void }) {
+  const t = useTranslations("conversations");
+  const [text, setText] = useState(q);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const type = (next: string) => {
+    setText(next);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onChange(next.trim()), TYPING_MS);
+  };
+  return (
+    <input
+      type="search"
+      className="search-field"
+      aria-label={t("search")}
+      placeholder={t("search")}
+      value={text}
+      maxLength={200}
+      onChange={(event) => type(event.target.value)}
+    />
+  );
+}

@@ -1,0 +1,185 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  type ClipboardEvent,
+  type KeyboardEvent,
+  lazy,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
+import { useTranslations } from "use-intl";
+import { gateway, type InstanceState } from "../../api/gateway.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import type { Chat, Message } from "./conversation-queries.ts";
+import { DraftFile } from "./draft-file.tsx";
+import { summarise } from "./kinds/kinds.ts";
+import { postFile } from "./kinds/media-parts.tsx";
+import type { Outgoing } from "./kinds/message-kind.ts";
+import { postText } from "./kinds/text-kind.tsx";
+import { QuickReplyList, useQuickReplies } from "./quick-reply-list.tsx";
+import { reloadMessage } from "./use-live-conversations.ts";
+import { useTyping } from "./use-typing.ts";
+import "./composer.css";
+
+const Attachments = lazy(() => import("./attachments.tsx").then((part) => ({ default: part.Attachments })));
+
+/** The message that is replied to, or edited. */
+export interface Target {
+  kind: "reply" | "edit";
+  message: Message;
+}
+
+interface ComposerProps {
+  chat: Chat;
+  state: InstanceState;
+  target: Target | undefined;
+  onTarget(target: Target | undefined): void;
+  file: File | undefined;
+  onFile(file: File | undefined): void;
+  onSend(message: Outgoing): void;
+}
+
+/** Texts that were begun, by chat, until the window is closed. */
+const drafts = new Map<string, string>();
+
+export function Composer(props: ComposerProps) {
+  const t = useTranslations("conversations.compose");
+  const { state, target, file, onTarget, onFile, onSend } = props;
+  const [isOpen, setOpen] = useState(false);
+  const { field, text, type, write, replies, edit, send, press, paste } = useComposer(props);
+  const words = file ? t("caption") : t("text");
+  const leave = () => {
+    onTarget(undefined);
+    if (target?.kind === "edit") write("");
+  };
+  return (
+    <section className="composer" aria-label={t("label")}>
+      <FaultNotice error={edit.error} />
+      {target && <TargetBar target={target} onEnd={leave} />}
+      {file && <DraftFile file={file} onRemove={() => onFile(undefined)} />}
+      {!state.connected && <p className="hint">{t("notConnected")}</p>}
+      <QuickReplyList replies={replies} />
+      <Suspense>{isOpen && <Attachments onFile={onFile} onSend={onSend} />}</Suspense>
+      <div className="composer-row">
+        <ActionButton aria-expanded={isOpen} aria-label={t("attach")} onPress={() => setOpen(!isOpen)}>
+          +
+        </ActionButton>
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          maxLength={65_536}
+          aria-label={words}
+          placeholder={words}
+          {...replies.fieldProps}
+          onChange={(event) => type(event.target.value)}
+          onKeyDown={press}
+          onPaste={paste}
+        />
+        <ActionButton kind="main" isPending={edit.isPending} onPress={send}>
+          {target?.kind === "edit" ? t("saveEdit") : t("send")}
+        </ActionButton>
+      </div>
+      <p className="hint composer-hint">{t("keys")}</p>
+    </section>
+  );
+}
+
+/** What is being written, and what the keys do with it. */
+function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: ComposerProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { text, setText, write } = useDraft(chat);
+  const typing = useTyping(chat, state.connected);
+  const edit = useEdit(chat, () => [onTarget(undefined), write("")]);
+  const replies = useQuickReplies(text, write);
+  useTargetFocus(target, field, setText);
+  const send = () => {
+    const words = text.trim();
+    if (words === "" && !file) return;
+    if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: words });
+    onSend(file ? withFile(file, words) : { shown: words, post: postText(words) });
+    typing.stop();
+    onFile(undefined);
+    write("");
+  };
+  const press = (event: KeyboardEvent) => {
+    if (replies.press(event)) return;
+    if (event.key === "Escape" && target) onTarget(undefined);
+    // Enter also ends the choice of a character in Japanese, Chinese and Korean.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const paste = (event: ClipboardEvent) => {
+    const [pasted] = event.clipboardData.files;
+    if (!pasted) return;
+    event.preventDefault();
+    onFile(pasted);
+  };
+  const type = (next: string) => {
+    write(next);
+    typing.note(next);
+  };
+  return { field, text, type, write, replies, edit, send, press, paste };
+}
+
+function withFile(file: File, caption: string): Outgoing {
+  const shown = [file.name, caption].filter(Boolean).join("\n");
+  return { shown, post: postFile(file, caption === "" ? {} : { caption }) };
+}
+
+/** A text that was begun stays when the reader looks at another chat. */
+function useDraft({ instance_id, jid }: Chat) {
+  const place = `${instance_id} ${jid}`;
+  const [text, setText] = useState(drafts.get(place) ?? "");
+  const write = (next: string) => {
+    setText(next);
+    if (next === "") drafts.delete(place);
+    else drafts.set(place, next);
+  };
+  return { text, setText, write };
+}
+
+/** The field has the text of an edited message, and the focus. */
+function useTargetFocus(
+  target: Target | undefined,
+  field: RefObject<HTMLTextAreaElement | null>,
+  setText: (text: string) => void,
+): void {
+  useEffect(() => {
+    if (target === undefined) return;
+    if (target.kind === "edit") setText(target.message.text ?? target.message.caption ?? "");
+    // The popover that was pressed gives the focus back to its button first.
+    const timer = setTimeout(() => field.current?.focus(), 50);
+    return () => clearTimeout(timer);
+  }, [target, field, setText]);
+}
+
+function useEdit({ instance_id: id, jid }: Chat, onDone: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ messageId: message_id, text }: { messageId: string; text: string }) => {
+      await gateway.editMessage({ id, jid, message_id, text });
+      await reloadMessage(client, id, message_id);
+    },
+    onSuccess: onDone,
+  });
+}
+
+function TargetBar({ target, onEnd }: { target: Target; onEnd(): void }) {
+  const t = useTranslations("conversations");
+  return (
+    <div className="target-bar">
+      <p>
+        <strong>{t(target.kind === "reply" ? "compose.replying" : "compose.editing")}</strong>{" "}
+        {summarise(target.message, t).slice(0, 160)}
+      </p>
+      <ActionButton kind="bare" onPress={onEnd}>
+        {t("compose.endTarget")}
+      </ActionButton>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import { type ChangeEvent, useRef } from "react";
+import { useFormatter, useTranslations } from "use-intl";
+import { gateway } from "../../../api/gateway.ts";
+import { toFault } from "../../../api/to-fault.ts";
+import { ActionButton } from "../../../components/action-button.tsx";
+import type { Message } from "../conversation-queries.ts";
+import { readFile } from "../media-files.ts";
+import { MessageText } from "../message-text.tsx";
+import type { ShownMedia } from "../use-media.ts";
+import type { Outgoing } from "./message-kind.ts";
+
+const KILO = 1_000;
+
+/** A size as people write it. */
+export function useSize(): (bytes: number) => string {
+  const format = useFormatter();
+  return (bytes) => {
+    const [unit, value] =
+      bytes < KILO * KILO ? ["kilobyte", bytes / KILO] : ["megabyte", bytes / KILO / KILO];
+    return format.number(value as number, { style: "unit", unit: unit as string, maximumFractionDigits: 1 });
+  };
+}
+
+export function Caption({ message }: { message: Message }) {
+  return message.caption ? <MessageText text={message.caption} /> : null;
+}
+
+/** Why there is no file on show, or the button that loads it. */
+export function MediaState({ message, shown }: { message: Message; shown: ShownMedia }) {
+  const t = useTranslations("conversations.media");
+  const size = useSize();
+  const { media } = message;
+  if (media === null) return <p className="bubble-note">{t("none")}</p>;
+  if (media.status === "pending") return <p className="bubble-note">{t("pending")}</p>;
+  if (media.status === "expired") return <p className="bubble-note">{t("expired")}</p>;
+  if (shown.url !== undefined) return null;
+  return (
+    <div className="media-wait">
+      {media.status === "failed" && (
+        <p className="bubble-note">{t("failed", { reason: media.reason ?? "" })}</p>
+      )}
+      {shown.error !== undefined && (
+        <p className="fault">{toFault(shown.error).message ?? t("unreachable")}</p>
+      )}
+      <ActionButton isPending={shown.isLoading} onPress={shown.load}>
+        {shown.isLoading ? t("loading") : t("load", { size: size(media.size) })}
+      </ActionButton>
+    </div>
+  );
+}
+
+export function summariseMedia(word: string, { caption, media }: Message): string {
+  return [word, caption ?? media?.file_name].filter(Boolean).join(": ");
+}
+
+type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
+
+export function postFile(
+  file: File,
+  more: { type?: MediaType; caption?: string; ptt?: boolean },
+): Outgoing["post"] {
+  return async (target, call) => {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const upload = { bytes, file_name: file.name, ...(file.type && { mime_type: file.type }) };
+    return gateway.sendMedia({ ...target, ...more, file: upload }, call);
+  };
+}
+
+/** Sends the stored file of a message once more. */
+export async function resendMedia(message: Message, instanceId: number): Promise<Outgoing["post"]> {
+  const { media, caption, type } = message;
+  const bytes = await readFile(instanceId, message);
+  const file = new File([bytes], media?.file_name ?? "file", { type: media?.mime_type ?? "" });
+  return postFile(file, { type: type as MediaType, ...(caption && { caption }) });
+}
+
+/** A button that opens the browser's choice of files. */
+export function FileButton({
+  label,
+  accept,
+  onChoose,
+}: {
+  label: string;
+  accept?: string;
+  onChoose(file: File): void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const [file] = target.files ?? [];
+    target.value = "";
+    if (file) onChoose(file);
+  };
+  return (
+    <>
+      <input ref={field} type="file" hidden accept={accept} onChange={choose} aria-label={label} />
+      <ActionButton onPress={() => field.current?.click()}>{label}</ActionButton>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import { gateway } from "../../api/gateway.ts";
+import type { Message } from "./conversation-queries.ts";
+
+/** Files that the page keeps in memory, beside those that are on show. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_FILES = 60;
+
+interface KeptFile {
+  url: string;
+  size: number;
+  users: number;
+}
+
+/** By message, the one that was used last at the end. */
+const files = new Map<string, KeptFile>();
+const loading = new Map<string, Promise<KeptFile>>();
+
+/** The address of a file in memory; call `releaseFile` when it is no longer shown. */
+export async function openFile(instanceId: number, message: Message): Promise<string> {
+  const key = nameOf(instanceId, message);
+  const file = files.get(key) ?? (await load(key, instanceId, message));
+  file.users += 1;
+  files.delete(key);
+  files.set(key, file);
+  evict();
+  return file.url;
+}
+
+export function releaseFile(instanceId: number, message: Message): void {
+  const file = files.get(nameOf(instanceId, message));
+  if (file) file.users -= 1;
+  evict();
+}
+
+const nameOf = (instanceId: number, { id }: Message) => `${instanceId} ${id}`;
+
+/** The stored file, or the one that only the network has. */
+export async function readFile(id: number, message: Message): Promise<Uint8Array<ArrayBuffer>> {
+  const { message_id, media } = message;
+  const isStored = media?.status === "ready" && media.id !== null;
+  const request = isStored
+    ? gateway.getMedia({ id, mediaId: media.id ?? "" })
+    : gateway.downloadMedia({ id, message_id });
+  return ((await request) as unknown as { bytes: Uint8Array<ArrayBuffer> }).bytes;
+}
+
+function load(key: string, instanceId: number, message: Message): Promise<KeptFile> {
+  const running = loading.get(key);
+  if (running) return running;
+  const mimeType = message.media?.mime_type ?? "";
+  const request = readFile(instanceId, message)
+    .then((bytes) => {
+      // The type is the sender's word: only what the browser plays or draws gets it.
+      const type = /^(image|video|audio)\/[\w.+-]+/.exec(mimeType)?.[0] ?? "application/octet-stream";
+      const safe = type.includes("svg") ? "application/octet-stream" : type;
+      const url = URL.createObjectURL(new Blob([bytes], { type: safe }));
+      const file = { url, size: bytes.length, users: 0 };
+      files.set(key, file);
+      return file;
+    })
+    .finally(() => loading.delete(key));
+  loading.set(key, request);
+  return request;
+}
+
+function evict(): void {
+  let bytes = [...files.values()].reduce((sum, { size }) => sum + size, 0);
+  for (const [key, { url, size, users }] of files) {
+    if (files.size <= MOST_FILES && bytes <= MOST_BYTES) return;
+    if (users > 0) continue;
+    URL.revokeObjectURL(url);
+    files.delete(key);
+    bytes -= size;
+  }
+}

@@ -1,0 +1,36 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { type Message, messageErrorQuery } from "./conversation-queries.ts";
+import { kindOf, summarise } from "./kinds/kinds.ts";
+import type { Outgoing } from "./kinds/message-kind.ts";
+
+interface MessageFaultProps {
+  message: Message;
+  instanceId: number;
+  onResend(message: Outgoing): void;
+}
+
+/** Why a message was not sent, and the button that sends it once more. */
+export function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
+  const t = useTranslations("conversations");
+  const { data } = useQuery(messageErrorQuery(instanceId, message.message_id));
+  const { resend } = kindOf(message);
+  const again = useMutation({
+    mutationFn: async () => {
+      if (resend) onResend({ shown: summarise(message, t), post: await resend(message, instanceId) });
+    },
+  });
+  return (
+    <div className="message-fault">
+      <p>{data?.message ?? t(`status.${message.status}`)}</p>
+      {again.error && <p className="fault">{toFault(again.error).message ?? t("media.unreachable")}</p>}
+      {resend && (
+        <ActionButton isPending={again.isPending} onPress={() => again.mutate()}>
+          {t("thread.sendAgain")}
+        </ActionButton>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { createKey } from "../../api/create-key.ts";
+import { putChat } from "./conversation-cache.ts";
+import { type Message, readChat } from "./conversation-queries.ts";
+import type { Outgoing } from "./kinds/message-kind.ts";
+import { reloadMessage } from "./use-live-conversations.ts";
+
+/** A message that the gateway does not have yet. */
+export interface Waiting extends Outgoing {
+  /** Also the idempotency key: a try after a lost response sends no second message. */
+  key: string;
+  instanceId: number;
+  jid: string;
+  replyTo: Message | undefined;
+  state: "sending" | "refused";
+  error?: unknown;
+}
+
+let waiting: readonly Waiting[] = [];
+const listeners = new Set<() => void>();
+
+function set(next: readonly Waiting[]): void {
+  waiting = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** What waits for the gateway in a chat, and how to add to it. It outlives the page of the chat. */
+export function useOutbox(instanceId: number, jid: string) {
+  const client = useQueryClient();
+  const all = useSyncExternalStore(subscribe, () => waiting);
+  return {
+    entries: all.filter((one) => one.instanceId === instanceId && one.jid === jid),
+    add(message: Outgoing, replyTo?: Message): void {
+      void post(client, { ...message, key: createKey(), instanceId, jid, replyTo, state: "sending" });
+    },
+    retry: (entry: Waiting) => void post(client, entry),
+    discard: ({ key }: Waiting) => set(waiting.filter((one) => one.key !== key)),
+  };
+}
+
+/** One after the other in each chat, so that messages keep their order. */
+const turns = new Map<string, Promise<unknown>>();
+
+async function post(client: QueryClient, entry: Waiting): Promise<void> {
+  const { key, instanceId, jid } = entry;
+  const sending: Waiting = { ...entry, state: "sending", error: undefined };
+  set(
+    waiting.some((one) => one.key === key)
+      ? waiting.map((one) => (one.key === key ? sending : one))
+      : [...waiting, sending],
+  );
+  const chat = `${instanceId} ${jid}`;
+  const turn = (turns.get(chat) ?? Promise.resolve()).then(() => run(client, sending));
+  turns.set(chat, turn);
+  await turn;
+  if (turns.get(chat) === turn) turns.delete(chat);
+}
+
+async function run(client: QueryClient, entry: Waiting): Promise<void> {
+  const { key, instanceId: id, jid, replyTo, post: request } = entry;
+  try {
+    const target = { id, jid, async: true, ...(replyTo && { reply_to: replyTo.message_id }) } as const;
+    const { data } = await request(target, { idempotencyKey: key });
+    const { pendingMessageId, message_id } = data as { pendingMessageId?: string; message_id?: string };
+    await reloadMessage(client, id, pendingMessageId ?? message_id);
+    set(waiting.filter((one) => one.key !== key));
+    const chat = await readChat(id, jid).catch(() => null);
+    if (chat) putChat(client, id, chat);
+  } catch (error) {
+    set(waiting.map((one) => (one.key === key ? { ...one, state: "refused", error } : one)));
+  }
+}

@@ -1,0 +1,33 @@
+import { formatPhone } from "../../components/format-phone.ts";
+import type { Chat, Message } from "./conversation-queries.ts";
+
+interface Person {
+  jid: string;
+  phone: string | null;
+  push_name?: string | null;
+}
+
+/** The best known name of a person. */
+export function nameOf({ push_name, phone, jid }: Person): string {
+  return push_name || (phone ? formatPhone(phone) : jid.replace(/@.*$/, ""));
+}
+
+export function titleOf({ title, phone, jid }: Pick<Chat, "title" | "phone" | "jid">): string {
+  return title || nameOf({ jid, phone });
+}
+
+/** Two letters for the round sign of a chat. */
+export function initialsOf(title: string): string {
+  const words = title.split(/\s+/).filter((word) => /^\p{L}/u.test(word));
+  return words.length === 0
+    ? "#"
+    : words
+        .slice(0, 2)
+        .map((word) => [...word][0]?.toUpperCase())
+        .join("");
+}
+
+/** Whether two addresses are those of one person. */
+export function isSamePerson(sender: Message["reactions"][number]["sender"], jid: string | null): boolean {
+  return jid !== null && (sender.jid === jid || sender.lid === jid);
+}

@@ -1,0 +1,229 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef } from "react";
+import { useFormatter, useTranslations } from "use-intl";
+import { ActionButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { useReading } from "./chat-list.tsx";
+import { type Chat, type Message, threadKey, threadQuery } from "./conversation-queries.ts";
+import { flatten } from "./cursor-pages.ts";
+import { summarise } from "./kinds/kinds.ts";
+import type { ActionDeps } from "./message-actions.tsx";
+import { MessageBubble } from "./message-bubble.tsx";
+import type { useOutbox, Waiting } from "./outbox.ts";
+import { nameOf } from "./person-name.ts";
+import { useTail } from "./use-tail.ts";
+import { WaitingBubble } from "./waiting-bubble.tsx";
+import "./thread.css";
+
+const BUBBLE_HEIGHT = 76;
+const NEAR_END = 120;
+
+interface ThreadProps {
+  chat: Chat;
+  until: string;
+  outbox: ReturnType<typeof useOutbox>;
+  actions: ActionDeps;
+}
+
+type Line = { key: string | number; message: Message } | { key: string; entry: Waiting };
+
+/** The messages of a chat, oldest first, of which those around the view are kept. */
+export function Thread({ chat, until, outbox, actions }: ThreadProps) {
+  const t = useTranslations("conversations");
+  const query = useInfiniteQuery(threadQuery(chat.instance_id, chat.jid, until));
+  const messages = useMemo(() => flatten(query.data?.pages).reverse(), [query.data]);
+  useTail(chat, until, messages);
+  const { entries } = outbox;
+  const lines = useMemo<Line[]>(
+    () => [
+      ...messages.map((message) => ({ key: message.id, message })),
+      ...entries.map((entry) => ({ key: entry.key, entry })),
+    ],
+    [messages, entries],
+  );
+  if (query.error && messages.length === 0)
+    return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) return <LoadingState />;
+  if (lines.length === 0)
+    return (
+      <div className="thread thread-blank">
+        <Blank title={t("thread.emptyTitle")} help={t("thread.emptyHelp")} />
+      </div>
+    );
+  return (
+    <>
+      <Lines lines={lines} query={query} chat={chat} until={until} outbox={outbox} actions={actions} />
+      <Announcement message={messages.at(-1)} />
+    </>
+  );
+}
+
+interface LinesProps extends ThreadProps {
+  lines: readonly Line[];
+  query: Parameters<typeof useReading>[0];
+}
+
+function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
+  const t = useTranslations("conversations.thread");
+  const frame = useRef<HTMLDivElement>(null);
+  const isPlaced = useRef(false);
+  const list = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => BUBBLE_HEIGHT,
+    getItemKey: (index) => lines[index]?.key ?? index,
+    overscan: 5,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: NEAR_END,
+  });
+  useLayoutEffect(() => {
+    if (!isPlaced.current) list.scrollToEnd();
+    isPlaced.current = true;
+  }, [list]);
+  const items = list.getVirtualItems();
+  const count = lines.length;
+  // Backwards in time is onwards for the cursor, whose list begins with the newest message.
+  const [oldest, newest] = [items[0]?.index ?? count - 1, items.at(-1)?.index ?? count - 1];
+  useReading(query, count - 1 - newest, count - 1 - oldest, count);
+  const step = useSteps(frame, count, (index) => list.scrollToIndex(index));
+  return (
+    <>
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll it */}
+      {/* biome-ignore-start lint/a11y/noNoninteractiveElementInteractions: the arrows move between messages */}
+      <section ref={frame} className="thread" tabIndex={0} aria-label={t("label")} onKeyDown={step}>
+        <div className="thread-lines" style={{ height: list.getTotalSize() }}>
+          {items.map(({ key, index, start }) => (
+            <div
+              key={key}
+              ref={list.measureElement}
+              data-index={index}
+              className="thread-line"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <ThreadLine lines={lines} index={index} outbox={outbox} actions={actions} />
+            </div>
+          ))}
+        </div>
+        {query.error !== null && (
+          <FaultNotice error={query.error} onRetry={() => void query.fetchNextPage()} />
+        )}
+      </section>
+      {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: see above */}
+      {/* biome-ignore-end lint/a11y/noNoninteractiveElementInteractions: see above */}
+      <ToNewest
+        chat={chat}
+        until={until}
+        isAway={query.hasPreviousPage || newest < count - 10}
+        isCut={query.hasPreviousPage}
+        onEnd={() => list.scrollToEnd()}
+      />
+    </>
+  );
+}
+
+/** Arrow keys move between the messages. */
+function useSteps(frame: RefObject<HTMLElement | null>, count: number, show: (index: number) => void) {
+  return (event: KeyboardEvent<HTMLElement>) => {
+    const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const from = (event.target as HTMLElement).closest("[data-index]")?.getAttribute("data-index");
+    if (way === undefined || (event.target as HTMLElement).matches("input, textarea, audio, video")) return;
+    const next = from == null ? (way < 0 ? count - 1 : -1) : Number(from) + way;
+    if (next < 0 || next >= count) return;
+    event.preventDefault();
+    show(next);
+    requestAnimationFrame(() =>
+      frame.current?.querySelector<HTMLElement>(`[data-index="${next}"] footer button`)?.focus(),
+    );
+  };
+}
+
+interface LineProps {
+  lines: readonly Line[];
+  index: number;
+  outbox: ThreadProps["outbox"];
+  actions: ActionDeps;
+}
+
+function ThreadLine({ lines, index, outbox, actions }: LineProps) {
+  const line = lines[index];
+  const before = lines[index - 1];
+  if (line === undefined) return null;
+  if ("entry" in line)
+    return <WaitingBubble entry={line.entry} onRetry={outbox.retry} onDiscard={outbox.discard} />;
+  const { message } = line;
+  const last = before && "message" in before ? before.message : undefined;
+  const isNewDay = last === undefined || dayOf(last.timestamp) !== dayOf(message.timestamp);
+  const isNamed =
+    message.is_group && !message.from_me && (isNewDay || last?.sender?.jid !== message.sender?.jid);
+  return (
+    <>
+      {isNewDay && <Day at={message.timestamp} />}
+      <MessageBubble message={message} isNamed={isNamed} {...actions} />
+    </>
+  );
+}
+
+function dayOf(at: string): string {
+  return new Date(at).toDateString();
+}
+
+function Day({ at }: { at: string }) {
+  const format = useFormatter();
+  return (
+    <p className="day">
+      <time dateTime={at}>{format.dateTime(new Date(at), { dateStyle: "full" })}</time>
+    </p>
+  );
+}
+
+interface ToNewestProps {
+  chat: Chat;
+  until: string;
+  isAway: boolean;
+  isCut: boolean;
+  onEnd(): void;
+}
+
+function ToNewest({ chat, until, isAway, isCut, onEnd }: ToNewestProps) {
+  const t = useTranslations("conversations.thread");
+  const client = useQueryClient();
+  const { instance_id: id, jid } = chat;
+  if (until !== "")
+    return (
+      <p className="to-newest">
+        <Link
+          to="/instances/$id/chats/$jid"
+          params={{ id, jid }}
+          search={({ at: _, ...now }) => now}
+          className="button"
+        >
+          {t("newer")}
+        </Link>
+      </p>
+    );
+  if (!isAway) return null;
+  const go = () => (isCut ? void client.resetQueries({ queryKey: threadKey(id, jid) }) : onEnd());
+  return (
+    <p className="to-newest">
+      <ActionButton onPress={go}>{t("newest")}</ActionButton>
+    </p>
+  );
+}
+
+/** Tells a screen reader of a message that arrives. */
+function Announcement({ message }: { message: Message | undefined }) {
+  const t = useTranslations("conversations");
+  const first = useRef(message?.id);
+  const isNew = message !== undefined && message.id !== first.current && !message.from_me;
+  return (
+    <p className="unseen" role="status">
+      {isNew &&
+        `${t("thread.from", { name: nameOf(message.sender ?? message) })}: ${summarise(message, t).slice(0, 200)}`}
+    </p>
+  );
+}

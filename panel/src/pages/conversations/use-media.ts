@@ -1,0 +1,48 @@
+import { useEffect, useRef, useState } from "react";
+import type { Message } from "./conversation-queries.ts";
+import { openFile, releaseFile } from "./media-files.ts";
+
+/** Pictures up to this size load by themselves when they come into view. */
+const LOADED_AT_ONCE = 4 * 1024 * 1024;
+
+export interface ShownMedia {
+  url: string | undefined;
+  error: unknown;
+  isLoading: boolean;
+  load(): void;
+}
+
+/** The file of a message while it is on show; large files and films wait for the reader. */
+export function useMedia(instanceId: number, message: Message, isEager: boolean): ShownMedia {
+  const { media } = message;
+  const isThere = media !== null && media.status !== "pending" && media.status !== "expired";
+  const isSmall = media?.status === "ready" && media.size <= LOADED_AT_ONCE;
+  const [isAsked, setAsked] = useState(false);
+  const isWanted = isThere && (isAsked || (isEager && isSmall));
+  const [url, setUrl] = useState<string>();
+  const [error, setError] = useState<unknown>();
+  const latest = useRef(message);
+  latest.current = message;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a later state of the same message has the same file
+  useEffect(() => {
+    if (!isWanted || error !== undefined) return;
+    let isOpen = true;
+    const shown = latest.current;
+    const opened = openFile(instanceId, shown);
+    opened.then(
+      (address) => isOpen && setUrl(address),
+      (fault: unknown) => isOpen && setError(fault),
+    );
+    return () => {
+      isOpen = false;
+      setUrl(undefined);
+      void opened.then(() => releaseFile(instanceId, shown)).catch(() => {});
+    };
+  }, [instanceId, message.id, isWanted, error]);
+  const isLoading = isWanted && url === undefined && error === undefined;
+  const load = () => {
+    setError(undefined);
+    setAsked(true);
+  };
+  return { url, error, isLoading, load };
+}
