@@ -46,11 +46,18 @@ export type EventName = (typeof EVENT_NAMES)[number];
 
 export const instanceId = rowId.describe("Numeric instance id.");
 
+/** A time in a request. */
+export const readTime = boundedText(64)
+  .check(z.iso.datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" }))
+  .transform((text) => new Date(text));
+
+const deliveryStatus = z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]);
+
 export const eventDelivery = named(
   "EventDelivery",
   z.object({
     webhook_id: z.number().int(),
-    status: z.enum(["pending", "retrying", "delivered", "failed", "parked", "discarded"]),
+    status: deliveryStatus,
     attempts: z.number().int(),
     next_retry_at: isoTime.nullable(),
     delivered_at: isoTime.nullable(),
@@ -104,6 +111,11 @@ export const eventsContract = {
       ...pageInput,
       event: boundedText(100).optional(),
       webhook_id: z.coerce.number().int().optional(),
+      status: deliveryStatus
+        .optional()
+        .describe("Events with a delivery in this state; with `webhook_id` a delivery to that webhook."),
+      from: readTime.optional().describe("Events recorded at or after this time."),
+      to: readTime.optional().describe("Events recorded before this time."),
       after: z.coerce.number().int().min(0).optional().describe("Replay the events after this `sequence`."),
     }),
     output: z.array(eventRow.extend({ payload: z.unknown().optional() })),

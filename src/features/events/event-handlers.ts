@@ -37,7 +37,7 @@ function toPayload(body: Buffer): unknown {
 
 /** Includes the bodies only if they are replayed. */
 async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>) {
-  const { id, limit, cursor, event, webhook_id, after } = input;
+  const { id, limit, cursor, event, webhook_id, status, from: since, to, after } = input;
   const from = readCursor(cursor);
   let query = db
     .selectFrom("event")
@@ -46,7 +46,9 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
     .where("instance_id", "=", id)
     .limit(limit + 1);
   if (event) query = query.where("event", "=", event);
-  if (webhook_id !== undefined) query = query.where(hasDeliveryTo(webhook_id));
+  if (webhook_id !== undefined || status) query = query.where(hasDelivery(webhook_id, status));
+  if (since) query = query.where("created_at", ">=", since);
+  if (to) query = query.where("created_at", "<", to);
   if (after === undefined) {
     if (from !== undefined) query = query.where("sequence", "<", from);
     query = query.orderBy("sequence", "desc");
@@ -57,11 +59,13 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
 }
 
 /** A delivery stores the time of its event, so the query reads only that partition. */
-function hasDeliveryTo(webhookId: number) {
+function hasDelivery(webhookId: number | undefined, status: string | undefined) {
+  const isTo = webhookId === undefined ? sql`true` : sql`d.webhook_id = ${webhookId}`;
+  const isIn = status === undefined ? sql`true` : sql`d.status = ${status}`;
   // Not `exists`: PostgreSQL would plan it as a join with all deliveries.
   return sql<boolean>`coalesce((
     select true from delivery d
-    where d.event_id = event.event_id and d.created_at = event.created_at and d.webhook_id = ${webhookId}
+    where d.event_id = event.event_id and d.created_at = event.created_at and ${isTo} and ${isIn}
     limit 1), false)`;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
-import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS } from "../events/contract.ts";
+import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS, readTime } from "../events/contract.ts";
 import { WEBHOOK_FORMATS } from "../webhook-formats/contract.ts";
 
 export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
@@ -162,8 +162,21 @@ export const webhook = named(
     last_delivery_at: isoTime.nullable(),
     last_status: z.number().int().nullable(),
     disabled_reason: z.string().nullable(),
+    failing_since: isoTime.nullable().describe("Time of the first failed attempt since the last success."),
+    previous_secret_until: isoTime
+      .nullable()
+      .describe(
+        "Until this time deliveries also carry a signature with the previous secret; null: no longer.",
+      ),
   }),
 );
+
+const attemptFigures = {
+  succeeded: z.number().int(),
+  failed: z.number().int(),
+  median_ms: z.number().nullable().describe("Median duration of an attempt; null without attempts."),
+  p95_ms: z.number().nullable().describe("95 of 100 attempts take at most this long."),
+};
 
 const deliveryLog = named(
   "DeliveryLog",
@@ -186,6 +199,21 @@ const deliveryLog = named(
     request_payload: z.unknown(),
     response_body: z.string().nullable(),
     created_at: isoTime,
+  }),
+);
+
+const figures = named(
+  "WebhookFigures",
+  z.object({
+    since: isoTime.describe(
+      "Start of the first step; later than the period if the limit of attempts is reached.",
+    ),
+    step_seconds: z.number().int(),
+    is_cut: z
+      .boolean()
+      .describe("Whether only the newest 50,000 attempts of the instance are counted, because the period has more."),
+    total: z.object(attemptFigures),
+    steps: z.array(z.object({ at: isoTime, ...attemptFigures })),
   }),
 );
 
@@ -236,10 +264,7 @@ const TEST_REFUSAL =
 
 const webhookId = rowId;
 
-const since = boundedText(64)
-  .check(z.iso.datetime({ offset: true, error: "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z" }))
-  .transform((text) => new Date(text))
-  .describe("Events recorded at or after this time.");
+const since = readTime.describe("Events recorded at or after this time.");
 const tag = "Webhooks";
 
 const globalWebhook = named(
@@ -445,7 +470,12 @@ export const webhooksContract = {
     tag,
     summary: "Send all failed events of a webhook since a time again, each with new attempts",
     message: "Failed events queued for delivery",
-    input: z.object({ id: instanceId, webhookId, since }),
+    input: z.object({
+      id: instanceId,
+      webhookId,
+      since,
+      dry_run: z.boolean().default(false).describe("true: only counts the events, and sends nothing."),
+    }),
     output: z.object({ queued: z.number().int() }),
   }),
   getGlobalWebhook: route({
@@ -471,9 +501,36 @@ export const webhooksContract = {
       event: boundedText(100).optional(),
       event_id: boundedText(64).optional(),
       success: boundedText(8).pipe(z.stringbool()).optional(),
+      status_code: z.coerce.number().int().min(100).max(599).optional(),
+      from: readTime.optional().describe("Attempts at or after this time."),
+      to: readTime.optional().describe("Attempts before this time."),
     }),
     output: z.array(deliveryLog),
     beside: z.object({ pagination }),
+  }),
+  getDeliveryLog: route({
+    http: "GET /api/v1/instances/:id/webhook-logs/:logId",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Get one delivery attempt",
+    message: "Webhook log",
+    input: z.object({ id: instanceId, logId: rowId }),
+    output: deliveryLog,
+  }),
+  getWebhookFigures: route({
+    http: "GET /api/v1/instances/:id/webhook-figures",
+    access: "instance",
+    role: "admin",
+    tag,
+    summary: "Get successes, failures and durations of the delivery attempts of the last day or week",
+    message: "Figures of the webhooks",
+    input: z.object({
+      id: instanceId,
+      webhook_id: rowId.optional(),
+      period: z.enum(["day", "week"]).default("day"),
+    }),
+    output: figures,
   }),
   retryDeliveryLog: route({
     http: "POST /api/v1/webhook-logs/:logId/retry",

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { DELIVERY_JOB_GROUP_SQL, DELIVERY_JOB_REF_SQL } from "../events/events.ts";
-import { lockWebhook } from "./find-webhook.ts";
+import { getWebhook, lockWebhook } from "./find-webhook.ts";
 
 const DELIVERIES_AT_ONCE = 2_000;
 
@@ -25,6 +25,21 @@ export async function recoverDeliveries(
     if (!last || failed.length < DELIVERIES_AT_ONCE) return { queued, lane };
     after = last;
   }
+}
+
+/** The number of deliveries that `recoverDeliveries` would queue. */
+export async function countFailed(
+  db: Db,
+  { id, webhookId, since }: { id: number; webhookId: number; since: Date },
+): Promise<number> {
+  await getWebhook(db, id, webhookId);
+  const { rows } = await sql<{ failed: number }>`
+    select count(*)::int as failed from delivery d
+    where webhook_id = ${webhookId} and status in ('failed', 'discarded') and created_at >= ${since}
+      and exists (select from event e where e.event_id = d.event_id and e.created_at = d.created_at)`.execute(
+    db,
+  );
+  return rows[0]?.failed ?? 0;
 }
 
 interface FailedDeliveryPage {

@@ -31,6 +31,7 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),
     format_token: token === null ? null : SECRET_MASK,
+    previous_secret_until: isOverlapping(row, new Date()) ? row.previous_until : null,
   };
 }
 
@@ -71,14 +72,16 @@ type Secrets = Pick<WebhookRow, "id" | "secret" | "previous_secret" | "previous_
 
 /** The signing secrets of a delivery: the current one and, for a while after a change, the previous one. */
 export function openSecrets(row: Secrets, box: SecretBox, now = new Date()): [string, ...string[]] {
-  const isOverlapping =
-    row.previous_secret !== null && row.previous_until !== null && row.previous_until > now;
   return [
     box.open(row.secret, webhookEncryptionContext("secret", row.id)),
-    ...(isOverlapping && row.previous_secret
+    ...(isOverlapping(row, now) && row.previous_secret
       ? [box.open(row.previous_secret, webhookEncryptionContext("previous_secret", row.id))]
       : []),
   ];
+}
+
+function isOverlapping({ previous_secret, previous_until }: Omit<Secrets, "secret">, now: Date): boolean {
+  return previous_secret !== null && previous_until !== null && previous_until > now;
 }
 
 /** Shows enough to recognise a secret, and too little to use it. */

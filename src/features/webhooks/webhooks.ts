@@ -9,8 +9,9 @@ import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
+import { readWebhookFigures } from "./read-webhook-figures.ts";
 import { receiverHandlers } from "./receiver-handlers.ts";
-import { recoverDeliveries } from "./recover-deliveries.ts";
+import { countFailed, recoverDeliveries } from "./recover-deliveries.ts";
 import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
@@ -36,6 +37,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
     ...otherHandlers(deps),
     ...sendingHandlers(deps),
     ...deliveryLogHandlers(deps.db, deps.baseUrl),
+    getWebhookFigures: ({ input }) => readWebhookFigures(deps.db, input),
     ...resendHandlers(deps),
     ...globalWebhookHandlers(deps),
     ...receiverHandlers(deps),
@@ -132,6 +134,7 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
   const test = createWebhookTest(deps);
   return {
     async recoverWebhook({ input }) {
+      if (input.dry_run) return { queued: await countFailed(db, input) };
       const { queued, lane } = await recoverDeliveries(db, input);
       announceChange(engine, lane);
       return { queued };

@@ -1,0 +1,112 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { setUpWebhookStory } from "../../../test/webhook-story.ts";
+
+const story = setUpWebhookStory();
+const { addWebhook, receive, logs, delivery } = story;
+
+const addAttempts = (webhookId: number, ageMs: number, durations: number[], status: number) =>
+  sql`insert into attempt (event_id, event_at, event, webhook_id, webhook_name, account_id, instance_id, url,
+      attempt, trigger, success, status_code, duration_ms, created_at)
+    select 'evt_x', now(), 'message.received', ${webhookId}, 'w', 1, ${story.shop.id}, 'http://x', 1, 'auto',
+      ${status < 300}, ${status}, d, now() - ${ageMs} * interval '1 millisecond'
+    from unnest(${durations}::int[]) d`.execute(story.gateway.database.db);
+
+test("the figures of the webhooks count successes and failures by the hour, with their durations", async () => {
+  const { shop } = story;
+  const mine = await addWebhook();
+  const other = await addWebhook({ name: "Other", is_active: false });
+  await addAttempts(mine.id, 3_600_000, [10, 20, 30], 200);
+  await addAttempts(mine.id, 3_600_000, [1_000], 500);
+  await addAttempts(other.id, 7_200_000, [5], 200);
+  const { data } = await shop.client.getWebhookFigures({ id: shop.id });
+  expect(data).toMatchObject({ step_seconds: 3_600, is_cut: false, total: { succeeded: 4, failed: 1 } });
+  expect(data.steps).toHaveLength(24);
+  expect(data.steps.at(-2)).toMatchObject({ succeeded: 3, failed: 1, median_ms: 25, p95_ms: 854 });
+  expect(data.steps.at(-1)).toMatchObject({ succeeded: 0, failed: 0, median_ms: null, p95_ms: null });
+  const { data: one } = await shop.client.getWebhookFigures({
+    id: shop.id,
+    webhook_id: other.id,
+    period: "week",
+  });
+  expect(one.steps).toHaveLength(28);
+  expect(one.total).toEqual({ succeeded: 1, failed: 0, median_ms: 5, p95_ms: 5 });
+});
+
+test("the figures of an instance with more attempts than the limit begin later, and say so", async () => {
+  const { shop } = story;
+  const webhook = await addWebhook();
+  await addAttempts(webhook.id, 10 * 3_600_000, [7], 200);
+  await addAttempts(webhook.id, 3_600_000, new Array<number>(50_000).fill(9), 200);
+  const { data } = await shop.client.getWebhookFigures({ id: shop.id });
+  expect(data).toMatchObject({ is_cut: true, total: { succeeded: 50_000 } });
+  expect(data.steps).toHaveLength(2);
+});
+
+test("attempts are found by their status and time, and each can be read alone", async () => {
+  const { shop, receiver } = story;
+  const webhook = await addWebhook();
+  receiver.respond(503);
+  const { event_id } = await receive("Hello");
+  await delivery(event_id, webhook.id, ({ attempts }) => attempts === 1);
+  const [log] = await logs({ status_code: 503 });
+  expect(log).toMatchObject({ event_id, success: false, status_code: 503 });
+  expect(await logs({ status_code: 500 })).toEqual([]);
+  const at = log?.created_at ?? "";
+  expect(await logs({ from: at })).toHaveLength(1);
+  expect(await logs({ to: at })).toEqual([]);
+  const { data } = await shop.client.getDeliveryLog({ id: shop.id, logId: log?.id ?? 0 });
+  expect(data).toEqual(log);
+  const stranger = await story.gateway.connectInstance();
+  await expect(
+    stranger.client.getDeliveryLog({ id: stranger.id, logId: log?.id ?? 0 }),
+  ).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("events are found by the state of their delivery and their time", async () => {
+  const { shop, receiver } = story;
+  const webhook = await addWebhook({ retry_enabled: false });
+  const good = await receive("Good");
+  await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
+  receiver.respond(500);
+  const bad = await receive("Bad");
+  await delivery(bad.event_id, webhook.id, ({ status }) => status === "failed");
+  const find = async (filter: Partial<Parameters<typeof shop.client.listEvents>[0]>) =>
+    (await shop.client.listEvents({ id: shop.id, ...filter })).data.map(({ event_id }) => event_id);
+  expect(await find({ status: "failed" })).toEqual([bad.event_id]);
+  expect(await find({ status: "delivered", webhook_id: webhook.id })).toEqual([good.event_id]);
+  expect(await find({ status: "delivered", webhook_id: webhook.id + 1_000 })).toEqual([]);
+  expect(await find({ event: "message.received", from: bad.created_at })).toEqual([bad.event_id]);
+  expect(await find({ event: "message.received", to: bad.created_at })).toEqual([good.event_id]);
+});
+
+test("a recovery tells beforehand how many events it would send, and sends none of them", async () => {
+  const { shop, receiver } = story;
+  const webhook = await addWebhook({ retry_enabled: false });
+  receiver.respond(500);
+  const { event_id } = await receive("Lost");
+  await delivery(event_id, webhook.id, ({ status }) => status === "failed");
+  const recover = (dry_run: boolean, since = "2020-01-01T00:00:00Z") =>
+    shop.client.recoverWebhook({ id: shop.id, webhookId: webhook.id, since, dry_run });
+  expect((await recover(true)).data).toEqual({ queued: 1 });
+  expect((await recover(true, new Date(Date.now() + 60_000).toISOString())).data).toEqual({ queued: 0 });
+  expect(await delivery(event_id, webhook.id)).toMatchObject({ status: "failed" });
+  receiver.respond(200);
+  expect((await recover(false)).data).toEqual({ queued: 1 });
+  await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
+});
+
+test("a webhook shows since when it fails, and how long its previous secret is valid", async () => {
+  const { shop, receiver } = story;
+  const webhook = await addWebhook();
+  expect(webhook).toMatchObject({ failing_since: null, previous_secret_until: null });
+  receiver.respond(500);
+  await receive("Hello");
+  const read = async () => (await shop.client.listWebhooks({ id: shop.id })).data[0];
+  await waitUntil(async () => (await read())?.failing_since);
+  const change = { id: shop.id, webhookId: webhook.id, rotate_secret: true, overlap_seconds: 3_600 };
+  const { data } = await shop.client.updateWebhook(change);
+  const until = Date.parse(data.previous_secret_until ?? "");
+  expect(Math.abs(until - Date.now() - 3_600_000)).toBeLessThan(60_000);
+});
