@@ -4,7 +4,7 @@ import { CheckMark } from "./check-mark.tsx";
 interface CheckListProps<Value extends string> {
   label: string;
   hint?: string;
-  options: readonly { value: Value; text: string }[];
+  options: readonly { value: Value; text: string; hint?: string }[];
   value: readonly Value[];
   onChange(value: Value[]): void;
 }
@@ -24,7 +24,10 @@ export function CheckList<Value extends string>(props: CheckListProps<Value>) {
         {options.map((option) => (
           <Checkbox key={option.value} value={option.value} className="check">
             <CheckMark />
-            {option.text}
+            <span>
+              {option.text}
+              {option.hint && <span className="hint">{option.hint}</span>}
+            </span>
           </Checkbox>
         ))}
       </div>

@@ -211,7 +211,9 @@ const figures = named(
     step_seconds: z.number().int(),
     is_cut: z
       .boolean()
-      .describe("Whether only the newest 50,000 attempts of the instance are counted, because the period has more."),
+      .describe(
+        "Whether only the newest 50,000 attempts of the instance are counted, because the period has more.",
+      ),
     total: z.object(attemptFigures),
     steps: z.array(z.object({ at: isoTime, ...attemptFigures })),
   }),

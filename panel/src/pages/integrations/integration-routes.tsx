@@ -6,5 +6,10 @@ const integrations = createRoute({
   path: "/integrations",
   component: lazyRouteComponent(() => import("./integrations-page.tsx"), "IntegrationsPage"),
 });
+const integration = createRoute({
+  getParentRoute: () => instanceRoute,
+  path: "/integrations/$provider",
+  component: lazyRouteComponent(() => import("./integration-page.tsx"), "IntegrationPage"),
+});
 
-export const integrationRoutes = [integrations] as const;
+export const integrationRoutes = [integrations, integration] as const;

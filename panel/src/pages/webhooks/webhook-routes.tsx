@@ -1,10 +1,57 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { instanceRoute } from "../../shell/instance-route.tsx";
+import { readAttemptFilter, readEventFilter, readPeriod } from "./filters.ts";
 
-const webhooks = createRoute({
+const frame = createRoute({
   getParentRoute: () => instanceRoute,
   path: "/webhooks",
+  component: lazyRouteComponent(() => import("./webhooks-frame.tsx"), "WebhooksFrame"),
+});
+const list = createRoute({
+  getParentRoute: () => frame,
+  path: "/",
+  validateSearch: readPeriod,
   component: lazyRouteComponent(() => import("./webhooks-page.tsx"), "WebhooksPage"),
 });
+const create = createRoute({
+  getParentRoute: () => frame,
+  path: "/new",
+  component: lazyRouteComponent(() => import("./new-webhook-page.tsx"), "NewWebhookPage"),
+});
+const events = createRoute({
+  getParentRoute: () => frame,
+  path: "/events",
+  validateSearch: readEventFilter,
+  component: lazyRouteComponent(() => import("./events-page.tsx"), "EventsPage"),
+});
+const event = createRoute({
+  getParentRoute: () => frame,
+  path: "/events/$eventId",
+  component: lazyRouteComponent(() => import("./event-page.tsx"), "EventPage"),
+});
+const attempts = createRoute({
+  getParentRoute: () => frame,
+  path: "/attempts",
+  validateSearch: readAttemptFilter,
+  component: lazyRouteComponent(() => import("./attempts-page.tsx"), "AttemptsPage"),
+});
+const attempt = createRoute({
+  getParentRoute: () => frame,
+  path: "/attempts/$logId",
+  component: lazyRouteComponent(() => import("./attempt-page.tsx"), "AttemptPage"),
+});
+const detail = createRoute({
+  getParentRoute: () => frame,
+  path: "/$webhookId",
+  validateSearch: readPeriod,
+  component: lazyRouteComponent(() => import("./webhook-page.tsx"), "WebhookPage"),
+});
+const edit = createRoute({
+  getParentRoute: () => frame,
+  path: "/$webhookId/edit",
+  component: lazyRouteComponent(() => import("./edit-webhook-page.tsx"), "EditWebhookPage"),
+});
 
-export const webhookRoutes = [webhooks] as const;
+const pages = [list, create, events, event, attempts, attempt, detail, edit] as const;
+
+export const webhookRoutes = [frame.addChildren([...pages])] as const;

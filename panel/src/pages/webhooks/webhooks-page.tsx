@@ -1,7 +1,91 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { PageHead } from "../../components/page-head.tsx";
+import { LinkButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { SectionHead } from "../../components/section-head.tsx";
+import { FailureWords } from "./failure-words.tsx";
+import { WebhookPlots } from "./webhook-plots.tsx";
+import { stateOf, WebhookPill, WebhookSentence } from "./webhook-state.tsx";
+import { lastFailureQuery, type Webhook, webhooksQuery } from "./webhooks-queries.ts";
 
 export function WebhooksPage() {
   const t = useTranslations("webhooks");
-  return <PageHead title={t("title")} />;
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/" });
+  const { data, error, isPending, refetch } = useQuery(webhooksQuery(id));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (isPending) return <LoadingState />;
+  if (data.length === 0)
+    return (
+      <Blank title={t("emptyTitle")} help={t("emptyHelp")}>
+        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="main">
+          {t("addFirst")}
+        </LinkButton>
+      </Blank>
+    );
+  const working = data.filter((webhook) => ["working", "waiting"].includes(stateOf(webhook))).length;
+  return (
+    <>
+      <SectionHead title={t("title")} lead={t("summary", { total: data.length, working })}>
+        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="main">
+          {t("add")}
+        </LinkButton>
+      </SectionHead>
+      <ul className="rows" aria-label={t("title")}>
+        {data.map((webhook) => (
+          <WebhookRow key={webhook.id} id={id} webhook={webhook} />
+        ))}
+      </ul>
+      <WebhookPlots id={id} period={period} />
+    </>
+  );
+}
+
+function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
+  const t = useTranslations("webhooks");
+  const params = { id, webhookId: String(webhook.id) };
+  const state = stateOf(webhook);
+  return (
+    <li className="row">
+      <div>
+        <h3>
+          <Link to="/instances/$id/webhooks/$webhookId" params={params}>
+            {webhook.name}
+          </Link>
+        </h3>
+        <p className="address">{webhook.url}</p>
+      </div>
+      <div className="stack">
+        <div className="buttons">
+          <WebhookPill webhook={webhook} />
+        </div>
+        <WebhookSentence webhook={webhook} />
+        {(state === "failing" || state === "stopped") && <LastFailure id={id} webhookId={webhook.id} />}
+      </div>
+      <LinkButton
+        to="/instances/$id/webhooks/$webhookId"
+        params={params}
+        aria-label={t("openNamed", { name: webhook.name })}
+      >
+        {t("open")}
+      </LinkButton>
+    </li>
+  );
+}
+
+/** The newest failure in words, with the way to its attempt. */
+export function LastFailure({ id, webhookId }: { id: number; webhookId: number }) {
+  const t = useTranslations("webhooks");
+  const { data } = useQuery(lastFailureQuery(id, webhookId));
+  if (!data) return null;
+  return (
+    <FailureWords attempt={data}>
+      <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: String(data.id) }}>
+        {t("openFailure")}
+      </LinkButton>
+    </FailureWords>
+  );
 }

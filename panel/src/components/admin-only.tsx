@@ -1,0 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslations } from "use-intl";
+import { sessionQuery } from "../api/queries.ts";
+import { Notice } from "./notice.tsx";
+
+/** Tells an agent why a page is empty, instead of offering what the gateway would refuse. */
+export function AdminOnly({ children }: { children: ReactNode }) {
+  const t = useTranslations("webhooks");
+  const { data } = useQuery(sessionQuery);
+  if (data?.user.role !== "agent") return children;
+  return (
+    <Notice tone="note" title={t("adminOnly")}>
+      <p>{t("adminOnlyHelp")}</p>
+    </Notice>
+  );
+}

@@ -1,0 +1,161 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { AdminOnly } from "../../components/admin-only.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { SectionHead } from "../../components/section-head.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { NotFoundPage } from "../not-found-page.tsx";
+import { IntegrationForm, useSaveIntegration } from "./integration-form.tsx";
+import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
+import { IntegrationTest } from "./integration-test.tsx";
+import "./integrations.css";
+import {
+  type Integration,
+  integrationsQuery,
+  PROVIDER_NAMES,
+  PROVIDERS,
+  type Provider,
+} from "./integrations-queries.ts";
+
+export function IntegrationPage() {
+  const { provider } = useParams({ from: "/shell/instances/$id/integrations/$provider" });
+  const known = PROVIDERS.find((one) => one === provider);
+  if (known === undefined) return <NotFoundPage />;
+  return (
+    <AdminOnly>
+      <OneIntegration key={known} provider={known} />
+    </AdminOnly>
+  );
+}
+
+function OneIntegration({ provider }: { provider: Provider }) {
+  const t = useTranslations("integrations");
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const { data, error, refetch } = useQuery(integrationsQuery(id));
+  const integration = data?.find((one) => one.provider === provider);
+  const save = useSaveIntegration({ id, provider, isNew: integration === undefined });
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  return (
+    <>
+      <SectionHead
+        title={PROVIDER_NAMES[provider]}
+        lead={t(`${provider}.purpose`)}
+        trail={
+          <Link to="/instances/$id/integrations" params={{ id }}>
+            {t("title")}
+          </Link>
+        }
+      >
+        <IntegrationPill integration={integration} />
+      </SectionHead>
+      {integration ? <Saved id={id} integration={integration} /> : <Beginning provider={provider} />}
+      <IntegrationForm
+        key={integration?.updated_at}
+        provider={provider}
+        saved={integration?.config}
+        save={save}
+      />
+    </>
+  );
+}
+
+/** What to do in the other program first. */
+function Beginning({ provider }: { provider: Provider }) {
+  const t = useTranslations("integrations");
+  return (
+    <section className="plate">
+      <h3>{t("before", { name: PROVIDER_NAMES[provider] })}</h3>
+      <ol className="steps">
+        {(["one", "two", "three"] as const).map((step) => (
+          <li key={step}>
+            <span>{t(`${provider}.steps.${step}`)}</span>
+          </li>
+        ))}
+      </ol>
+      <p>
+        <a href={`/docs/waygate/${provider}`}>{t("guide", { name: PROVIDER_NAMES[provider] })}</a>
+      </p>
+    </section>
+  );
+}
+
+function Saved({ id, integration }: { id: number; integration: Integration }) {
+  const t = useTranslations("integrations");
+  const { provider, last_success_at, paused_chats } = integration;
+  return (
+    <>
+      <section className="plate">
+        <IntegrationSentence integration={integration} />
+        <LastError integration={integration} />
+        {last_success_at !== null && (
+          <p className="hint">
+            {t.rich("lastSuccess", { when: () => <RelativeTime at={last_success_at} /> })}
+          </p>
+        )}
+        {paused_chats.length > 0 && (
+          <>
+            <h4>{t("pausedChats")}</h4>
+            <ul className="dots">
+              {paused_chats.map(({ chat }) => (
+                <li key={chat} className="code">
+                  {chat}
+                </li>
+              ))}
+            </ul>
+            <p className="hint">{t("pausedChatsHelp")}</p>
+          </>
+        )}
+        <Actions id={id} integration={integration} />
+        <p>
+          <a href={`/docs/waygate/${provider}`}>{t("guide", { name: PROVIDER_NAMES[provider] })}</a>
+        </p>
+      </section>
+      <IntegrationTest id={id} provider={provider} />
+    </>
+  );
+}
+
+function Actions({ id, integration: { provider, enabled } }: { id: number; integration: Integration }) {
+  const t = useTranslations();
+  const name = PROVIDER_NAMES[provider];
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const onSettled = () => queries.invalidateQueries({ queryKey: ["instances", id] });
+  const toggle = useMutation({
+    mutationFn: () => gateway.saveIntegration({ id, provider, enabled: !enabled }),
+    onSuccess: () => showToast(t(enabled ? "integrations.switchedOff" : "integrations.switchedOn", { name })),
+    onSettled,
+  });
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteIntegration({ id, provider }),
+    onSuccess: async () => {
+      showToast(t("integrations.removed", { name }));
+      await navigate({ to: "/instances/$id/integrations", params: { id } });
+    },
+    onSettled,
+  });
+  return (
+    <>
+      <FaultNotice error={toggle.error ?? remove.error} />
+      <div className="buttons">
+        <ActionButton isPending={toggle.isPending} onPress={() => toggle.mutate()}>
+          {t(enabled ? "integrations.switchOff" : "integrations.switchOn")}
+        </ActionButton>
+        <ConfirmDialog
+          label={t("common.delete")}
+          title={t("integrations.deleteTitle", { name })}
+          consequence={t(`integrations.${provider}.deleteHelp`)}
+          confirmLabel={t("integrations.deleteConfirm")}
+          onConfirm={() => remove.mutate()}
+        />
+      </div>
+    </>
+  );
+}

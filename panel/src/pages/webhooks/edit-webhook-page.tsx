@@ -1,0 +1,50 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { SectionHead } from "../../components/section-head.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { NotFoundPage } from "../not-found-page.tsx";
+import { BackToWebhooks } from "./new-webhook-page.tsx";
+import { toDraft, type toWebhookInput } from "./webhook-draft.ts";
+import { WebhookForm } from "./webhook-form.tsx";
+import { webhooksQuery } from "./webhooks-queries.ts";
+
+export function EditWebhookPage() {
+  const t = useTranslations();
+  const { id, webhookId } = useParams({ from: "/shell/instances/$id/webhooks/$webhookId/edit" });
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const { data, error, refetch } = useQuery(webhooksQuery(id));
+  const save = useMutation({
+    mutationFn: (input: ReturnType<typeof toWebhookInput>) =>
+      gateway.updateWebhook({ id, webhookId: Number(webhookId), ...input }),
+    onSuccess: async () => {
+      showToast(t("common.saved"));
+      await navigate({ to: "/instances/$id/webhooks/$webhookId", params: { id, webhookId } });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  const webhook = data.find((one) => one.id === Number(webhookId));
+  if (!webhook) return <NotFoundPage />;
+  return (
+    <>
+      <SectionHead
+        title={t("webhooks.editTitle", { name: webhook.name })}
+        lead={t("webhooks.editLead")}
+        trail={<BackToWebhooks id={id} />}
+      />
+      <WebhookForm
+        id={id}
+        first={toDraft(webhook)}
+        submitLabel={t("common.save")}
+        mutation={save}
+        onSubmit={(input) => save.mutate(input)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import { useTranslations } from "use-intl";
+import { Notice } from "../../components/notice.tsx";
+import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
+
+interface FailureWordsProps {
+  attempt: AttemptResult & { error?: string | null };
+  /** What can be done here. */
+  children?: ReactNode;
+}
+
+/** Why a delivery failed and what to do, in words. */
+export function FailureWords({ attempt, children }: FailureWordsProps) {
+  const t = useTranslations("webhooks.failure");
+  const kind = failureKindOf(attempt);
+  const status = String(attempt.status_code ?? "");
+  return (
+    <Notice tone="stop" title={t(`${kind}.cause`, { status })}>
+      <p>{t(`${kind}.remedy`)}</p>
+      {attempt.error && <p className="hint code">{attempt.error}</p>}
+      {children && <div className="buttons">{children}</div>}
+    </Notice>
+  );
+}

@@ -1,0 +1,72 @@
+const DELIVERY_STATES = ["pending", "retrying", "delivered", "failed", "parked", "discarded"] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The filter of the events, as it stands in the address of their page. */
+export interface EventFilter {
+  event?: string;
+  webhook?: number;
+  state?: DeliveryState;
+  from?: string;
+  to?: string;
+}
+
+/** The filter of the delivery attempts. */
+export interface AttemptFilter {
+  result?: "succeeded" | "failed";
+  webhook?: number;
+  status?: number;
+  event?: string;
+  from?: string;
+  to?: string;
+}
+
+/** The time that the plots show. */
+export interface Period {
+  period?: "day" | "week";
+}
+
+type Search = Record<string, unknown>;
+
+/** Whatever an address contains, a filter has only valid values. */
+export function readEventFilter(search: Search): EventFilter {
+  const state = DELIVERY_STATES.find((one) => one === search.state);
+  return { ...readCommon(search), ...(state && { state }) };
+}
+
+export function readAttemptFilter(search: Search): AttemptFilter {
+  const { result } = search;
+  const status = readNumber(search.status, 599);
+  return {
+    ...readCommon(search),
+    ...((result === "succeeded" || result === "failed") && { result }),
+    ...(status !== undefined && status >= 100 && { status }),
+  };
+}
+
+export function readPeriod({ period }: Search): Period {
+  return period === "week" ? { period } : {};
+}
+
+function readCommon({ event, webhook, from, to }: Search) {
+  const id = readNumber(webhook, Number.MAX_SAFE_INTEGER);
+  const since = readTime(from);
+  const until = readTime(to);
+  return {
+    ...(typeof event === "string" && /^[a-z_.]{1,60}$/.test(event) && { event }),
+    ...(id !== undefined && { webhook: id }),
+    ...(since && { from: since }),
+    ...(until && { to: until }),
+  };
+}
+
+function readNumber(value: unknown, most: number): number | undefined {
+  const number = Number(value);
+  const isNamed = value !== undefined && value !== null && value !== "";
+  return isNamed && Number.isSafeInteger(number) && number > 0 && number <= most ? number : undefined;
+}
+
+function readTime(value: unknown): string | undefined {
+  if (typeof value !== "string" || value.length > 40) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}

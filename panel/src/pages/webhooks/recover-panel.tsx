@@ -1,0 +1,98 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { TimeField } from "../../components/time-field.tsx";
+import type { Webhook } from "./webhooks-queries.ts";
+
+const DAY_MS = 86_400_000;
+const MOVING_MS = 1_500;
+/** Rows of one page: more than these are shown as "more". */
+const MOST = 200;
+
+/** Sends everything again that failed since a time, with its number known beforehand. */
+export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) {
+  const t = useTranslations("webhooks.recover");
+  const queries = useQueryClient();
+  const [since, setSince] = useState(
+    () => webhook.failing_since ?? new Date(Date.now() - DAY_MS).toISOString(),
+  );
+  const webhookId = webhook.id;
+  const preview = useQuery({
+    queryKey: ["instances", id, "recoverable", webhookId, since],
+    queryFn: async ({ signal }) =>
+      (await gateway.recoverWebhook({ id, webhookId, since, dry_run: true }, { signal })).data.queued,
+    enabled: since !== "",
+  });
+  const recover = useMutation({
+    mutationFn: async () => (await gateway.recoverWebhook({ id, webhookId, since })).data.queued,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  const count = preview.data ?? 0;
+  return (
+    <section className="plate">
+      <h3>{t("title")}</h3>
+      <p>{t("lead")}</p>
+      <TimeField label={t("since")} value={since} onChange={setSince} />
+      <FaultNotice error={recover.error ?? preview.error} />
+      {preview.data !== undefined && <p>{t("preview", { count })}</p>}
+      {!webhook.is_active && <p className="hint">{t("inactive")}</p>}
+      <div className="buttons">
+        <ActionButton
+          isDisabled={count === 0 || !webhook.is_active}
+          isPending={recover.isPending}
+          onPress={() => recover.mutate()}
+        >
+          {t("submit", { count })}
+        </ActionButton>
+      </div>
+      {recover.data !== undefined && (
+        <RecoverProgress id={id} webhookId={webhookId} since={since} queued={recover.data} failed={count} />
+      )}
+    </section>
+  );
+}
+
+interface RecoverProgressProps {
+  id: number;
+  webhookId: number;
+  since: string;
+  queued: number;
+  /** Failed again. */
+  failed: number;
+}
+
+/** How many of the events still wait. */
+function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgressProps) {
+  const t = useTranslations("webhooks.recover");
+  const { data: waiting, error } = useQuery({
+    queryKey: ["instances", id, "recovering", webhookId, since],
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all(
+        (["pending", "retrying", "parked"] as const).map((status) =>
+          gateway.listEvents({ id, webhook_id: webhookId, status, from: since, limit: MOST }, { signal }),
+        ),
+      );
+      return lists.reduce((sum, { data }) => sum + data.length, 0);
+    },
+    refetchInterval: ({ state }) => (state.data === 0 ? false : MOVING_MS),
+  });
+  if (error) return <FaultNotice error={error} />;
+  if (waiting === undefined) return null;
+  const done = Math.max(0, queued - waiting);
+  if (waiting > 0)
+    return (
+      <div role="status">
+        <p>{waiting >= MOST ? t("many", { total: queued }) : t("progress", { done, total: queued })}</p>
+        <progress className="done" max={queued} value={done} aria-label={t("title")} />
+      </div>
+    );
+  return (
+    <Notice tone={failed > 0 ? "stop" : "go"} isUrgent>
+      <p>{failed > 0 ? t("failedAgain", { count: failed }) : t("done", { total: queued })}</p>
+    </Notice>
+  );
+}

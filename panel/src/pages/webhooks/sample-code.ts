@@ -1,0 +1,79 @@
+/** Programs that receive and verify a webhook. `place` stands where the secret belongs. */
+export function codeSamples({ place, url }: { place: string; url: string }) {
+  return {
+    node: `import { createServer } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { verifyWebhook } from "@waygate/webhooks";
+
+const secret = "${place}";
+
+createServer(async (request, response) => {
+  try {
+    // The raw bytes: a body that was parsed and written anew has another signature.
+    const body = await buffer(request);
+    const event = await verifyWebhook({ headers: request.headers, body }, { secret });
+    response.writeHead(204).end();
+    console.log(event.event, event.data);
+  } catch {
+    response.writeHead(401).end();
+  }
+}).listen(8080);`,
+    python: `from flask import Flask, abort, request
+from waygate_webhooks import verify
+
+SECRET = "${place}"
+app = Flask(__name__)
+
+@app.post("/hook")
+def hook():
+    if not verify(SECRET, request.headers, request.get_data()):
+        abort(401)
+    event = request.get_json()
+    print(event["event"], event["data"])
+    return "", 204`,
+    php: `<?php
+require 'waygate-webhooks.php';
+
+$secret = '${place}';
+$body = file_get_contents('php://input');
+if (!\\Waygate\\Webhooks\\verify($secret, $_SERVER, $body)) {
+    http_response_code(401);
+    exit;
+}
+$event = json_decode($body, true);
+http_response_code(204);
+error_log($event['event']);`,
+    go: `package main
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"time"
+
+	"example.com/you/waygate"
+)
+
+const secret = "${place}"
+
+func main() {
+	http.HandleFunc("/hook", func(response http.ResponseWriter, request *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, 1<<20))
+		if err != nil || !waygate.Verify(secret, request.Header, body, time.Now()) {
+			response.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		response.WriteHeader(http.StatusNoContent)
+		log.Println(string(body))
+	})
+	log.Fatal(http.ListenAndServe(":8080", nil))
+}`,
+    curl: `SECRET='${place}'
+BODY='{"event":"message.received","data":{}}'
+SIGNATURE="sha256=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/^.* //')"
+curl -i -X POST '${url.replaceAll("'", "%27")}' \\
+  -H 'content-type: application/json' \\
+  -H "x-waygate-signature: $SIGNATURE" \\
+  -d "$BODY"`,
+  } as const;
+}

@@ -1,0 +1,75 @@
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { readForm } from "../../api/read-form.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
+import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
+
+interface WebhookFormProps {
+  id: number;
+  first: WebhookDraft;
+  submitLabel: string;
+  mutation: { isPending: boolean; error: unknown };
+  onSubmit(input: ReturnType<typeof toWebhookInput>): void;
+}
+
+const SHOWN_FIELDS = ["name", "url", "max_attempts", "headers", "format_token"];
+
+/** Every field of a webhook. */
+export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: WebhookFormProps) {
+  const t = useTranslations();
+  const [draft, setDraft] = useState(first);
+  const change = (part: Partial<WebhookDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (draft.events.length > 0) onSubmit(toWebhookInput(draft, readForm(event.currentTarget)));
+  };
+  // A fault of one header stands at the field of all of them.
+  const fields = Object.fromEntries(
+    Object.entries(toFault(mutation.error).fields).map(([name, issue]) => [
+      name.split(".")[0] ?? name,
+      issue,
+    ]),
+  );
+  const isShown = Object.keys(fields).some((name) => SHOWN_FIELDS.includes(name));
+  return (
+    <Form className="stack" onSubmit={submit} validationErrors={fields}>
+      <section className="plate">
+        <h3>{t("webhooks.form.where")}</h3>
+        <FormField
+          name="url"
+          type="url"
+          label={t("webhooks.form.url")}
+          hint={t("webhooks.form.urlHint")}
+          placeholder="https://example.com/hook"
+          defaultValue={first.url}
+          autoComplete="off"
+          maxLength={2048}
+        />
+        <FormField
+          name="name"
+          label={t("webhooks.form.name")}
+          hint={t("webhooks.form.nameHint")}
+          defaultValue={first.name}
+          autoComplete="off"
+          maxLength={100}
+        />
+      </section>
+      <EventFields draft={draft} change={change} />
+      <DeliveryFields draft={draft} change={change} />
+      {!isShown && <FaultNotice error={mutation.error} />}
+      <div className="buttons">
+        <ActionButton kind="main" type="submit" isPending={mutation.isPending}>
+          {submitLabel}
+        </ActionButton>
+        <LinkButton to="/instances/$id/webhooks" params={{ id }}>
+          {t("common.cancel")}
+        </LinkButton>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,136 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { SectionHead } from "../../components/section-head.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { NotFoundPage } from "../not-found-page.tsx";
+import { CodeSamples } from "./code-samples.tsx";
+import { BackToWebhooks } from "./new-webhook-page.tsx";
+import { RecoverPanel } from "./recover-panel.tsx";
+import { RotatePanel } from "./rotate-panel.tsx";
+import { WebhookPlots } from "./webhook-plots.tsx";
+import { stateOf, WebhookPill, WebhookSentence } from "./webhook-state.tsx";
+import { WebhookTest } from "./webhook-test.tsx";
+import { LastFailure } from "./webhooks-page.tsx";
+import { type Webhook, webhooksQuery } from "./webhooks-queries.ts";
+
+export function WebhookPage() {
+  const { id, webhookId } = useParams({ from: "/shell/instances/$id/webhooks/$webhookId" });
+  const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/$webhookId" });
+  const { data, error, refetch } = useQuery(webhooksQuery(id));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  const webhook = data.find((one) => one.id === Number(webhookId));
+  if (!webhook) return <NotFoundPage />;
+  const hasTrouble = ["failing", "stopped"].includes(stateOf(webhook));
+  return (
+    <>
+      <SectionHead
+        title={webhook.name}
+        lead={<span className="address">{webhook.url}</span>}
+        trail={<BackToWebhooks id={id} />}
+      >
+        <WebhookPill webhook={webhook} />
+      </SectionHead>
+      <section className="plate">
+        <WebhookSentence webhook={webhook} />
+        {hasTrouble && <LastFailure id={id} webhookId={webhook.id} />}
+        <WebhookFacts webhook={webhook} />
+        <WebhookActions id={id} webhook={webhook} />
+      </section>
+      <div className="columns">
+        <WebhookTest id={id} webhookId={webhook.id} />
+        <RecoverPanel key={webhook.id} id={id} webhook={webhook} />
+      </div>
+      <WebhookPlots id={id} webhookId={webhook.id} period={period} />
+      <RotatePanel id={id} webhook={webhook} />
+      <CodeSamples url={webhook.url} />
+    </>
+  );
+}
+
+function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const t = useTranslations("webhooks");
+  const { last_delivery_at, last_status, ordering, retry_enabled, max_attempts, exclude, headers } = webhook;
+  const names = Object.keys(headers);
+  return (
+    <Facts
+      facts={[
+        {
+          name: t("facts.last"),
+          value: last_delivery_at === null ? t("facts.never") : <RelativeTime at={last_delivery_at} />,
+        },
+        { name: t("facts.answer"), value: last_status ?? t("facts.never") },
+        {
+          name: t("facts.events"),
+          value: webhook.events.length === 0 ? t("facts.usual") : webhook.events.join(", "),
+        },
+        {
+          name: t("facts.attempts"),
+          value: retry_enabled ? t("facts.upTo", { count: max_attempts }) : t("facts.one"),
+        },
+        { name: t("facts.ordering"), value: t(`orderName.${ordering}`) },
+        ...(exclude.length > 0 ? [{ name: t("form.exclude"), value: exclude.join(", ") }] : []),
+        ...(names.length > 0 ? [{ name: t("form.headers"), value: names.join(", ") }] : []),
+      ]}
+    />
+  );
+}
+
+function WebhookActions({ id, webhook }: { id: number; webhook: Webhook }) {
+  const t = useTranslations();
+  const { id: webhookId, name, is_active } = webhook;
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const onSettled = () => queries.invalidateQueries({ queryKey: ["instances", id] });
+  const toggle = useMutation({
+    mutationFn: () => gateway.updateWebhook({ id, webhookId, is_active: !is_active }),
+    onSuccess: () => showToast(t(is_active ? "webhooks.paused" : "webhooks.resumed", { name })),
+    onSettled,
+  });
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteWebhook({ id, webhookId }),
+    onSuccess: async () => {
+      showToast(t("webhooks.removed", { name }));
+      await navigate({ to: "/instances/$id/webhooks", params: { id } });
+    },
+    onSettled,
+  });
+  return (
+    <>
+      <FaultNotice error={toggle.error ?? remove.error} />
+      <div className="buttons">
+        <LinkButton
+          to="/instances/$id/webhooks/$webhookId/edit"
+          params={{ id, webhookId: String(webhookId) }}
+        >
+          {t("common.edit")}
+        </LinkButton>
+        <ActionButton isPending={toggle.isPending} onPress={() => toggle.mutate()}>
+          {t(is_active ? "webhooks.pause" : "webhooks.resume")}
+        </ActionButton>
+        <ConfirmDialog
+          label={t("common.delete")}
+          title={t("webhooks.deleteTitle", { name })}
+          consequence={t("webhooks.deleteHelp")}
+          confirmLabel={t("webhooks.deleteConfirm")}
+          onConfirm={() => remove.mutate()}
+        />
+        <Link to="/instances/$id/webhooks/attempts" params={{ id }} search={{ webhook: webhookId }}>
+          {t("webhooks.itsAttempts")}
+        </Link>
+        <Link to="/instances/$id/webhooks/events" params={{ id }} search={{ webhook: webhookId }}>
+          {t("webhooks.itsEvents")}
+        </Link>
+      </div>
+      {is_active && <p className="hint">{t("webhooks.pauseHelp")}</p>}
+    </>
+  );
+}

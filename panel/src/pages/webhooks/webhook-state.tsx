@@ -1,0 +1,68 @@
+import { useTranslations } from "use-intl";
+import type { Tone } from "../../components/lamp.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { StatePill } from "../../components/state-pill.tsx";
+import type { Delivery, Webhook } from "./webhooks-queries.ts";
+
+type State = "off" | "stopped" | "failing" | "waiting" | "working";
+
+const TONES: Readonly<Record<State, Tone>> = {
+  off: "rest",
+  stopped: "stop",
+  failing: "stop",
+  waiting: "note",
+  working: "go",
+};
+
+export function stateOf(webhook: Webhook): State {
+  if (!webhook.is_active) return webhook.disabled_reason === null ? "off" : "stopped";
+  if (webhook.failing_since !== null) return "failing";
+  return webhook.last_delivery_at === null ? "waiting" : "working";
+}
+
+export function WebhookPill({ webhook }: { webhook: Webhook }) {
+  const t = useTranslations("webhooks.state");
+  const state = stateOf(webhook);
+  return <StatePill tone={TONES[state]}>{t(state)}</StatePill>;
+}
+
+/** The state of a webhook as a sentence. */
+export function WebhookSentence({ webhook }: { webhook: Webhook }) {
+  const t = useTranslations("webhooks.sentence");
+  const { failing_since, last_delivery_at, disabled_reason } = webhook;
+  const state = stateOf(webhook);
+  const since = failing_since ?? "";
+  const last = last_delivery_at ?? "";
+  if (state === "failing") return <p>{t.rich("failing", { when: () => <RelativeTime at={since} /> })}</p>;
+  if (state === "working") return <p>{t.rich("working", { when: () => <RelativeTime at={last} /> })}</p>;
+  if (state === "stopped") return <p>{t("stopped", { reason: disabled_reason ?? "" })}</p>;
+  return <p>{t(state)}</p>;
+}
+
+const DELIVERY_TONES: Readonly<Record<Delivery["status"], Tone>> = {
+  pending: "wait",
+  retrying: "wait",
+  parked: "wait",
+  delivered: "go",
+  failed: "stop",
+  discarded: "rest",
+};
+
+export function DeliveryPill({ status }: Pick<Delivery, "status">) {
+  const t = useTranslations("webhooks.delivery");
+  return <StatePill tone={DELIVERY_TONES[status]}>{t(status)}</StatePill>;
+}
+
+export function AttemptPill({ attempt: { success, status_code } }: { attempt: AttemptOutcome }) {
+  const t = useTranslations("webhooks");
+  return (
+    <StatePill tone={success ? "go" : "stop"}>
+      {status_code === null ? t("noAnswer") : t("answered", { status: String(status_code) })}
+    </StatePill>
+  );
+}
+
+interface AttemptOutcome {
+  success: boolean;
+  status_code: number | null;
+}

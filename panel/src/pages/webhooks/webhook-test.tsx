@@ -1,0 +1,82 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
+import { gateway } from "../../api/gateway.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { FailureWords } from "./failure-words.tsx";
+import type { Attempt } from "./webhooks-queries.ts";
+
+/** Sends a signed test event and shows how it was answered. */
+export function WebhookTest({ id, webhookId, isMain }: { id: number; webhookId: number; isMain?: boolean }) {
+  const t = useTranslations("webhooks.test");
+  const queries = useQueryClient();
+  const test = useMutation({
+    mutationFn: () => testAndRead(id, webhookId),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  return (
+    <section className="plate">
+      <h3>{t("title")}</h3>
+      <p>{t("lead")}</p>
+      <div className="buttons">
+        <ActionButton
+          kind={isMain ? "main" : "plain"}
+          isPending={test.isPending}
+          onPress={() => test.mutate()}
+        >
+          {test.isPending ? t("sending") : t("send")}
+        </ActionButton>
+      </div>
+      <FaultNotice error={test.error} />
+      {test.data && <Answer id={id} attempt={test.data} />}
+    </section>
+  );
+}
+
+/** The attempt of a test, also of one that failed. */
+async function testAndRead(id: number, webhookId: number): Promise<Attempt> {
+  const logId = await gateway.testWebhook({ id, webhookId }).then(
+    ({ data }) => data.log_id,
+    (error: unknown) => {
+      const logged = error instanceof WaygateError ? Number(error.details?.log_id) : Number.NaN;
+      if (Number.isNaN(logged)) throw error;
+      return logged;
+    },
+  );
+  return (await gateway.getDeliveryLog({ id, logId })).data;
+}
+
+function Answer({ id, attempt }: { id: number; attempt: Attempt }) {
+  const t = useTranslations("webhooks.test");
+  const { success, status_code, duration_ms, response_body } = attempt;
+  const more = (
+    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: String(attempt.id) }}>
+      {t("details")}
+    </LinkButton>
+  );
+  return (
+    <>
+      {success ? (
+        <Notice tone="go" isUrgent title={t("ok", { status: String(status_code), duration: duration_ms })}>
+          <p>{t("okHelp")}</p>
+          <div className="buttons">{more}</div>
+        </Notice>
+      ) : (
+        <FailureWords attempt={attempt}>{more}</FailureWords>
+      )}
+      {status_code !== null && (
+        <>
+          <h4>{t("answer")}</h4>
+          {response_body ? (
+            <CodeSample text={response_body} label={t("answer")} />
+          ) : (
+            <p className="hint">{t("noBody")}</p>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,30 @@
+import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { AdminOnly } from "../../components/admin-only.tsx";
+import "./webhooks.css";
+
+/** Links between the three lists: where events go, what happened, and what was sent. */
+export function WebhooksFrame() {
+  const t = useTranslations("webhooks");
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  return (
+    <AdminOnly>
+      <nav className="section-links" aria-label={t("navigation")}>
+        <Link
+          to="/instances/$id/webhooks"
+          params={{ id }}
+          activeOptions={{ exact: true, includeSearch: false }}
+        >
+          {t("addresses")}
+        </Link>
+        <Link to="/instances/$id/webhooks/events" params={{ id }} activeOptions={{ includeSearch: false }}>
+          {t("eventsTitle")}
+        </Link>
+        <Link to="/instances/$id/webhooks/attempts" params={{ id }} activeOptions={{ includeSearch: false }}>
+          {t("attemptsTitle")}
+        </Link>
+      </nav>
+      <Outlet />
+    </AdminOnly>
+  );
+}
