@@ -37,7 +37,7 @@ function compose(node: unknown, bases: readonly Base[]): unknown {
   if (Array.isArray(node)) return node.map((item) => compose(item, bases));
   if (typeof node !== "object" || node === null) return node;
   const schema = node as JsonSchema;
-  const base = schema.properties && bases.find((one) => hasFieldsOf(schema, one));
+  const base = schema.properties && !hasConstant(schema) && bases.find((one) => hasFieldsOf(schema, one));
   if (!base) return mapValues(schema, (value) => compose(value, bases));
   const { properties = {}, required = [], type, ...rest } = schema;
   const reference = { $ref: `#/components/schemas/${base.name}` };
@@ -56,6 +56,11 @@ function compose(node: unknown, bases: readonly Base[]): unknown {
     ],
     ...others,
   };
+}
+
+/** A field that tells alternatives apart stands in the schema itself, where generators look for it. */
+function hasConstant({ properties = {} }: JsonSchema): boolean {
+  return Object.values(properties).some((field) => "const" in field);
 }
 
 function hasFieldsOf({ properties = {}, required = [] }: JsonSchema, base: Base): boolean {

@@ -50,7 +50,10 @@ function toJsonSchema(schema: z.ZodType, io: SchemaDirection): JsonSchema {
     unrepresentable: "any",
     metadata: NAMED_METADATA,
     override: ({ zodSchema, jsonSchema }) => {
-      if (isDate(zodSchema._zod.def)) Object.assign(jsonSchema, { type: "string", format: "date-time" });
+      const { def } = zodSchema._zod;
+      if (isDate(def)) Object.assign(jsonSchema, { type: "string", format: "date-time" });
+      if (def.type === "union" && "discriminator" in def)
+        Object.assign(jsonSchema, discriminatorOf(def as z.core.$ZodDiscriminatedUnionDef));
     },
   });
   return tidySchema(json as JsonSchema, io);
@@ -65,6 +68,17 @@ const NAMED_METADATA = {
   },
 } as z.core.$ZodRegistry<Record<string, unknown>>;
 
+/** Which field tells the alternatives apart; OpenAPI allows it only between components. */
+function discriminatorOf({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): object {
+  const names = options.map(schemaName);
+  if (names.includes(undefined)) return {};
+  const mapping = options.flatMap((option, nth) => {
+    const values = [...(option._zod.propValues?.[discriminator] ?? [])];
+    return values.map((value) => [String(value), `#/$defs/${names[nth]}`]);
+  });
+  return { discriminator: { propertyName: discriminator, mapping: Object.fromEntries(mapping) } };
+}
+
 /** A Date, or a Date that is serialised as ISO text. */
 function isDate(def: z.core.$ZodTypeDef): boolean {
   if (def.type === "date") return true;
@@ -75,7 +89,7 @@ function isDate(def: z.core.$ZodTypeDef): boolean {
 
 function renameReferences(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === "$ref") schema.$ref = names.get(String(value)) ?? value;
+    if (typeof value === "string") schema[keyword] = names.get(value) ?? value;
     else if (typeof value === "object" && value !== null) renameReferences(value as JsonSchema, names);
   }
   return schema;

@@ -15,8 +15,43 @@ export function tidySchema(schema: JsonSchema, io: SchemaDirection): JsonSchema 
   // Later versions add fields to responses.
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   if (isAnyText(schema.propertyNames)) delete schema.propertyNames;
+  if (io === "output") omitRespelled(schema);
+  if (Array.isArray(schema.anyOf)) mergeTexts(schema, schema.anyOf as JsonSchema[]);
   mergeNull(schema);
   return schema;
+}
+
+/** Omits fields that a response repeats in camelCase: in many languages both would get the same name. */
+function omitRespelled(schema: JsonSchema): void {
+  const { properties = {}, required } = schema;
+  if (schema.type !== "object") return;
+  for (const name of Object.keys(properties).filter((one) => one.includes("_"))) {
+    const respelled = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (respelled === name || !Object.hasOwn(properties, respelled)) continue;
+    delete properties[respelled];
+    if (required) schema.required = required.filter((one) => one !== respelled);
+    const { description, ...field } = properties[name] as JsonSchema;
+    const note = [description, `Also as \`${respelled}\`.`].filter(Boolean).join(" ");
+    properties[name] = { ...field, description: note };
+  }
+}
+
+/** Joins the enums among alternatives, and omits a text that another alternative allows, too. */
+function mergeTexts(schema: JsonSchema, alternatives: readonly JsonSchema[]): void {
+  const enums = alternatives.filter((one) => one.type === "string" && Array.isArray(one.enum));
+  const isAnyShort = alternatives.some(
+    (one) => one.type === "string" && !one.minLength && !one.pattern && !one.enum && one.const === undefined,
+  );
+  const rest = alternatives.filter((one) => !enums.includes(one) && !(isAnyShort && one.const === ""));
+  const joined = { type: "string", enum: [...new Set(enums.flatMap((one) => one.enum))] };
+  const kept = enums.length > 1 ? [joined, ...rest] : [...enums, ...rest];
+  if (kept.length === alternatives.length) return;
+  if (kept.length > 1) {
+    schema.anyOf = kept;
+    return;
+  }
+  delete schema.anyOf;
+  Object.assign(schema, { ...kept[0], ...schema });
 }
 
 /** JSON numbers are exact in this range. Without the format, clients in some languages read 32 bits. */
