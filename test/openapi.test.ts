@@ -9,6 +9,7 @@ import { contract } from "../src/contract.ts";
 import { EVENT_NAMES } from "../src/features/events/contract.ts";
 import { DELIVERY_HEADERS } from "../src/features/webhooks/delivery-headers.ts";
 import { packageVersion } from "../src/platform/config/package-version.ts";
+import { toOpenApi30 } from "../src/platform/openapi/to-openapi-30.ts";
 import { describeApi } from "../src/processes/describe-api.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -19,6 +20,28 @@ test("the OpenAPI document of the whole contract is valid OpenAPI 3.1", async ()
   const { valid, errors } = await new Validator().validate(structuredClone(describeApi(contract)));
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
+});
+
+test("the document in OpenAPI 3.0 is valid, and has the same operations and every event", async () => {
+  const older = toOpenApi30(describeApi(contract)) as Record<string, object> & {
+    components: { schemas: object };
+  };
+  const { valid, errors } = await new Validator().validate(structuredClone(older));
+  expect(errors).toBeUndefined();
+  expect(valid).toBe(true);
+  expect(older.openapi).toBe("3.0.3");
+  expect(Object.keys(older.paths ?? {})).toEqual(Object.keys(document.paths as object));
+  const events = Object.keys(older.components.schemas).filter((name) => name.endsWith("Event"));
+  expect(events.length).toBeGreaterThanOrEqual(EVENT_NAMES.length);
+  expect(JSON.stringify(older)).not.toMatch(/"type":\[|"type":"null"|"const":|"prefixItems":/);
+});
+
+test("no two fields of a schema have the same name in camelCase, which generated clients give them", () => {
+  const clashes = [...schemasIn(schemas, "")].flatMap(([at, { properties = {} }]) => {
+    const names = Object.keys(properties as object).map((name) => name.replaceAll("_", "").toLowerCase());
+    return new Set(names).size === names.length ? [] : [at];
+  });
+  expect(clashes).toEqual([]);
 });
 
 test("every route of the contract is one operation with its own method and path", () => {

@@ -1,6 +1,7 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Env } from "../platform/config/config.ts";
 import { helpExamples } from "./help-examples.ts";
+import type { PrintOptions } from "./print-openapi.ts";
 
 /** The commands that run or describe the gateway. */
 export function addServerCommands(program: Command, env: Env): void {
@@ -90,15 +91,23 @@ function addMcp(program: Command, env: Env): void {
 function addOpenApi(program: Command): void {
   program
     .command("openapi")
-    .description("print the OpenAPI 3.1 description of the HTTP API, as JSON")
+    .description("print the OpenAPI description of the HTTP API, as JSON")
     .option("--output <file>", "write it to this file instead of standard output")
+    .addOption(
+      new Option("--openapi-version <version>", "version of OpenAPI: 3.1, or 3.0 for generators of clients")
+        .choices(["3.1", "3.0"] as const)
+        .default("3.1"),
+    )
     .addHelpText(
       "after",
-      helpExamples("waygate openapi --output openapi.json", "waygate openapi | jq .paths"),
+      helpExamples(
+        "waygate openapi | jq .paths",
+        "waygate openapi --openapi-version 3.0 --output openapi-3.0.json",
+      ),
     )
-    .action(async ({ output }: { output?: string }) => {
+    .action(async (options: PrintOptions) => {
       const { printOpenApi } = await import("./print-openapi.ts");
-      await printOpenApi(output);
+      await printOpenApi(options);
     });
 }
 
