@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs what the test of generated clients needs from Debian, where that is possible; without it parts are skipped.
+set -euo pipefail
+packages=()
+command -v java > /dev/null || packages+=(default-jre-headless)
+command -v go > /dev/null || packages+=(golang-go)
+imports="import dateutil, urllib3, pydantic; assert pydantic.VERSION.startswith('1.')"
+python3 -c "$imports" 2> /dev/null || /usr/bin/python3 -c "$imports" 2> /dev/null ||
+  packages+=(python3 python3-dateutil python3-pydantic python3-urllib3)
+if [ "${#packages[@]}" -eq 0 ]; then exit 0; fi
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get > /dev/null; then
+  echo "Not installed, so tests of generated clients will be skipped: ${packages[*]}" >&2
+  exit 0
+fi
+if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}"; } > /dev/null 2>&1; then
+  echo "Could not be installed, so tests of generated clients will be skipped: ${packages[*]}" >&2
+fi
