@@ -4,6 +4,7 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages ./packages
+COPY panel/package.json ./panel/
 # No dependency needs an install script.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
@@ -11,6 +12,7 @@ COPY src ./src
 COPY migrations ./migrations
 COPY examples ./examples
 COPY scripts ./scripts
+COPY panel ./panel
 RUN npm run --silent build
 # What development needs stays behind in this stage.
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
@@ -18,6 +20,9 @@ RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 RUN rm -r node_modules/@waygate
 
 FROM node:24-bookworm-slim
+LABEL org.opencontainers.image.title="Waygate" \
+      org.opencontainers.image.description="Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions" \
+      org.opencontainers.image.licenses="Apache-2.0"
 # FFMPEG=true adds it: then any sound file becomes a voice note, not only ogg/opus.
 ARG FFMPEG=false
 RUN if [ "$FFMPEG" = "true" ]; then \

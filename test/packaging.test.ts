@@ -29,7 +29,7 @@ describe("the Dockerfile", () => {
 
   test("uses known instructions only, and begins each stage with Debian slim and Node 24", () => {
     const words = lines.map((line) => line.split(/\s/)[0] ?? "");
-    const known = ["FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "VOLUME", "EXPOSE"];
+    const known = ["FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "VOLUME", "EXPOSE", "LABEL"];
     const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
     // The command of a health check continues on its own line.
     expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
@@ -54,6 +54,24 @@ describe("the Dockerfile", () => {
       lines.findLastIndex((line) => line.startsWith("FROM ")),
     );
     expect(text).toMatch(/^ENTRYPOINT \["node", "bin\/waygate\.mjs"\]$/m);
+  });
+
+  test("has every workspace of the lock file before it installs the dependencies", () => {
+    const { workspaces } = JSON.parse(read("package.json")) as { workspaces: string[] };
+    const before = lines.slice(
+      0,
+      lines.findIndex((line) => line.startsWith("RUN npm ci")),
+    );
+    const copied = before.flatMap((line) => line.split(/\s+/).slice(1, -1));
+    const isCopied = (folder: string) =>
+      [folder, `${folder}/package.json`, folder.split("/")[0]].some((path) => copied.includes(path ?? ""));
+    expect(workspaces.filter((folder) => !isCopied(folder))).toEqual([]);
+  });
+
+  test("labels the image with its licence, and with the description of the package", () => {
+    const { description, license } = JSON.parse(read("package.json"));
+    expect(of("LABEL").join(" ")).toContain(`image.description="${description}"`);
+    expect(of("LABEL").join(" ")).toContain(`image.licenses="${license}"`);
   });
 
   test("sets existing settings only", () => {
@@ -369,8 +387,27 @@ describe("the files for contributors", () => {
     expect(field.attributes.render).toBe("json");
     expect(read(".github/pull_request_template.md")).toContain("`waygate doctor --json`");
     expect(field.validations.required).toBe(true);
-    const ids = body.flatMap(({ id = [] }: Json) => id);
-    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test.each(listFiles(".github/ISSUE_TEMPLATE").filter((path) => !path.endsWith("config.yml")))(
+    "%s is a form with a name, a label and fields of different names",
+    (path) => {
+      const { name, description, labels, body }: Json = parse(read(path));
+      expect(name && description).toBeTruthy();
+      expect(labels).toHaveLength(1);
+      const ids = body.flatMap(({ id = [] }: Json) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.length).toBeGreaterThan(1);
+    },
+  );
+
+  test("start a development container that has Chromium and the dependencies, as a user other than root", () => {
+    const { onCreateCommand, remoteUser, image } = JSON.parse(read(".devcontainer/devcontainer.json"));
+    expect(existsSync(join(ROOT, onCreateCommand.split(" ")[1]))).toBe(true);
+    expect(onCreateCommand).toContain("npm ci");
+    expect(remoteUser).toBe("node");
+    // The same Node as the image that users run.
+    expect(/:(\d+)-/.exec(image)?.[1]).toBe(/^FROM node:(\d+)-/m.exec(read("Dockerfile"))?.[1]);
   });
 });
 
