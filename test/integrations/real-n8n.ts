@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
@@ -22,10 +22,17 @@ export interface RealN8n {
   readonly url: string;
   /** As somebody imports a file; before the first start. */
   importWorkflow(workflow: WorkflowFile): Promise<void>;
+  /** Installs a packed community node, as npm does; before the first start. */
+  installNode(tarball: string): Promise<void>;
+  /** Sends a request of the editor, signed in as the owner. Returns the `data` of its response. */
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
+  request(method: string, path: string, body?: object): Promise<any>;
+  /** The cookie of the editor, signed in as the owner. */
+  signedInCookie(): Promise<string>;
   /** Resolves as soon as its webhooks are there, those of active workflows perhaps not yet. */
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Activates a workflow and waits until its webhook is there. */
+  /** Activates a workflow and waits until the webhook of its node Webhook is there. */
   activate(id: string): Promise<void>;
   deactivate(id: string): Promise<void>;
   /** How executions of a workflow have ended, newest first. */
@@ -75,6 +82,17 @@ export async function openN8n(program: string): Promise<RealN8n> {
     );
   }
 
+  function signInWhenReady(): Promise<void> {
+    return waitUntil(
+      () =>
+        signIn().then(
+          () => true,
+          () => false,
+        ),
+      STARTS_WITHIN_MS,
+    );
+  }
+
   const kill = async () => {
     const child = running;
     running = undefined;
@@ -100,21 +118,31 @@ export async function openN8n(program: string): Promise<RealN8n> {
       await waitUntil(isUp, STARTS_WITHIN_MS);
     },
     kill,
+    async installNode(tarball) {
+      const nodes = join(folder.path, ".n8n", "nodes");
+      await mkdir(nodes, { recursive: true });
+      await writeFile(join(nodes, "package.json"), '{"name":"installed-nodes","private":true}\n');
+      // n8n provides what a node names as its peer.
+      const flags = ["--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", "--offline"];
+      await promisify(execFile)("npm", ["install", ...flags, tarball], { cwd: nodes });
+    },
+    async request(method, path, body) {
+      if (cookie === "") await signInWhenReady();
+      return call(method, path, body);
+    },
+    async signedInCookie() {
+      if (cookie === "") await signInWhenReady();
+      return cookie;
+    },
     async activate(id) {
-      await waitUntil(
-        () =>
-          signIn().then(
-            () => true,
-            () => false,
-          ),
-        STARTS_WITHIN_MS,
-      );
+      await signInWhenReady();
       const { versionId, nodes } = await call("GET", `/workflows/${id}`);
       await call("POST", `/workflows/${id}/activate`, { versionId });
       const webhook = (nodes as WorkflowFile["nodes"]).find(({ type }) => type === "n8n-nodes-base.webhook");
+      if (webhook === undefined) return;
       // An unknown method is refused in another way once the path is there.
       await waitUntil(async () => {
-        const response = await fetch(`${url}/webhook/${webhook?.parameters.path}`, { method: "DELETE" });
+        const response = await fetch(`${url}/webhook/${webhook.parameters.path}`, { method: "DELETE" });
         return (await response.text()).includes("not registered for DELETE");
       });
     },
