@@ -1,4 +1,4 @@
-// Packs the three packages of a checkout, installs each into an empty folder, and prints their sizes and dependencies as
+// Packs the four packages of a checkout, installs each into an empty folder, and prints their sizes and dependencies as
 // Markdown. `npm run sizes`, or `npm run sizes -- <another checkout>`, whose dependencies are installed.
 import { execFileSync } from "node:child_process";
 import {
@@ -20,7 +20,7 @@ const HEAVIEST = 10;
 
 const scratch = mkdtempSync(join(tmpdir(), "waygate-sizes-"));
 try {
-  const measured = ["packages/webhooks", "packages/client", "."]
+  const measured = ["packages/webhooks", "packages/client", "packages/n8n-nodes-waygate", "."]
     .filter((folder) => existsSync(join(checkout, folder, "package.json")))
     .map(measure)
     .reverse();
@@ -37,7 +37,9 @@ function measure(folder) {
   mkdirSync(home);
   writeFileSync(join(home, "package.json"), '{"private":true}\n');
   const quiet = ["--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"];
-  npm(home, ["install", "--silent", ...quiet, join(scratch, filename)]);
+  // n8n provides the library of its nodes.
+  const peers = name.startsWith("n8n-nodes-") ? ["--legacy-peer-deps"] : [];
+  npm(home, ["install", "--silent", ...quiet, ...peers, join(scratch, filename)]);
   const lock = JSON.parse(readFileSync(join(home, "package-lock.json"), "utf8"));
   const packages = Object.entries(lock.packages)
     .filter(([path]) => path !== "" && existsSync(join(home, path)))

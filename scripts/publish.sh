@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Publishes the three packages of this repository, the small ones first. `--dry-run` shows what would be published, and
+# Publishes the four packages of this repository, the small ones first. `--dry-run` shows what would be published, and
 # changes nothing. Run it in a clean checkout: it removes the guard against publishing by mistake.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,6 +23,6 @@ publish() {
   fi
 }
 
-for folder in packages/webhooks packages/client .; do
+for folder in packages/webhooks packages/client packages/n8n-nodes-waygate .; do
   (cd "$folder" && publish "${1:-}")
 done

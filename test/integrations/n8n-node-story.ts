@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packWorkspace } from "../installed-packages.ts";
 import { type IntegrationStory, newPerson, startIntegrationStory, waitUntil } from "../integration-story.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { startFakeChatModel } from "./fake-chat-model.ts";
 import { installN8n, runsHere, VERSIONS } from "./install-n8n.ts";
 import { openN8n, type RealN8n } from "./real-n8n.ts";
 
@@ -83,8 +84,17 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
   const waygate = (name: string, parameters: Record<string, unknown>) => node(name, NODE, 1, parameters);
 
   /** Saves a workflow and activates it; returns its id. */
-  async function run(name: string, nodes: readonly WorkflowNode[]): Promise<string> {
-    const { id } = await n8n.request("POST", "/workflows", chain(name, nodes));
+  async function run(
+    name: string,
+    nodes: readonly WorkflowNode[],
+    beside: { nodes: readonly WorkflowNode[]; connections: object } = { nodes: [], connections: {} },
+  ): Promise<string> {
+    const workflow = chain(name, nodes);
+    const { id } = await n8n.request("POST", "/workflows", {
+      ...workflow,
+      nodes: [...nodes, ...beside.nodes],
+      connections: { ...workflow.connections, ...beside.connections },
+    });
     await n8n.activate(id);
     await waitUntil(async () => (await webhooks()).length === 1);
     return id;
@@ -233,5 +243,45 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     expect(text).toContain("The number is not on the network.");
     expect(await story.receivedBy(ana, 1)).toEqual(["Hello"]);
     await end(id);
+  });
+
+  tell("sends a text as the tool of an AI agent", async () => {
+    const ana = newPerson();
+    const model = await startFakeChatModel({ To: ana, Text: "From your assistant" });
+    try {
+      const openAi = await n8n.request("POST", "/credentials", {
+        name: "Model",
+        type: "openAiApi",
+        data: { apiKey: "none", url: model.url },
+      });
+      const agent = node("AI Agent", "@n8n/n8n-nodes-langchain.agent", 2.2, {
+        promptType: "define",
+        text: "={{ $json.data.message.text }}",
+        options: {},
+      });
+      const chatModel = {
+        ...node("Model", "@n8n/n8n-nodes-langchain.lmChatOpenAi", 1.2, {
+          model: { __rl: true, mode: "id", value: "fake" },
+          options: {},
+        }),
+        credentials: { openAiApi: { id: openAi.id, name: openAi.name } },
+      };
+      const tool = node("Send a text", "n8n-nodes-waygate.waygateTool", 1, {
+        number: "={{ $fromAI('To', 'Phone number', 'string') }}",
+        text: "={{ $fromAI('Text', 'The text', 'string') }}",
+      });
+      const to = (type: string) => ({ [type]: [[{ node: "AI Agent", type, index: 0 }]] });
+      const id = await run("Agent", [trigger(), agent], {
+        nodes: [chatModel, tool],
+        connections: { Model: to("ai_languageModel"), "Send a text": to("ai_tool") },
+      });
+      await story.receive(newPerson(), "Tell Ana, please");
+      expect(await story.receivedBy(ana, 1)).toEqual(["From your assistant"]);
+      expect((await lastExecution(id, "success")).text).toContain("I have sent it.");
+      expect(model.requests).toHaveLength(2);
+      await end(id);
+    } finally {
+      model.stop();
+    }
   });
 });

@@ -14,12 +14,15 @@ export type GatewayResponse =
 export class GatewayRefusal extends Error {
   override readonly name = "GatewayRefusal";
   readonly statusCode: number;
+  /** Of the gateway; empty if something else has answered. */
+  readonly code: string;
   /** The code of the gateway and its details, for people. */
   readonly description: string;
 
-  constructor(message: string, statusCode: number, description: string) {
+  constructor(message: string, statusCode: number, code: string, description: string) {
     super(message);
     this.statusCode = statusCode;
+    this.code = code;
     this.description = description;
   }
 }
@@ -51,16 +54,17 @@ function toRefusal(
 ): GatewayRefusal {
   const message = textOf(envelope?.message);
   if (message === "") {
-    return new GatewayRefusal(`The response has the status ${statusCode}.`, statusCode, NOT_A_GATEWAY);
+    return new GatewayRefusal(`The response has the status ${statusCode}.`, statusCode, "", NOT_A_GATEWAY);
   }
   const retryAfter = textOf(headers["retry-after"]);
+  const code = textOf(envelope?.code);
   const about = [
-    textOf(envelope?.code),
+    code,
     retryAfter === "" ? "" : `Try again after ${retryAfter} s.`,
     envelope?.details === undefined ? "" : JSON.stringify(envelope.details),
     textOf(envelope?.request_id),
   ];
-  return new GatewayRefusal(message, statusCode, about.filter((one) => one !== "").join(" · "));
+  return new GatewayRefusal(message, statusCode, code, about.filter((one) => one !== "").join(" · "));
 }
 
 function nextCursorOf(pagination: unknown): string | undefined {

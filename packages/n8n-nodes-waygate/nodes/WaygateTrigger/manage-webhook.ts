@@ -74,7 +74,7 @@ async function request(
     });
     return response.kind === "json" ? response.data : undefined;
   } catch (error) {
-    const isGone = method === "DELETE" && error instanceof GatewayRefusal && error.statusCode === 404;
+    const isGone = method === "DELETE" && error instanceof GatewayRefusal && error.code === "NOT_FOUND";
     if (isGone) return undefined;
     throw toNodeError(context.getNode(), error);
   }

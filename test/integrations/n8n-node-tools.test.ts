@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cp, mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packWorkspace } from "../installed-packages.ts";
+import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { ROOT } from "../source-files.ts";
+
+const run = promisify(execFile);
+
+/** Where real products are installed; set by whoever wants these tests, which need the package registry. */
+const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
+
+const PACKAGE = join(ROOT, "packages/n8n-nodes-waygate");
+const SOURCES = ["credentials", "nodes", "package.json", "tsconfig.json", "eslint.config.mjs", "README.md"];
+
+/** n8n's own linter and types, from the package's lock file: 640 packages that `npm ci` of the checkout leaves out. */
+async function installTools(cacheFolder: string): Promise<string> {
+  const lock = await readFile(join(PACKAGE, "package-lock.json"));
+  const digest = createHash("sha256").update(lock).digest("hex").slice(0, 16);
+  const folder = join(cacheFolder, `n8n-node-tools-${digest}`);
+  const isThere = await readFile(join(folder, "node_modules/.package-lock.json")).catch(() => undefined);
+  if (isThere) return folder;
+  await mkdir(folder, { recursive: true });
+  for (const name of ["package.json", "package-lock.json"]) await cp(join(PACKAGE, name), join(folder, name));
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  await run("npm", ["ci", ...flags], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+  return folder;
+}
+
+describe.skipIf(!CACHE)(
+  CACHE ? "the n8n node" : "the n8n node: skipped without WAYGATE_INTEGRATIONS_CACHE, a folder",
+  () => {
+    let scratch: ScratchDir;
+    let folder: string;
+    let tools: string;
+
+    beforeAll(async () => {
+      tools = join(await installTools(CACHE ?? ""), "node_modules");
+      scratch = await makeScratchDir();
+      folder = join(scratch.path, "n8n-nodes-waygate");
+      for (const name of SOURCES) await cp(join(PACKAGE, name), join(folder, name), { recursive: true });
+      await symlink(tools, join(folder, "node_modules"));
+    }, 900_000);
+    afterAll(() => scratch?.remove());
+
+    /** Returns what a tool prints; throws with it if the tool fails. */
+    async function useTool(program: string, ...args: string[]): Promise<string> {
+      const options = { cwd: folder, env: { ...process.env, NO_COLOR: "1" } };
+      const { stdout, stderr } = await run(process.execPath, [join(tools, program), ...args], options).catch(
+        (error) => {
+          throw new Error(`${program} ${args.join(" ")} failed:\n${error.stdout}${error.stderr}`);
+        },
+      );
+      return stdout + stderr;
+    }
+
+    test("has neither errors nor warnings in the linter of n8n", async () => {
+      expect(await useTool("@n8n/node-cli/bin/n8n-node.mjs", "lint")).not.toMatch(/error|warning|problem/i);
+    });
+
+    test("has the types of n8n", async () => {
+      expect(await useTool("typescript/bin/tsc", "--noEmit", "-p", ".")).toBe("");
+    });
+
+    test("is published with the files that the builder of n8n makes", async () => {
+      await useTool("@n8n/node-cli/bin/n8n-node.mjs", "build");
+      const built = await readdir(join(folder, "dist"), { recursive: true });
+      const { files } = await packWorkspace("n8n-nodes-waygate", scratch.path);
+      const published = files.filter((path) => path.startsWith("dist/")).map((path) => path.slice(5));
+      const expected = [...built.filter((path) => /\.\w+$/.test(path)), "package.json"];
+      expect(published.toSorted()).toEqual(expected.toSorted());
+    });
+  },
+);
