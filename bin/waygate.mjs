@@ -19,10 +19,10 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-const main = join(dist, "src", "main.js");
+const main = join(dist, "program", "main.js");
 
 if (isStale()) build(findCompiler());
-await import(new URL("../dist/src/main.js", import.meta.url).href);
+await import(new URL("../dist/program/main.js", import.meta.url).href);
 
 function isStale() {
   if (!existsSync(main)) return true;
@@ -63,8 +63,10 @@ function build(compiler) {
     mkdirSync(old, { recursive: true });
     run(compiler, "-p", "tsconfig.build.json", "--outDir", draft);
     run(join(root, "scripts", "copy-reference-ui.mjs"), draft);
+    run(join(root, "scripts", "bundle-program.mjs"), draft);
     // The folder with main.js comes last: its time says that all is up to date.
-    for (const folder of readdirSync(draft).sort((a, b) => Number(a === "src") - Number(b === "src"))) {
+    const isLast = (folder) => Number(folder === "program");
+    for (const folder of readdirSync(draft).sort((a, b) => isLast(a) - isLast(b))) {
       replace(join(dist, folder), join(draft, folder), join(old, folder));
     }
   } finally {

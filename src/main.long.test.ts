@@ -9,7 +9,7 @@ import { packageVersion } from "./platform/config/package-version.ts";
 
 beforeAll(buildDist);
 
-const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/program/main.js", import.meta.url));
 
 /** Every command, with those that only gather others left out. */
 const COMMANDS = [

@@ -8,6 +8,7 @@ import { acquireFileLock } from "../src/platform/acquire-file-lock.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");
+const PROGRAM = join(ROOT, "dist/program/main.js");
 const SOURCES = [
   "src",
   "packages/client/src",
@@ -59,6 +60,7 @@ async function build(): Promise<void> {
   });
   // Before the programs: whoever finds these up to date uses everything.
   execFileSync(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs")]);
+  execFileSync(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), NEXT]);
   await moveIn();
   // A source may well be saved while the build runs.
   const stale = findStale(startedAt);
@@ -85,7 +87,7 @@ function findStale(savedBefore = Number.POSITIVE_INFINITY): string | undefined {
       if (builtAt < savedAt && savedAt < savedBefore) return join(folder, name);
     }
   }
-  return undefined;
+  return modifiedAt(PROGRAM) === 0 ? PROGRAM : undefined;
 }
 
 function modifiedAt(path: string): number {

@@ -30,7 +30,7 @@ export function startCli(
   { input, cwd = ROOT }: { input?: string; cwd?: string } = {},
 ): CliProcess {
   const { PATH = "", HOME = "", TMPDIR } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js"), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, "dist/program/main.js"), ...args], {
     cwd,
     env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
     stdio: ["pipe", "pipe", "pipe"],

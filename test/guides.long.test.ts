@@ -319,7 +319,7 @@ describe("JSON in the documents that no request above it returned", () => {
       WAYGATE_BASE_URL: gateway.url,
       WAYGATE_API_KEY: instance.api_key,
     };
-    const args = [join(ROOT, "dist/src/main.js"), "mcp"];
+    const args = [join(ROOT, "dist/program/main.js"), "mcp"];
     await assistant.connect(
       new StdioClientTransport({ command: process.execPath, args, stderr: "ignore", env }),
     );

@@ -346,7 +346,7 @@ describe("the npm package", () => {
   const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
 
   test("contains the program, the client and the documents of its pages, and no tests or benchmarks", () => {
-    const built = ["dist/src", "dist/migrations", "dist/examples"];
+    const built = ["dist/program", "dist/src", "dist/migrations", "dist/examples"];
     expect(files).toEqual(expect.arrayContaining(["bin", ...built, "docs", "examples"]));
     expect(files).not.toContain("dist");
     expect(files).toContain("!docs/performance");

@@ -16,7 +16,7 @@ import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
 beforeAll(buildDist);
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MAIN = `${ROOT}dist/src/main.js`;
+const MAIN = `${ROOT}dist/program/main.js`;
 const ANA = "5511988887777";
 const NOBODY = "5511999990000";
 /** The receipts may already be included in the response. */

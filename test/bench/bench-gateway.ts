@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, signIn } from "../sign-in.ts";
-import { type GatewayProgram, PRESENT } from "./gateway-program.ts";
+import { findMain, type GatewayProgram, PRESENT } from "./gateway-program.ts";
 import { CPU_RECORDER, type CpuRecorder, connectCpuRecorder } from "./profile/cpu-recorder-client.ts";
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
@@ -49,7 +49,7 @@ export async function startBenchGateway(
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
   const recorder = program.isProfiled ? ["--import", CPU_RECORDER] : [];
-  const child = spawn(program.node, [...recorder, join(program.root, "dist/src/main.js"), "serve"], {
+  const child = spawn(program.node, [...recorder, findMain(program), "serve"], {
     env: {
       PATH: process.env.PATH,
       TMPDIR: tmpdir(),

@@ -7,7 +7,7 @@ import { openBenchScratch } from "./bench-scratch.ts";
 import { benchCampaigns } from "./campaigns.ts";
 import { benchChurn } from "./churn.ts";
 import { benchExport } from "./export.ts";
-import { type GatewayProgram, PRESENT } from "./gateway-program.ts";
+import { findMain, type GatewayProgram, PRESENT } from "./gateway-program.ts";
 import { benchLists } from "./lists.ts";
 import { benchMedia } from "./media.ts";
 import { benchPairing } from "./pairing.ts";
@@ -146,7 +146,7 @@ function findPrograms(): GatewayProgram[] {
   const present = { ...PRESENT, isProfiled: values.profile };
   if (values.beside === undefined) return [present];
   const root = resolve(values.beside);
-  if (!existsSync(join(root, "dist/src/main.js")))
+  if (!existsSync(findMain({ ...present, root })))
     throw new Error(`${root} has no build. Run \`npm ci && npm run build\` in it.`);
   return [present, { ...present, name: "before", root }];
 }

@@ -37,7 +37,7 @@ describe.skipIf(!CACHE)(
       beforeAll(() => {
         const { url } = gateway;
         const env = { WAYGATE_BASE_URL: url, WAYGATE_API_KEY: shop.api_key };
-        const command = [process.execPath, join(ROOT, "dist/src/main.js"), "mcp"];
+        const command = [process.execPath, join(ROOT, "dist/program/main.js"), "mcp"];
         const server = way === "a URL" ? { url: `${url}/mcp`, apiKey: shop.api_key } : { command, env };
         inspector = openMcpInspector(program, server, era);
       });

@@ -116,7 +116,7 @@ describe("waygate listen", () => {
   });
 
   test("ends quietly and removes its webhook when nobody reads its output any more", async () => {
-    const program = join(ROOT, "dist/src/main.js");
+    const program = join(ROOT, "dist/program/main.js");
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...keys() };
     const pipe = spawn("sh", ["-c", `"${process.execPath}" "${program}" listen | head -n 1`], { env });
     let said = "";

@@ -70,7 +70,7 @@ describe("waygate try at a gateway that runs", () => {
     const client = createClient({ baseUrl: gateway.url, apiKey: key });
     expect((await client.listWebhooks({ id: kept?.id ?? 0 })).data).toEqual([]);
     const [, line = ""] = /^ {4}(WAYGATE_API_KEY=\S+ waygate send .*)$/m.exec(stdout) ?? [];
-    const waygate = `waygate() { "${process.execPath}" "${ROOT}/dist/src/main.js" "$@"; }`;
+    const waygate = `waygate() { "${process.execPath}" "${ROOT}/dist/program/main.js" "$@"; }`;
     const [, curl = ""] = /^ {4}(curl [\s\S]*?'\{.*\}')$/m.exec(stdout) ?? [];
     const shell = spawn("bash", ["--norc", "-c", `${waygate}\n${line}\n${curl}`], {
       env: { PATH: process.env.PATH },
