@@ -20,50 +20,76 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const main = join(dist, "program", "main.js");
+/** The build of the panel writes it last. */
+const panel = join(dist, "panel", "files.json");
+const SOURCES = ["src", "migrations", "examples", "packages/client/src", "packages/webhooks/src"];
+const PANEL_SOURCES = ["panel/src", "panel/index.html", "panel/vite.config.ts", "packages/client/src"];
+/** The panel contains the routes of the gateway, and no other code of it. */
+const CONTRACTS = /[/\\]contract\.ts$/;
 
-if (isStale()) build(findCompiler());
+const compiler = findTool("typescript", "bin/tsc");
+const isMainStale = isStale(main, SOURCES);
+const canBuildPanel = existsSync(join(root, "panel")) && findTool("vite", "bin/vite.js") !== undefined;
+const isPanelStale = canBuildPanel && (isStale(panel, PANEL_SOURCES) || isOlder(panel, "src", CONTRACTS));
+if (isMainStale || isPanelStale) build();
 await import(new URL("../dist/program/main.js", import.meta.url).href);
 
-function isStale() {
-  if (!existsSync(main)) return true;
+function isStale(built, sources) {
   // An installed package has no sources, only the documents and examples beside the build.
-  if (!existsSync(join(root, "src"))) return false;
-  const folders = ["src", "migrations", "examples", "packages/client/src", "packages/webhooks/src"];
-  return folders.some((name) => newest(join(root, name)) > statSync(main).mtimeMs);
+  if (!existsSync(join(root, "src"))) return !existsSync(built);
+  if (!existsSync(built)) return true;
+  return sources.some((name) => isOlder(built, name));
 }
 
-function newest(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"));
-  return Math.max(
-    0,
-    ...files.map((entry) => statSync(join(entry.parentPath ?? entry.path, entry.name)).mtimeMs),
-  );
+function isOlder(built, source, which = /./) {
+  return newest(join(root, source), which) > statSync(built).mtimeMs;
 }
 
-function findCompiler() {
+function newest(path, which) {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found?.mtimeMs ?? 0;
+  const entries = readdirSync(path, { withFileTypes: true, recursive: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((name) => which.test(name));
+  return Math.max(0, ...files.map((name) => statSync(name).mtimeMs));
+}
+
+/** The path of a program of a package; undefined if the package is not installed. */
+function findTool(name, path) {
   try {
-    return join(createRequire(import.meta.url).resolve("typescript/package.json"), "..", "bin", "tsc");
+    return join(createRequire(import.meta.url).resolve(`${name}/package.json`), "..", path);
   } catch {
     return undefined;
   }
 }
 
-/** Compiles beside and moves into place, so that nobody who starts meanwhile loads half a file. */
-function build(compiler) {
-  if (!compiler && existsSync(main)) return;
-  if (!compiler)
+function build() {
+  const canCompile = isMainStale && compiler !== undefined;
+  if (isMainStale && !canCompile && !existsSync(main))
     fail(
       "Waygate is not compiled, and TypeScript is not installed. Run npm ci, without --omit=dev, or npm run build elsewhere.",
     );
-  process.stderr.write("Waygate: compiling, once ...\n");
+  if (!canCompile && !isPanelStale) return;
+  const parts = [...(canCompile ? ["the gateway"] : []), ...(isPanelStale ? ["the panel"] : [])];
+  process.stderr.write(`Waygate: building ${parts.join(" and ")}, once ...\n`);
+  // The API works without the panel, whose address then says what to do.
+  if (isPanelStale && !run(join(root, "scripts", "build-panel.mjs")))
+    process.stderr.write("The panel could not be built: the gateway starts without it.\n");
+  if (canCompile) compile();
+}
+
+/** Compiles beside and moves into place, so that nobody who starts meanwhile loads half a file. */
+function compile() {
   const draft = join(dist, `.new-${process.pid}`);
   const old = join(dist, `.old-${process.pid}`);
   try {
     mkdirSync(old, { recursive: true });
-    run(compiler, "-p", "tsconfig.build.json", "--outDir", draft);
-    run(join(root, "scripts", "copy-reference-ui.mjs"), draft);
-    run(join(root, "scripts", "bundle-program.mjs"), draft);
+    const isCompiled = run(compiler, "-p", "tsconfig.build.json", "--outDir", draft);
+    const steps = ["copy-reference-ui.mjs", "bundle-program.mjs"];
+    if (!isCompiled || !steps.every((name) => run(join(root, "scripts", name), draft)))
+      fail("Waygate could not be compiled.");
     // The folder with main.js comes last: its time says that all is up to date.
     const isLast = (folder) => Number(folder === "program");
     for (const folder of readdirSync(draft).sort((a, b) => isLast(a) - isLast(b))) {
@@ -75,8 +101,7 @@ function build(compiler) {
 }
 
 function run(...script) {
-  const { status } = spawnSync(process.execPath, script, { cwd: root, stdio: ["ignore", 2, 2] });
-  if (status !== 0) fail("Waygate could not be compiled.");
+  return spawnSync(process.execPath, script, { cwd: root, stdio: ["ignore", 2, 2] }).status === 0;
 }
 
 function replace(place, fresh, aside) {

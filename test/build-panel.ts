@@ -25,8 +25,10 @@ async function build(): Promise<void> {
 }
 
 function isStale(): boolean {
-  const names = readdirSync(join(ROOT, "panel/src"), { recursive: true, encoding: "utf8" });
-  const files = [...names.map((name) => `panel/src/${name}`), "panel/index.html", "panel/vite.config.ts"];
+  const below = (folder: string) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`);
+  const contracts = below("src").filter((name) => name.endsWith("/contract.ts"));
+  const files = [...below("panel/src"), ...contracts, "panel/index.html", "panel/vite.config.ts"];
   const scripts = ["scripts/build-panel.mjs", "scripts/compress-panel.mjs"];
   const newest = Math.max(...[...files, ...scripts].map((name) => modifiedAt(join(ROOT, name))));
   return newest >= modifiedAt(BUILT);

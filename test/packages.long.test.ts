@@ -216,6 +216,16 @@ describe("the package of the gateway", () => {
     expect(said).toEqual([true, "function"]);
   });
 
+  test("contains the panel in its compressed form alone, with the licences of what is in it", () => {
+    const files = gateway.files.filter((path) => path.startsWith("dist/panel/"));
+    expect(files).toContain("dist/panel/files.json");
+    expect(files).toContain("dist/panel/index.html.br");
+    expect(files).toContain("dist/panel/licenses.md.gz");
+    expect(files.filter((path) => !/\.(br|gz|woff2)$|files\.json$/.test(path))).toEqual([]);
+    expect(gateway.files.filter((path) => path.startsWith("panel/"))).toEqual([]);
+    expect(gateway.size).toBeLessThan(4_000_000);
+  });
+
   test("serves on its own PostgreSQL, run by a user who may write only to the data directory", async () => {
     const data = join(scratch.path, "data");
     mkdirSync(data);
@@ -248,6 +258,18 @@ describe("the package of the gateway", () => {
         },
       );
       expect(said).toBe("sent");
+      expect(printed(/^ +http:\S+\/panel\/welcome#(\S+)$/m)).toMatch(/^[\w-]{43}$/);
+      const page = await fetch(url, { headers: { accept: "text/html" } });
+      expect(page.url).toBe(`${url}/panel/`);
+      const html = await page.text();
+      expect(html).toContain('<div id="root">');
+      for (const [, path] of html.matchAll(/(?:src|href)="(\/panel\/[^"]+)"/g)) {
+        for (const encoding of ["br", "gzip", "identity"]) {
+          const asset = await fetch(`${url}${path}`, { headers: { "accept-encoding": encoding } });
+          expect([path, asset.status]).toEqual([path, 200]);
+          expect((await asset.text()).length).toBeGreaterThan(100);
+        }
+      }
     } finally {
       await served.kill("SIGTERM");
     }

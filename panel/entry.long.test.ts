@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import { networkInterfaces } from "node:os";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { buildDist } from "../test/build-dist.ts";
+import { createTestDatabase } from "../test/database.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+import { startReceiver } from "../test/receiver.ts";
+import { makeScratchDir } from "../test/scratch-dir.ts";
+import { OWNER } from "../test/sign-in.ts";
+import { type LaunchedGateway, launchGateway } from "../test/spawn-gateway.ts";
+
+const STRONG = "gravel trombone oyster lamp";
+const TWO_MINUTES = 120_000;
+
+beforeAll(buildDist);
+
+/** A gateway that has never been started, as a process of its own. */
+async function prepareFirstStart(): Promise<() => Promise<{ gateway: LaunchedGateway; link: string }>> {
+  const database = await createTestDatabase();
+  const data = await makeScratchDir();
+  onTestFinished(async () => {
+    await database.drop();
+    await data.remove();
+  });
+  const settings = {
+    NODE_ENV: "test",
+    DATABASE_URL: database.url,
+    WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
+    WAYGATE_DATA_DIR: data.path,
+    WAYGATE_PORT: "0",
+    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
+    WAYGATE_BACKUP_AT: "off",
+    WAYGATE_MAX_LAG: "0s",
+  };
+  return async () => {
+    const gateway = launchGateway(settings);
+    onTestFinished(async () => void (await gateway.kill()));
+    await gateway.listening;
+    await expect.poll(() => gateway.output()).toMatch(/\/panel\/welcome#\S+\n[\s\S]*Owner's sign-in/);
+    return { gateway, link: /^ +(http\S+\/panel\/welcome#\S+)$/m.exec(gateway.output())?.[1] ?? "" };
+  };
+}
+
+/** The first address of this machine that is not its loopback one. */
+const LAN = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
+describeInBrowser("the way into the panel", () => {
+  let story: PanelStory;
+  beforeAll(async () => {
+    story = await startPanelStory({ WAYGATE_HOST: "0.0.0.0" });
+  });
+  afterAll(() => story?.close());
+
+  test("the printed link leads a new owner to a signed webhook within two minutes, by what is visible", async () => {
+    const { openPage, press, follow, heading } = story;
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    const start = await prepareFirstStart();
+    const { link } = await start();
+    const page = await openPage();
+    const startedAt = performance.now();
+    await page.goto(link, { waitUntil: "load" });
+    await heading(page, "Welcome");
+    await page.getByLabel("New password").fill(STRONG);
+    await press(page, "Set the password");
+    await follow(page, "Create the first instance");
+    await page.getByLabel("Name").fill("Front desk");
+    await press(page, "Create the instance");
+    await follow(page, "Go on: link it");
+    await press(page, "Scan with a sandbox phone");
+    await follow(page, "Send the first message");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.locator('[data-status="read"]').waitFor();
+    await page.getByLabel("Address of the webhook").fill(receiver.url);
+    await press(page, "Add the webhook and test it");
+    await page.getByText("Your program answered with status 200").waitFor();
+    expect(performance.now() - startedAt).toBeLessThan(TWO_MINUTES);
+  });
+
+  test("the link leaves the address at once, a weak password is refused in words, and a used link says so", async () => {
+    const { openPage, look, press, heading } = story;
+    const start = await prepareFirstStart();
+    const { link, gateway } = await start();
+    const page = await openPage();
+    await page.goto(link, { waitUntil: "load" });
+    await page.getByLabel("E-mail for later sign-ins").waitFor();
+    expect(await page.getByLabel("E-mail for later sign-ins").inputValue()).toBe("owner@localhost");
+    expect(page.url()).toBe(link.split("#")[0]);
+    await look(page, "welcome");
+    await page.getByLabel("New password").fill("password1234");
+    await press(page, "Set the password");
+    await page.getByText("This password is too easy to guess.").waitFor();
+    await look(page, "welcome-weak");
+    await page.getByLabel("New password").fill(STRONG);
+    await press(page, "Set the password");
+    await page.waitForURL("**/panel/instances");
+    const other = await openPage(DESKTOP);
+    await other.goto(link, { waitUntil: "load" });
+    await other.getByText("This link does not work any more").waitFor();
+    await look(other, "welcome-used");
+    await other.getByRole("link", { name: "Sign in" }).click();
+    await heading(other, "Sign in");
+    const [, secret = "none"] = link.split("#");
+    expect(gateway.output().split(secret)).toHaveLength(2);
+  });
+
+  test("a kill between printing and using loses nothing: the next start prints another link, and both work", async () => {
+    const { openPage } = story;
+    const start = await prepareFirstStart();
+    const first = await start();
+    await first.gateway.kill("SIGKILL");
+    const second = await start();
+    const { origin } = new URL(second.link);
+    const page = await openPage();
+    for (const link of [second.link, `${origin}/panel/welcome#${first.link.split("#")[1]}`]) {
+      await page.goto("about:blank");
+      await page.goto(link, { waitUntil: "load" });
+      await page.getByLabel("New password").waitFor();
+    }
+    const [, printed = ""] = /^Password: +(\S+) +\(shown this once/m.exec(first.gateway.output()) ?? [];
+    const login = { email: "owner@localhost", password: printed };
+    const response = await fetch(`${origin}/api/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(login),
+    });
+    expect(response.status).toBe(200);
+  });
+
+  test("a reload and a second tab keep the session, no script can read it, and a sign-out ends it in both", async () => {
+    const { url, openPage, signIn, heading, press } = story;
+    const page = await openPage(DESKTOP);
+    await signIn(page);
+    await heading(page, "Instances");
+    await page.reload({ waitUntil: "load" });
+    await heading(page, "Instances");
+    const stored =
+      "document.cookie + Object.values({ ...localStorage }) + Object.values({ ...sessionStorage })";
+    expect(await page.evaluate<string>(stored)).not.toMatch(/eyJ|__Host/);
+    const [cookie] = await page.context().cookies();
+    expect(cookie).toMatchObject({
+      name: "__Host-waygate",
+      httpOnly: true,
+      secure: true,
+      sameSite: "Strict",
+    });
+    const second = await page.context().newPage();
+    await second.goto(`${url}settings`, { waitUntil: "load" });
+    await press(second, "Sign out");
+    await heading(second, "Sign in");
+    expect(await page.context().cookies()).toEqual([]);
+    await page.reload({ waitUntil: "load" });
+    await heading(page, "Sign in");
+  });
+
+  test("another site can neither use the session nor show the panel in a frame", async () => {
+    const { url, openPage, signIn, heading } = story;
+    const page = await openPage(DESKTOP);
+    await signIn(page);
+    await heading(page, "Instances");
+    const me = `${story.gateway.url}/api/auth/me`;
+    const opened = await page.context().newPage();
+    expect((await opened.goto(me))?.status()).toBe(401);
+    // Another host of this machine is another site.
+    await opened.goto(url.replace("127.0.0.1", "localhost"), { waitUntil: "load" });
+    await heading(opened, "Sign in");
+    const headers = `{ "x-waygate-panel": "1" }`;
+    const asked = `fetch("${me}", { credentials: "include", headers: ${headers} }).then((r) => r.status, () => "refused")`;
+    expect(await withoutPolicy(opened, asked)).toBe("refused");
+    await page.reload({ waitUntil: "load" });
+    await heading(page, "Instances");
+  });
+
+  test.skipIf(LAN === undefined)(
+    "over plain HTTP from another machine, the page says that a reload signs out, and so it does",
+    async () => {
+      const { url, openPage, look, press, heading } = story;
+      const page = await openPage();
+      await page.goto(url.replace("127.0.0.1", LAN ?? ""), { waitUntil: "load" });
+      await page.getByText("This page came without HTTPS.").waitFor();
+      await look(page, "sign-in-http");
+      await page.getByLabel("E-mail").fill(OWNER.email);
+      await page.getByLabel("Password").fill(OWNER.password);
+      await press(page, "Sign in");
+      await heading(page, "Instances");
+      expect(await page.context().cookies()).toEqual([]);
+      await page.reload({ waitUntil: "load" });
+      await heading(page, "Sign in");
+    },
+  );
+});
+
+/** Evaluates in a page of the same site whose policy allows every request: that of a text. */
+async function withoutPolicy(page: Page, script: string): Promise<unknown> {
+  await page.goto(`${new URL(page.url()).origin}/openapi.json`);
+  return page.evaluate(script);
+}
