@@ -36,6 +36,7 @@ export async function packGateway(into: string): Promise<PackedPackage> {
     cwd: ROOT,
   });
   await run(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs"), built]);
+  await run(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), built]);
   await run(process.execPath, [join(ROOT, "scripts/build-panel.mjs"), built], { cwd: ROOT });
   return pack(copy, into);
 }
