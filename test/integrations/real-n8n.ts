@@ -65,7 +65,8 @@ export async function openN8n(program: string): Promise<RealN8n> {
   async function call(method: string, path: string, body?: object) {
     const response = await fetch(`${url}/rest${path}`, {
       method,
-      headers: { cookie, "content-type": "application/json" },
+      // n8n closes an idle connection after five seconds, which a request may meet.
+      headers: { cookie, "content-type": "application/json", connection: "close" },
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
