@@ -6,8 +6,8 @@ import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** New instances appear in the lists at most this often. */
-const LISTS_MS = 1_000;
+/** Lists and counts are read again at most this often, also when thousands of instances change. */
+const REFRESH_MS = 1_000;
 
 export type InstanceListPage = { data: Instance[]; pagination: { next_cursor: string | null } };
 
@@ -32,17 +32,26 @@ type StreamedState = Pick<
 > &
   Omit<Pairing, "id" | "status">;
 
+/** What is read again after changes that the cache cannot take over. */
+interface StateRefresh {
+  lists(): void;
+  counts(): void;
+}
+
 /** Follows the states of all instances until the signal aborts, and writes them into what is on show. */
 export async function followInstanceStates(client: QueryClient, signal: AbortSignal): Promise<void> {
   let waitMs = SHORTEST_WAIT_MS;
-  const refreshLists = createListRefresh(client);
+  const refresh: StateRefresh = {
+    lists: throttle(() => void client.invalidateQueries({ queryKey: ["instances", "list"] })),
+    counts: throttle(() => void client.invalidateQueries({ queryKey: ["overview"] })),
+  };
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const { stream } = await gateway.streamInstanceStates({}, { signal });
       // Between two streams changes may have passed unseen.
       if (!isFirst) void client.invalidateQueries({ queryKey: ["instances"] });
       waitMs = SHORTEST_WAIT_MS;
-      for await (const frame of readEventStream(stream)) applyFrame(client, frame, refreshLists);
+      for await (const frame of readEventStream(stream)) applyFrame(client, frame, refresh);
     } catch (error) {
       if (signal.aborted || isSignedOut(error)) return;
     }
@@ -51,12 +60,14 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
   }
 }
 
-function applyFrame(client: QueryClient, { name, data }: StreamedEvent, refreshLists: () => void): void {
-  if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refreshLists);
-  else if (name === "removed") refreshLists();
+function applyFrame(client: QueryClient, { name, data }: StreamedEvent, refresh: StateRefresh): void {
+  if (name === "ready") return;
+  refresh.counts();
+  if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refresh);
+  else refresh.lists();
 }
 
-function applyState(client: QueryClient, state: StreamedState, refreshLists: () => void): void {
+function applyState(client: QueryClient, state: StreamedState, refresh: StateRefresh): void {
   const { id, name, status, phone, jid, lid, profile_name, profile_picture_url, attention, reason } = state;
   const shown = { name, status, phone, jid, lid, profile_name, profile_picture_url, attention };
   const row = { ...shown, connection_status: status, phone_connected: phone, last_disconnect_reason: reason };
@@ -65,27 +76,29 @@ function applyState(client: QueryClient, state: StreamedState, refreshLists: () 
   client.setQueryData<InstanceState>(["instances", id, "state"], (old) => old && { ...old, ...state });
   client.setQueryData<Pairing>(["instances", id, "pairing"], (old) => old && { ...old, ...state });
   let isListed = false;
+  let isMoved = false;
   client.setQueriesData<InfiniteData<InstanceListPage>>({ queryKey: ["instances", "list"] }, (old) => {
     if (!old?.pages.some(({ data }) => data.some((one) => one.id === id))) return old;
     isListed = true;
+    isMoved ||= old.pages.some(({ data }) => data.some((one) => one.id === id && one.status !== status));
     const patch = (page: InstanceListPage) => ({
       ...page,
       data: page.data.map((one) => (one.id === id ? { ...one, ...changed } : one)),
     });
     return { ...old, pages: old.pages.map(patch) };
   });
-  if (!isListed) refreshLists();
-  // The counts by status.
-  void client.invalidateQueries({ queryKey: ["overview"] });
+  // With another status it may belong to another list, and a new instance to any.
+  if (isMoved || !isListed) refresh.lists();
 }
 
-function createListRefresh(client: QueryClient): () => void {
+/** Runs soon after the first call, and at most once per second. */
+function throttle(run: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
     if (timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
-      void client.invalidateQueries({ queryKey: ["instances", "list"] });
-    }, LISTS_MS);
+      run();
+    }, REFRESH_MS);
   };
 }

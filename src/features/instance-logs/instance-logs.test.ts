@@ -8,7 +8,9 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   await gateway.owner.sandboxBan({ id: shop.id });
-  await waitUntil(async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.status === "banned");
+  await waitUntil(
+    async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.status === "banned",
+  );
 });
 afterAll(() => gateway.stop());
 

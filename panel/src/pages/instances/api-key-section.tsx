@@ -108,7 +108,7 @@ function KeyRenewal({ id, name }: { id: number; name: string }) {
       <h3>{t("renewTitle")}</h3>
       <p className="hint">{t("renewHelp")}</p>
       <FaultNotice error={renew.error} />
-      <PickList label={t("graceLabel")} value={grace} options={options} onChange={setGrace} />
+      <PickList<Grace> label={t("graceLabel")} value={grace} options={options} onChange={setGrace} />
       <div className="buttons">
         <ConfirmDialog
           label={t("renew")}

@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { RouteLine } from "../../components/route-line.tsx";
+import { FirstRunLine } from "./first-run-line.tsx";
 import { useMayManage } from "./use-may-manage.ts";
 
 /** What an empty account shows: the way to the first message. */
@@ -9,14 +9,7 @@ export function FirstRun() {
   const mayManage = useMayManage();
   return (
     <section className="blank" aria-label={t("emptyTitle")}>
-      <RouteLine
-        isFlat
-        stations={[
-          { key: "instance", name: t("stepInstance"), detail: t("stepInstanceHelp"), state: "here" },
-          { key: "link", name: t("stepLink"), detail: t("stepLinkHelp"), state: "ahead" },
-          { key: "message", name: t("stepMessage"), detail: t("stepMessageHelp"), state: "ahead" },
-        ]}
-      />
+      <FirstRunLine step="instance" />
       {mayManage ? (
         <LinkButton to="/instances/new" kind="main">
           {t("createFirst")}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
 import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
@@ -10,6 +11,7 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { StatusPill } from "../../components/status-pill.tsx";
+import { FirstRunLine } from "./first-run-line.tsx";
 import { PairingPanel } from "./pairing-panel.tsx";
 import { PasskeyPanel } from "./passkey-panel.tsx";
 import { PhoneCodeForm } from "./phone-code-form.tsx";
@@ -30,9 +32,17 @@ export function LinkPage() {
         trail={<Link to="/instances">{t("common.back")}</Link>}
         lead={<StatusPill status={state.data.status} />}
       />
+      <FirstSteps row={row.data} />
       <Step row={row.data} state={state.data} />
     </>
   );
+}
+
+/** For an instance that was never linked before this page was opened. */
+function FirstSteps({ row: { connected_at, status } }: { row: Instance }) {
+  const [isFirst] = useState(connected_at === null);
+  if (!isFirst) return null;
+  return <FirstRunLine step={status === "connected" ? "message" : "link"} />;
 }
 
 /** What the person in front of the page can do now. */

@@ -7,7 +7,7 @@ export const home = {
     attention: "What needs you now",
     more: "{count, plural, one {And # more.} other {And # more.}}",
     showInstances: "Show the instances",
-    since: "Since <when></when>",
+    since: "Began <when></when>",
     instanceLost: "{name} is no longer connected: {status}.",
     webhook: {
       disabled: "The webhook {name} is switched off, because it failed for too long.",
@@ -34,6 +34,9 @@ export const home = {
     received: "Received",
     failed: "Not sent",
     messagesSum: "{sent} sent, {received} received, {failed} not sent.",
+    noMessages: "No message in the last 24 hours.",
+    noDeliveries:
+      "No webhook was delivered in the last 24 hours. The webhooks of an instance say where its events go.",
     deliveries: "Webhook deliveries by hour",
     delivered: "Delivered",
     attempts: "Failed attempts",

@@ -7,7 +7,7 @@ export const home = {
     attention: "Lo que le necesita ahora",
     more: "{count, plural, one {Y # más.} other {Y # más.}}",
     showInstances: "Ver las instancias",
-    since: "Desde <when></when>",
+    since: "Empezó <when></when>",
     instanceLost: "{name} ya no está conectada: {status}.",
     webhook: {
       disabled: "El webhook {name} está desactivado porque falló demasiado tiempo.",
@@ -34,6 +34,9 @@ export const home = {
     received: "Recibidos",
     failed: "No enviados",
     messagesSum: "{sent} enviados, {received} recibidos, {failed} no enviados.",
+    noMessages: "Ningún mensaje en las últimas 24 horas.",
+    noDeliveries:
+      "No se entregó ningún webhook en las últimas 24 horas. Los webhooks de una instancia dicen adónde van sus eventos.",
     deliveries: "Entregas de webhooks por hora",
     delivered: "Entregadas",
     attempts: "Intentos fallidos",

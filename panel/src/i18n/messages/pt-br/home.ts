@@ -7,7 +7,7 @@ export const home = {
     attention: "O que precisa de você agora",
     more: "{count, plural, one {E mais #.} other {E mais #.}}",
     showInstances: "Ver as instâncias",
-    since: "Desde <when></when>",
+    since: "Começou <when></when>",
     instanceLost: "{name} não está mais conectada: {status}.",
     webhook: {
       disabled: "O webhook {name} está desligado porque falhou por tempo demais.",
@@ -34,6 +34,9 @@ export const home = {
     received: "Recebidas",
     failed: "Não enviadas",
     messagesSum: "{sent} enviadas, {received} recebidas, {failed} não enviadas.",
+    noMessages: "Nenhuma mensagem nas últimas 24 horas.",
+    noDeliveries:
+      "Nenhum webhook foi entregue nas últimas 24 horas. Os webhooks de uma instância dizem para onde vão os eventos dela.",
     deliveries: "Entregas de webhooks por hora",
     delivered: "Entregues",
     attempts: "Tentativas com falha",
