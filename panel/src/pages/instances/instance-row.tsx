@@ -45,5 +45,5 @@ export function NextStep({ row: { id, name, status, network } }: { row: Instance
     return <LinkButton to="/instances/$id" params={{ id }} {...label(t("open"))} />;
   const isRunning = status === "connecting" || status === "qr_pending" || status === "passkey_required";
   const text = isRunning ? t("continueLink") : network === "sandbox" ? t("linkSandbox") : t("link");
-  return <LinkButton to="/instances/$id/link" params={{ id }} kind="main" {...label(text)} />;
+  return <LinkButton to="/instances/$id/link" params={{ id }} {...label(text)} />;
 }
