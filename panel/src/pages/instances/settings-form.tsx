@@ -30,7 +30,7 @@ export function SettingsForm({ row }: { row: Instance }) {
       <SendingPart {...part} />
       <KeepingPart {...part} />
       {Object.keys(faults).length === 0 && <FaultNotice error={save.error} />}
-      <div className="save-bar">
+      <div className="save-bar" data-changed={isChanged ? "" : undefined}>
         <ActionButton kind="main" type="submit" isDisabled={!isChanged} isPending={save.isPending}>
           {t("save")}
         </ActionButton>
@@ -63,7 +63,12 @@ function useSettings(row: Instance) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     setChecked(true);
-    if (Object.keys(findDraftFaults(draft)).length === 0) save.mutate(draft);
+    const form = event.currentTarget;
+    const [first] = Object.keys(findDraftFaults(draft));
+    if (first !== undefined) return focusField(form, first);
+    save.mutate(draft, {
+      onError: (error) => focusField(form, FORM_FIELDS[Object.keys(toFault(error).fields)[0] ?? ""]),
+    });
   };
   const reset = () => {
     setDraft(saved);
@@ -82,6 +87,11 @@ function useSettings(row: Instance) {
   const faults: Record<string, string> = Object.fromEntries([...theirs, ...ours]);
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   return { draft, set, isChanged, save, submit, reset, faults };
+}
+
+/** On a phone the field may be far above the button. */
+function focusField(form: HTMLFormElement, name: string | undefined): void {
+  form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
 }
 
 function Part({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
