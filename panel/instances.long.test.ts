@@ -161,12 +161,12 @@ describeInBrowser("the instances of the panel", () => {
     await look(page, "logs");
     await page.getByText("Only what went wrong").click();
     await expect.poll(() => entries.count()).toBe(1);
-    await page.getByLabel("What").selectOption("messages");
+    await page.getByLabel("What", { exact: true }).selectOption("messages");
     await page.getByRole("heading", { name: "No entries" }).waitFor();
     expect(new URL(page.url()).search).toBe("?failed=true&kind=messages");
     await page.getByText("Only what went wrong").click();
     await page.getByText("To +55119 9999-0004").first().waitFor();
-    await page.getByLabel("What").selectOption("api");
+    await page.getByLabel("What", { exact: true }).selectOption("api");
     await page.getByText("POST /api/v1/instances/:id/messages/text").first().waitFor();
     await look(page, "logs-requests");
     const download = page.waitForEvent("download");

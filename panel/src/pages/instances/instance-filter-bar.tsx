@@ -78,7 +78,7 @@ function InstanceSearch({ value, onChange }: { value: string; onChange(value: st
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <SearchField className="field" value={text} onChange={setText} maxLength={100}>
+    <SearchField className="field wide" value={text} onChange={setText} maxLength={100}>
       <Label>{t("search")}</Label>
       <Input placeholder={t("searchPlaceholder")} />
     </SearchField>

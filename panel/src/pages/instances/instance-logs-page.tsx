@@ -57,7 +57,7 @@ function LogFilterBar({ id, filter }: { id: number; filter: LogFilter }) {
   const kinds = Object.fromEntries(LOG_KINDS.map((one) => [one, t(`kinds.${one}`)]));
   const periods = Object.fromEntries(LOG_PERIODS.map((one) => [one, t(`periods.${one}`)]));
   return (
-    <div className="filter-bar">
+    <div className="filter-bar" data-log="">
       <PickList<string>
         label={t("kind")}
         value={filter.kind ?? "connections"}

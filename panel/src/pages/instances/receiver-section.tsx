@@ -114,7 +114,7 @@ function ReceivedItem({ webhook, secret }: { webhook: ReceivedWebhook; secret: s
           <div className="stack">
             <h3>{t("headers")}</h3>
             <dl className="headers">
-              {Object.entries(webhook.headers).map(([name, value]) => (
+              {sortHeaders(webhook.headers).map(([name, value]) => (
                 <div key={name}>
                   <dt>{name}</dt>
                   <dd>{value}</dd>
@@ -160,6 +160,12 @@ function SignatureMark({
       {t(data)}
     </span>
   );
+}
+
+/** What a receiver checks first comes first. */
+function sortHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
+  const rank = (name: string) => `${name.includes("signature") ? 0 : 1}${name.startsWith("x-waygate") ? 0 : 1}${name}`;
+  return Object.entries(headers).sort(([one], [other]) => rank(one).localeCompare(rank(other)));
 }
 
 /** Only for the reader: the signature belongs to the text as it came. */
