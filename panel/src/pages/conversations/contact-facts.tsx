@@ -20,11 +20,11 @@ export function ContactFacts({ chat, isConnected }: { chat: Chat; isConnected: b
     { name: t("blocked"), value: data?.is_blocked ? t("isBlocked") : null },
   ];
   return (
-    <section className="side-part" aria-label={t("title")}>
+    <div className="side-part">
       {data?.picture_url?.startsWith(location.origin) && (
         <img className="contact-picture" src={data.picture_url} alt={t("picture")} />
       )}
       <Facts facts={facts.filter(({ value }) => value)} />
-    </section>
+    </div>
   );
 }

@@ -36,8 +36,7 @@ export function useQuickReplies(text: string, write: (text: string) => void) {
     found.length === 0
       ? {}
       : ({
-          role: "combobox",
-          "aria-expanded": true,
+          "aria-haspopup": "listbox",
           "aria-controls": id,
           "aria-autocomplete": "list",
           "aria-activedescendant": `${id}-${active}`,

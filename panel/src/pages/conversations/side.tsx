@@ -20,7 +20,7 @@ export function Side({ chat, side, isConnected }: SideProps) {
   const { side: _, ...search } = useSearch({ from: "/shell/instances/$id/chats/$jid" });
   const params = { id: chat.instance_id, jid: chat.jid };
   return (
-    <aside className="talk-side" aria-label={t(`side.${side}`)}>
+    <section className="talk-side" aria-label={t(`side.${side}`)}>
       <div className="talk-side-head">
         <h2>{t(`side.${side}`)}</h2>
         <Link
@@ -43,6 +43,6 @@ export function Side({ chat, side, isConnected }: SideProps) {
           {chat.phone !== null && <ConsentRecords phone={chat.phone} />}
         </>
       )}
-    </aside>
+    </section>
   );
 }

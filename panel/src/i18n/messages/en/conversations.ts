@@ -150,7 +150,6 @@ export const conversations = {
       close: "Close",
     },
     contact: {
-      title: "Contact",
       name: "Name",
       number: "Number",
       hidden: "not known",

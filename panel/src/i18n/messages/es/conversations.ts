@@ -151,7 +151,6 @@ export const conversations = {
       close: "Cerrar",
     },
     contact: {
-      title: "Contacto",
       name: "Nombre",
       number: "Número",
       hidden: "desconocido",

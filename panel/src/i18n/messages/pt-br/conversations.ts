@@ -151,7 +151,6 @@ export const conversations = {
       close: "Fechar",
     },
     contact: {
-      title: "Contato",
       name: "Nome",
       number: "Número",
       hidden: "desconhecido",
