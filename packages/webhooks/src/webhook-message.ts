@@ -37,6 +37,8 @@ export type WebhookMessage = {
   edited_at: string | null;
   /** When the message was deleted for everyone; its text stays in this log. */
   deleted_at: string | null;
+  /** The latest reaction of each person, oldest first; at most 1,000. */
+  reactions: Array<MessageReaction>;
 };
 
 type AdReferral = {
@@ -86,6 +88,13 @@ type MessageFile = {
   seconds: number | null;
   /** Why a file is `failed` or `expired`. */
   reason: string | null;
+};
+
+type MessageReaction = {
+  /** One emoji. */
+  reaction: string;
+  sender: Sender;
+  at: string;
 };
 
 type MessageStatus = "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
