@@ -154,12 +154,13 @@ describeInBrowser("the account in the panel", () => {
     await page.getByText("The file is complete").waitFor();
     await page.getByLabel("Messages and files").fill("soon");
     await page.locator("form").getByRole("button", { name: "Save" }).click();
-    await page.getByText(/expected number|must be|number/i).first().waitFor();
+    await page
+      .getByText(/expected number|must be|number/i)
+      .first()
+      .waitFor();
     await page.getByLabel("Messages and files").fill("90");
     await page.locator("form").getByRole("button", { name: "Save" }).click();
-    await expect
-      .poll(async () => (await owner.getAccount()).data.settings.message_retention_days)
-      .toBe(90);
+    await expect.poll(async () => (await owner.getAccount()).data.settings.message_retention_days).toBe(90);
     await page.getByLabel("What", { exact: true }).selectOption("leads");
     await story.press(page, "Make anonymous");
     const question = page.getByRole("alertdialog");
@@ -170,6 +171,7 @@ describeInBrowser("the account in the panel", () => {
     await story.look(page, "account-anonymise");
     await question.getByLabel(`Type ${account.name} to confirm`).fill(account.name);
     await confirm.click();
+    await question.waitFor({ state: "detached" });
     await page.getByText("Anonymous: Leads and campaigns").waitFor();
     await expect.poll(async () => JSON.stringify((await owner.listLeads()).data)).not.toContain("Carla");
     await lookBoth(page, "account-privacy");

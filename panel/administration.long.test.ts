@@ -21,7 +21,10 @@ describeInBrowser("the administration in the panel", () => {
   /** Signs in and opens a page of the administration by its tab. */
   async function open(page: Page, tab?: string): Promise<void> {
     await story.signIn(page);
-    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
+    await page
+      .getByRole("navigation", { name: "Main" })
+      .getByRole("link", { name: "Administration" })
+      .click();
     const pages = page.getByRole("navigation", { name: "Pages of the administration" });
     await pages.waitFor();
     if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
@@ -37,9 +40,15 @@ describeInBrowser("the administration in the panel", () => {
       .where("id", "=", instance)
       .executeTakeFirstOrThrow();
     const times = { backup_at: now, restored_at: now };
-    await db.insertInto("restore_record").values({ backup: "bkp_1", ...times }).execute();
+    await db
+      .insertInto("restore_record")
+      .values({ backup: "bkp_1", ...times })
+      .execute();
     const held = { id: 1, lane: lane ?? 0, kind: "webhook", prio: 1, pos: 1, grp: "x", ref: "{}" };
-    await db.insertInto("held_job").values({ ...held, run_at: now, attempts: 0, max_attempts: 9 }).execute();
+    await db
+      .insertInto("held_job")
+      .values({ ...held, run_at: now, attempts: 0, max_attempts: 9 })
+      .execute();
   }
 
   async function lookBoth(page: Page, name: string): Promise<void> {
@@ -55,7 +64,11 @@ describeInBrowser("the administration in the panel", () => {
     await open(page);
     await story.heading(page, "The whole gateway");
     const figures = page.getByRole("list", { name: "Figures" });
-    await figures.getByRole("listitem").filter({ hasText: "Accounts" }).getByText("2", { exact: true }).waitFor();
+    await figures
+      .getByRole("listitem")
+      .filter({ hasText: "Accounts" })
+      .getByText("2", { exact: true })
+      .waitFor();
     await page.getByRole("heading", { name: "Messages of Owner in 24 hours" }).waitFor();
     await lookBoth(page, "administration-overview");
     await page.getByRole("link", { name: "Show instances: Connected" }).click();
@@ -106,8 +119,8 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("Trial ends").fill("2036-01-31");
     await story.press(page, "Create the account");
     await story.heading(page, "Florist is created");
-    const password = await page.getByRole("region", { name: "Password" }).innerText();
-    await signIn(url, { email: "boss@florist.example", password });
+    const password = await page.getByRole("region", { name: "Password" }).textContent();
+    await signIn(url, { email: "boss@florist.example", password: password ?? "" });
     await story.follow(page, "Open the account");
     await story.heading(page, "Florist");
     await page.getByText("On trial", { exact: true }).first().waitFor();
@@ -156,7 +169,11 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("Name").fill("Small");
     await page.getByLabel("Instances", { exact: true }).fill("two");
     await story.press(page, "Save");
-    await page.locator(".fault").filter({ hasText: /number/ }).first().waitFor();
+    await page
+      .locator(".fault")
+      .filter({ hasText: /number/ })
+      .first()
+      .waitFor();
     await lookBoth(page, "administration-plan");
     await page.getByLabel("Instances", { exact: true }).fill("2");
     await page.getByLabel("Leads and tags").selectOption("Not included");

@@ -61,7 +61,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     await page.waitForFunction((to) => location.pathname === to, `/panel${path}`);
   }
 
-  const textOf = (page: Page) => page.locator("body").innerText();
+  const textOf = async (page: Page) => (await page.locator("body").textContent()) ?? "";
 
   test("two tenants in two browsers at once see their own instances, users and leads, and never the other's", async () => {
     const [left, right] = await Promise.all([enter(bakery.email), enter(garage.email)]);
@@ -75,7 +75,15 @@ describeInBrowser("tenants and roles in the panel", () => {
       await page.getByText(`Agent of ${own.name}`).waitFor();
       await visit(page, "/account/keys");
       await page.getByText(`${own.name} desk`).waitFor();
-      for (const path of ["/", "/instances", "/crm", "/campaigns", "/account", "/account/users", "/account/privacy"]) {
+      for (const path of [
+        "/",
+        "/instances",
+        "/crm",
+        "/campaigns",
+        "/account",
+        "/account/users",
+        "/account/privacy",
+      ]) {
         await visit(page, path);
         await page.getByRole("heading", { level: 1 }).first().waitFor();
         await page.getByText("Loading", { exact: true }).waitFor({ state: "detached" });

@@ -2,9 +2,9 @@ import type { FormEvent, ReactNode } from "react";
 import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { readForm } from "../api/read-form.ts";
-import { toFault } from "../api/to-fault.ts";
 import { ActionButton } from "./action-button.tsx";
 import { FaultNotice } from "./fault-notice.tsx";
+import { useFault } from "./use-fault.ts";
 
 interface FormDialogProps {
   /** On the button that opens the dialog. */
@@ -23,7 +23,7 @@ interface FormDialogProps {
 export function FormDialog(props: FormDialogProps) {
   const t = useTranslations("common");
   const { label, kind = "plain", title, submitLabel, children, onSubmit, mutation } = props;
-  const { fields } = toFault(mutation.error);
+  const { fields } = useFault(mutation.error);
   const send = async (event: FormEvent<HTMLFormElement>, close: () => void) => {
     event.preventDefault();
     await onSubmit(readForm(event.currentTarget)).then(close, () => {});

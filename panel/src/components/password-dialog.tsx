@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent } from "react";
+import { type FormEvent, useMemo } from "react";
 import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
@@ -37,10 +37,11 @@ function PasswordForm({ question }: { question: PasswordQuestion }) {
     confirm.mutate(readForm(event.currentTarget).password ?? "");
   };
   const isWrong = confirm.error instanceof WaygateError && confirm.error.code === "INVALID_CREDENTIALS";
-  const faults = isWrong ? { validationErrors: { password: t("shell.passwordWrong") } } : {};
+  const wrong = t("shell.passwordWrong");
+  const faults = useMemo(() => (isWrong ? { password: wrong } : {}), [isWrong, wrong]);
   return (
     <Dialog>
-      <Form className="stack" onSubmit={submit} {...faults}>
+      <Form className="stack" onSubmit={submit} validationErrors={faults}>
         <Heading slot="title">{t("shell.passwordTitle")}</Heading>
         <p>{t("shell.passwordHelp")}</p>
         {!isWrong && <FaultNotice error={confirm.error} />}

@@ -2,6 +2,7 @@ import "./account.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
+import { TabLinks } from "../../components/tab-links.tsx";
 
 /** The tabs above every page of the account. */
 export function AccountFrame() {
@@ -9,7 +10,7 @@ export function AccountFrame() {
   const { may } = useAccess();
   return (
     <>
-      <nav className="tab-links" aria-label={t("navigation")}>
+      <TabLinks label={t("navigation")}>
         <Link to="/account" activeOptions={{ exact: true }}>
           {t("title")}
         </Link>
@@ -22,7 +23,7 @@ export function AccountFrame() {
         <Link to="/account/assistants">{t("assistants.tab")}</Link>
         <Link to="/account/privacy">{t("privacy.title")}</Link>
         <Link to="/account/security">{t("security.tab")}</Link>
-      </nav>
+      </TabLinks>
       <Outlet />
     </>
   );

@@ -6,7 +6,6 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { accountQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
@@ -16,6 +15,7 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import type { OwnAccount } from "./account-queries.ts";
 import { PlanUse } from "./plan-use.tsx";
 
@@ -82,7 +82,7 @@ function Behaviour({ account }: { account: OwnAccount }) {
     event.preventDefault();
     save.mutate(readForm(event.currentTarget).name ?? "");
   };
-  const { fields } = toFault(save.error);
+  const { fields } = useFault(save.error);
   return (
     <section className="plate">
       <h2>{t("account.behaviour.title")}</h2>

@@ -6,11 +6,11 @@ import { gateway } from "../../api/gateway.ts";
 import { accountQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { readLimit } from "../../api/read-limit.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import type { OwnAccount } from "./account-queries.ts";
 
 const KINDS = ["message", "campaign", "lead", "event", "log"] as const;
@@ -37,9 +37,7 @@ export function RetentionForm({ account }: { account: OwnAccount }) {
     ]);
     save.mutate(Object.fromEntries(entries));
   };
-  const fields = Object.fromEntries(
-    Object.entries(toFault(save.error).fields).map(([name, issue]) => [name.replace("settings.", ""), issue]),
-  );
+  const { fields } = useFault(save.error, "settings.");
   return (
     <section className="plate">
       <h2>{t("account.retention.title")}</h2>

@@ -1,12 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
+import { type FormEvent, useMemo } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway, setToken } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -14,6 +13,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 
 /** The own sign-in: who is signed in, and the password. Each further means gets a section of its own here. */
 export function SecurityPage() {
@@ -60,8 +60,13 @@ function ChangePassword() {
     const { current_password = "", new_password = "" } = readForm(form);
     change.mutate({ current_password, new_password }, { onSuccess: () => form.reset() });
   };
+  const fault = useFault(change.error);
   const isWrong = change.error instanceof WaygateError && change.error.code === "INVALID_CREDENTIALS";
-  const fields = isWrong ? { current_password: t("wrong") } : toFault(change.error).fields;
+  const wrong = t("wrong");
+  const fields = useMemo(
+    () => (isWrong ? { current_password: wrong } : fault.fields),
+    [isWrong, wrong, fault],
+  );
   return (
     <section className="plate">
       <h2>{t("passwordTitle")}</h2>

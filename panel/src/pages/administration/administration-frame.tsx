@@ -2,6 +2,7 @@ import "./administration.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
+import { TabLinks } from "../../components/tab-links.tsx";
 
 /** The tabs above every page of the administration; a reseller has those of its customers. */
 export function AdministrationFrame() {
@@ -9,7 +10,7 @@ export function AdministrationFrame() {
   const { may } = useAccess();
   return (
     <>
-      <nav className="tab-links" aria-label={t("navigation")}>
+      <TabLinks label={t("navigation")}>
         <Link to="/administration" activeOptions={{ exact: true }}>
           {t("overview.tab")}
         </Link>
@@ -20,7 +21,7 @@ export function AdministrationFrame() {
         {may("owner") && <Link to="/administration/backups">{t("backups.tab")}</Link>}
         <Link to="/administration/requests">{t("requests.tab")}</Link>
         {may("owner") && <Link to="/administration/system">{t("system.tab")}</Link>}
-      </nav>
+      </TabLinks>
       <Outlet />
     </>
   );

@@ -5,13 +5,13 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
 import { readOneOf } from "../../api/read-search.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import type { ManagedAccount } from "./administration-queries.ts";
 import { ACCOUNT_STATUSES } from "./administration-words.ts";
 import { usePlanNames } from "./new-account-page.tsx";
@@ -33,7 +33,7 @@ export function ChangeAccount({ account }: { account: ManagedAccount }) {
     event.preventDefault();
     change.mutate(readChange(account, readForm(event.currentTarget)));
   };
-  const { fields } = toFault(change.error);
+  const { fields } = useFault(change.error);
   return (
     <section className="plate">
       <h2>{t("administration.change.title")}</h2>

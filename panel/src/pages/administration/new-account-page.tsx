@@ -5,7 +5,6 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
@@ -13,6 +12,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { plansQuery } from "./administration-queries.ts";
 import { readTrialEnd } from "./read-trial-end.ts";
 
@@ -26,6 +26,7 @@ export function NewAccountPage() {
     mutationFn: (input: NewAccount) => gateway.createAccount(input),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["administration"] }),
   });
+  const { fields } = useFault(create.error);
   if (create.data) return <Created created={create.data.data} />;
   return (
     <>
@@ -35,12 +36,8 @@ export function NewAccountPage() {
         trail={<Link to="/administration/accounts">{t("back")}</Link>}
       />
       <section className="plate" aria-label={t("title")}>
-        <FaultNotice error={create.error} />
-        <AccountForm
-          faults={toFault(create.error).fields}
-          isPending={create.isPending}
-          onSubmit={create.mutate}
-        />
+        {Object.keys(fields).length === 0 && <FaultNotice error={create.error} />}
+        <AccountForm faults={fields} isPending={create.isPending} onSubmit={create.mutate} />
       </section>
     </>
   );

@@ -6,7 +6,6 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
 import { readLimit } from "../../api/read-limit.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
@@ -14,6 +13,7 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { type Plan, plansQuery } from "./administration-queries.ts";
 import { PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS } from "./plan-limits.ts";
 
@@ -59,9 +59,7 @@ function PlanForm({ plan }: { plan: Plan | undefined }) {
     event.preventDefault();
     save.mutate(readPlan(readForm(event.currentTarget)));
   };
-  const fields = Object.fromEntries(
-    Object.entries(toFault(save.error).fields).map(([name, issue]) => [name.replace("features.", ""), issue]),
-  );
+  const { fields } = useFault(save.error, "features.");
   return (
     <Form className="stack" onSubmit={submit} validationErrors={fields}>
       {Object.keys(fields).length === 0 && <FaultNotice error={save.error} />}
