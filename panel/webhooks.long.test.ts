@@ -66,7 +66,7 @@ describeInBrowser("the webhooks in the panel", () => {
     expect(receiver.of("message.received").map(({ body }) => body.data.message.text)).toEqual([
       "Two loaves, please",
     ]);
-    await page.getByRole("navigation", { name: "Pages of the webhooks" }).getByText("Webhooks").click();
+    await follow(page, "Addresses");
     await page.getByText("Working", { exact: true }).waitFor();
   });
 
@@ -84,6 +84,9 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByLabel("Name", { exact: true }).fill("Flower orders");
     await press(page, "Add the webhook");
     await page.getByText(/not allowed by the gateway's policy/).waitFor();
+    const isFocused = () =>
+      page.getByLabel("Address of your program").evaluate((field) => field.matches(":focus"));
+    await expect.poll(isFocused).toBe(true);
     await look(page, "webhook-new");
     await page.getByLabel("Address of your program").fill(receiver.url);
     await page.getByLabel("Own headers").fill("Authorization: Bearer abc");

@@ -6,7 +6,7 @@ import { Notice } from "./notice.tsx";
 
 /** Tells an agent why a page is empty, instead of offering what the gateway would refuse. */
 export function AdminOnly({ children }: { children: ReactNode }) {
-  const t = useTranslations("webhooks");
+  const t = useTranslations("common");
   const { data } = useQuery(sessionQuery);
   if (data?.user.role !== "agent") return children;
   return (

@@ -5,10 +5,17 @@ interface PickListProps<Value extends string> {
   value: Value;
   options: Readonly<Record<Value, string>>;
   onChange(value: Value): void;
+  hint?: string;
 }
 
 /** A choice of few; the browser's own list is the most usable one on a phone. */
-export function PickList<Value extends string>({ label, value, options, onChange }: PickListProps<Value>) {
+export function PickList<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  hint,
+}: PickListProps<Value>) {
   const id = useId();
   return (
     <div className="field">
@@ -17,6 +24,7 @@ export function PickList<Value extends string>({ label, value, options, onChange
         id={id}
         className="select"
         value={value}
+        aria-describedby={hint && `${id}-hint`}
         onChange={(event) => onChange(event.target.value as Value)}
       >
         {Object.entries<string>(options).map(([key, text]) => (
@@ -25,6 +33,11 @@ export function PickList<Value extends string>({ label, value, options, onChange
           </option>
         ))}
       </select>
+      {hint && (
+        <p id={`${id}-hint`} className="hint">
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,11 +1,18 @@
+import type { integrations } from "./messages/en/integrations.ts";
+import type { webhooks } from "./messages/en/webhooks.ts";
 import type { en } from "./messages/en.ts";
 
 type Translated<Source> = {
   readonly [Key in keyof Source]: Source[Key] extends string ? string : Translated<Source[Key]>;
 };
 
-/** The texts of one language. */
-export type Messages = Translated<typeof en>;
+type Areas = typeof webhooks & typeof integrations;
+
+/** The texts that every page needs, in one language. */
+export type FirstMessages = Translated<typeof en>;
+
+/** The texts of one language: those of the first load, and those that areas load with their pages. */
+export type Messages = Translated<typeof en & Areas>;
 
 export const LOCALES = { "pt-BR": "Português (Brasil)", en: "English", es: "Español" } as const;
 export type Locale = keyof typeof LOCALES;
@@ -27,9 +34,33 @@ export function chooseLocale(wanted: readonly string[]): Locale {
   return "en";
 }
 
-/** Each language is a file of its own, which only its readers load. */
+/** Each language is a file of its own, which only its readers load. `AreaTexts` adds the texts of an area. */
 export async function loadMessages(locale: Locale): Promise<Messages> {
-  if (locale === "pt-BR") return (await import("./messages/pt-br.ts")).ptBr;
-  if (locale === "es") return (await import("./messages/es.ts")).es;
-  return (await import("./messages/en.ts")).en;
+  const first: FirstMessages =
+    locale === "pt-BR"
+      ? (await import("./messages/pt-br.ts")).ptBr
+      : locale === "es"
+        ? (await import("./messages/es.ts")).es
+        : (await import("./messages/en.ts")).en;
+  return first as Messages;
 }
+
+export type Area = keyof Areas;
+
+type Loaders = {
+  readonly [Name in Area]: Readonly<Record<Locale, () => Promise<Translated<Pick<Areas, Name>>>>>;
+};
+
+/** The texts of large areas, which the first load does without. */
+export const AREA_TEXTS: Loaders = {
+  webhooks: {
+    "pt-BR": () => import("./messages/pt-br/webhooks.ts").then(({ webhooks: texts }) => texts),
+    en: () => import("./messages/en/webhooks.ts").then(({ webhooks: texts }) => texts),
+    es: () => import("./messages/es/webhooks.ts").then(({ webhooks: texts }) => texts),
+  },
+  integrations: {
+    "pt-BR": () => import("./messages/pt-br/integrations.ts").then(({ integrations: texts }) => texts),
+    en: () => import("./messages/en/integrations.ts").then(({ integrations: texts }) => texts),
+    es: () => import("./messages/es/integrations.ts").then(({ integrations: texts }) => texts),
+  },
+};

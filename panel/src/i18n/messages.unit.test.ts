@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseLocale } from "./locales.ts";
+import { AREA_TEXTS, type Area, chooseLocale, type Locale } from "./locales.ts";
 import { en } from "./messages/en.ts";
 import { es } from "./messages/es.ts";
 import { ptBr } from "./messages/pt-br.ts";
@@ -20,14 +20,20 @@ function holesOf(text: string): string[] {
   return [...new Set(found)].map(String).sort();
 }
 
-const source = flatten(en);
+const AREAS = Object.keys(AREA_TEXTS) as Area[];
+
+/** The texts of the first load with those of every area. */
+async function wholeOf(first: object, locale: Locale): Promise<Map<string, string>> {
+  const areas = await Promise.all(AREAS.map((area) => AREA_TEXTS[area][locale]()));
+  return flatten(Object.assign({}, first, ...areas));
+}
+
+const source = await wholeOf(en, "en");
 
 describe.each([
-  ["pt-BR", ptBr],
-  ["es", es],
-])("the texts in %s", (_, texts) => {
-  const translated = flatten(texts);
-
+  ["pt-BR", await wholeOf(ptBr, "pt-BR")],
+  ["es", await wholeOf(es, "es")],
+])("the texts in %s", (_, translated) => {
   test("have the keys of the English ones", () => {
     expect([...translated.keys()].sort()).toEqual([...source.keys()].sort());
     expect([...translated.values()].filter((text) => text.trim() === "")).toEqual([]);

@@ -35,10 +35,10 @@ export function InstanceFrame() {
         {may("admin") && (
           <>
             <Link to="/instances/$id/webhooks" params={{ id }}>
-              {t("webhooks.title")}
+              {t("shell.webhooks")}
             </Link>
             <Link to="/instances/$id/integrations" params={{ id }}>
-              {t("integrations.title")}
+              {t("shell.integrations")}
             </Link>
           </>
         )}

@@ -8,11 +8,9 @@ import { entry } from "./en/entry.ts";
 import { home } from "./en/home.ts";
 import { instancePages } from "./en/instance-pages.ts";
 import { instances } from "./en/instances.ts";
-import { integrations } from "./en/integrations.ts";
 import { send } from "./en/send.ts";
 import { settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
-import { webhooks } from "./en/webhooks.ts";
 
 /** English is the source: the other languages have exactly these keys. */
 export const en = {
@@ -25,10 +23,8 @@ export const en = {
   ...send,
   ...home,
   ...conversations,
-  ...webhooks,
   ...campaigns,
   ...crm,
-  ...integrations,
   ...account,
   ...administration,
 } as const;

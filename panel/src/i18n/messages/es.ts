@@ -1,4 +1,4 @@
-import type { Messages } from "../locales.ts";
+import type { FirstMessages } from "../locales.ts";
 import { account } from "./es/account.ts";
 import { administration } from "./es/administration.ts";
 import { campaigns } from "./es/campaigns.ts";
@@ -9,11 +9,9 @@ import { entry } from "./es/entry.ts";
 import { home } from "./es/home.ts";
 import { instancePages } from "./es/instance-pages.ts";
 import { instances } from "./es/instances.ts";
-import { integrations } from "./es/integrations.ts";
 import { send } from "./es/send.ts";
 import { settings } from "./es/settings.ts";
 import { shell } from "./es/shell.ts";
-import { webhooks } from "./es/webhooks.ts";
 
 export const es = {
   ...common,
@@ -25,10 +23,8 @@ export const es = {
   ...send,
   ...home,
   ...conversations,
-  ...webhooks,
   ...campaigns,
   ...crm,
-  ...integrations,
   ...account,
   ...administration,
-} satisfies Messages;
+} satisfies FirstMessages;

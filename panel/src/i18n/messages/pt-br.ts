@@ -1,4 +1,4 @@
-import type { Messages } from "../locales.ts";
+import type { FirstMessages } from "../locales.ts";
 import { account } from "./pt-br/account.ts";
 import { administration } from "./pt-br/administration.ts";
 import { campaigns } from "./pt-br/campaigns.ts";
@@ -9,11 +9,9 @@ import { entry } from "./pt-br/entry.ts";
 import { home } from "./pt-br/home.ts";
 import { instancePages } from "./pt-br/instance-pages.ts";
 import { instances } from "./pt-br/instances.ts";
-import { integrations } from "./pt-br/integrations.ts";
 import { send } from "./pt-br/send.ts";
 import { settings } from "./pt-br/settings.ts";
 import { shell } from "./pt-br/shell.ts";
-import { webhooks } from "./pt-br/webhooks.ts";
 
 export const ptBr = {
   ...common,
@@ -25,10 +23,8 @@ export const ptBr = {
   ...send,
   ...home,
   ...conversations,
-  ...webhooks,
   ...campaigns,
   ...crm,
-  ...integrations,
   ...account,
   ...administration,
-} satisfies Messages;
+} satisfies FirstMessages;

@@ -37,15 +37,13 @@ export function IntegrationField({ provider, field, value, onChange }: Integrati
     );
   if (kind === "choice")
     return (
-      <div className="choice-field">
-        <PickList<string>
-          label={label}
-          value={String(value)}
-          options={Object.fromEntries(options.map((option) => [option, t(`choices.${name}.${option}`)]))}
-          onChange={onChange}
-        />
-        <p className="hint">{hint}</p>
-      </div>
+      <PickList<string>
+        label={label}
+        hint={hint}
+        value={String(value)}
+        options={Object.fromEntries(options.map((option) => [option, t(`choices.${name}.${option}`)]))}
+        onChange={onChange}
+      />
     );
   return <TypedField field={field} label={label} hint={hint} value={value} />;
 }

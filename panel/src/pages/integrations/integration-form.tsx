@@ -9,6 +9,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { IntegrationField } from "./integration-field.tsx";
 import { PROVIDER_NAMES, type Provider } from "./integrations-queries.ts";
 import { type Config, isChosen, PROVIDER_FIELDS, readConfig, toConfig } from "./provider-fields.ts";
@@ -24,6 +25,7 @@ const GROUPS = ["connection", "behaviour", "limits"] as const;
 /** Every field of an integration, in groups. */
 export function IntegrationForm({ provider, saved, save }: IntegrationFormProps) {
   const t = useTranslations("integrations");
+  const form = useFocusFault(save.error);
   const [config, setConfig] = useState(() => toConfig(provider, saved));
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -39,7 +41,7 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
   const typed = PROVIDER_FIELDS[provider].filter((field) => !isChosen(field)).map(({ name }) => name);
   const isShown = Object.keys(fields).some((name) => typed.includes(name));
   return (
-    <Form className="stack" onSubmit={submit} validationErrors={fields}>
+    <Form ref={form} className="stack" onSubmit={submit} validationErrors={fields}>
       {GROUPS.map((group) => (
         <section key={group} className="plate">
           <h3>{t(`groups.${group}`)}</h3>

@@ -10,6 +10,7 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { SectionHead } from "../../components/section-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
 import { NotFoundPage } from "../not-found-page.tsx";
 import { IntegrationForm, useSaveIntegration } from "./integration-form.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
@@ -28,9 +29,11 @@ export function IntegrationPage() {
   const known = PROVIDERS.find((one) => one === provider);
   if (known === undefined) return <NotFoundPage />;
   return (
-    <AdminOnly>
-      <OneIntegration key={known} provider={known} />
-    </AdminOnly>
+    <AreaTexts area="integrations">
+      <AdminOnly>
+        <OneIntegration key={known} provider={known} />
+      </AdminOnly>
+    </AreaTexts>
   );
 }
 

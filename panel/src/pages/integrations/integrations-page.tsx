@@ -6,6 +6,7 @@ import { AdminOnly } from "../../components/admin-only.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { SectionHead } from "../../components/section-head.tsx";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
 import "./integrations.css";
 import {
@@ -18,9 +19,11 @@ import {
 
 export function IntegrationsPage() {
   return (
-    <AdminOnly>
-      <Integrations />
-    </AdminOnly>
+    <AreaTexts area="integrations">
+      <AdminOnly>
+        <Integrations />
+      </AdminOnly>
+    </AreaTexts>
   );
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { chatwootConfig } from "../../../../src/features/integrations/chatwoot/chatwoot-config.ts";
 import { n8nConfig } from "../../../../src/features/integrations/n8n/n8n-config.ts";
 import { savedTypebotConfig } from "../../../../src/features/integrations/typebot/typebot-config.ts";
-import { en } from "../../i18n/messages/en.ts";
+import { integrations } from "../../i18n/messages/en/integrations.ts";
 import { PROVIDER_FIELDS, readConfig, toConfig, toText } from "./provider-fields.ts";
 
 const PROVIDERS = ["n8n", "typebot", "chatwoot"] as const;
@@ -17,7 +17,7 @@ test.each(PROVIDERS)(
 );
 
 test.each(PROVIDERS)("each field of %s, and each of its choices, is explained", (provider) => {
-  const texts = en.integrations[provider] as unknown as {
+  const texts = integrations.integrations[provider] as unknown as {
     fields: Record<string, { label: string; hint: string }>;
     choices: Record<string, Record<string, string>>;
   };

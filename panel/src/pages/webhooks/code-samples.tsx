@@ -19,9 +19,9 @@ export function CodeSamples({ url }: { url: string }) {
         label={t("language")}
         value={language}
         options={NAMES}
+        hint={t(language)}
         onChange={setLanguage}
       />
-      <p className="hint">{t(language)}</p>
       <CodeSample text={codeSamples({ place, url })[language]} label={NAMES[language]} />
       <p>
         <a href="/docs/waygate/verifying-webhooks">{t("guide")}</a>

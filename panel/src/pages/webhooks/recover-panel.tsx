@@ -9,6 +9,7 @@ import { TimeField } from "../../components/time-field.tsx";
 import type { Webhook } from "./webhooks-queries.ts";
 
 const DAY_MS = 86_400_000;
+const BEFORE_MS = 600_000;
 const MOVING_MS = 1_500;
 /** Rows of one page: more than these are shown as "more". */
 const MOST = 200;
@@ -17,9 +18,7 @@ const MOST = 200;
 export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks.recover");
   const queries = useQueryClient();
-  const [since, setSince] = useState(
-    () => webhook.failing_since ?? new Date(Date.now() - DAY_MS).toISOString(),
-  );
+  const [since, setSince] = useState(() => firstTimeOf(webhook));
   const webhookId = webhook.id;
   const preview = useQuery({
     queryKey: ["instances", id, "recoverable", webhookId, since],
@@ -54,6 +53,12 @@ export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) 
       )}
     </section>
   );
+}
+
+/** An event is recorded some time before its delivery fails. */
+function firstTimeOf({ failing_since }: Webhook): string {
+  const at = failing_since === null ? Date.now() - DAY_MS : Date.parse(failing_since) - BEFORE_MS;
+  return new Date(at).toISOString();
 }
 
 interface RecoverProgressProps {

@@ -72,9 +72,9 @@ export function DeliveryFields({ draft, change }: FieldsProps) {
         label={t("ordering")}
         value={draft.ordering}
         options={{ chat: t("orderChat"), strict: t("orderStrict"), none: t("orderNone") }}
+        hint={t(`orderHelp.${draft.ordering}`)}
         onChange={(ordering) => change({ ordering })}
       />
-      <p className="hint">{t(`orderHelp.${draft.ordering}`)}</p>
       <CheckField
         label={t("retry")}
         hint={t("retryHint")}
@@ -115,9 +115,9 @@ function FormatFields({ draft, change }: FieldsProps) {
         label={t("format")}
         value={draft.format}
         options={{ native: "Waygate", evolution: "Evolution API", uazapi: "uazapi", waha: "WAHA" }}
+        hint={t(draft.format === "native" ? "formatNative" : "formatOther")}
         onChange={(format) => change({ format })}
       />
-      <p className="hint">{t(draft.format === "native" ? "formatNative" : "formatOther")}</p>
       {draft.format !== "native" && (
         <FormField
           name="format_token"

@@ -6,6 +6,7 @@ import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
 import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
 
@@ -22,6 +23,7 @@ const SHOWN_FIELDS = ["name", "url", "max_attempts", "headers", "format_token"];
 /** Every field of a webhook. */
 export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: WebhookFormProps) {
   const t = useTranslations();
+  const form = useFocusFault(mutation.error);
   const [draft, setDraft] = useState(first);
   const change = (part: Partial<WebhookDraft>) => setDraft((before) => ({ ...before, ...part }));
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -37,7 +39,7 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
   );
   const isShown = Object.keys(fields).some((name) => SHOWN_FIELDS.includes(name));
   return (
-    <Form className="stack" onSubmit={submit} validationErrors={fields}>
+    <Form ref={form} className="stack" onSubmit={submit} validationErrors={fields}>
       <section className="plate">
         <h3>{t("webhooks.form.where")}</h3>
         <FormField

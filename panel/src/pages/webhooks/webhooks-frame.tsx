@@ -1,14 +1,25 @@
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { AdminOnly } from "../../components/admin-only.tsx";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
 import "./webhooks.css";
 
 /** Links between the three lists: where events go, what happened, and what was sent. */
 export function WebhooksFrame() {
+  return (
+    <AreaTexts area="webhooks">
+      <AdminOnly>
+        <Pages />
+      </AdminOnly>
+    </AreaTexts>
+  );
+}
+
+function Pages() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });
   return (
-    <AdminOnly>
+    <>
       <nav className="section-links" aria-label={t("navigation")}>
         <Link
           to="/instances/$id/webhooks"
@@ -25,6 +36,6 @@ export function WebhooksFrame() {
         </Link>
       </nav>
       <Outlet />
-    </AdminOnly>
+    </>
   );
 }

@@ -25,6 +25,9 @@ export const common = {
     edit: "Edit",
     search: "Search",
     all: "All",
+    adminOnly: "For administrators",
+    adminOnlyHelp:
+      "Webhooks and integrations carry secrets. Ask an administrator of your account to open this page.",
   },
   connection: {
     offline: "You are offline. What you see may be out of date.",

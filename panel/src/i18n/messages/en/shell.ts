@@ -25,5 +25,7 @@ export const shell = {
     exportCut:
       "The list is longer: the file has its first {count, number} rows. Filter the list to get the others.",
     applyFilter: "Filter: {name}",
+    webhooks: "Webhooks",
+    integrations: "Integrations",
   },
 } as const;

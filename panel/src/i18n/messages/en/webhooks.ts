@@ -2,12 +2,9 @@ export const webhooks = {
   webhooks: {
     title: "Webhooks",
     navigation: "Pages of the webhooks",
-    addresses: "Webhooks",
+    addresses: "Addresses",
     eventsTitle: "Events",
     attemptsTitle: "Deliveries",
-    adminOnly: "For administrators",
-    adminOnlyHelp:
-      "Webhooks and integrations carry secrets. Ask an administrator of your account to open this page.",
     summary: "{working} of {total, plural, one {# webhook} other {# webhooks}} without a failure.",
     emptyTitle: "No webhook yet",
     emptyHelp:

@@ -25,6 +25,9 @@ export const common = {
     edit: "Editar",
     search: "Buscar",
     all: "Todos",
+    adminOnly: "Solo para administradores",
+    adminOnlyHelp:
+      "Los webhooks y las integraciones contienen secretos. Pide a un administrador de tu cuenta que abra esta página.",
   },
   connection: {
     offline: "No tienes conexión. Lo que ves puede estar desactualizado.",

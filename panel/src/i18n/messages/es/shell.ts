@@ -25,5 +25,7 @@ export const shell = {
     exportCut:
       "La lista es más larga: el archivo tiene las primeras {count, number} filas. Filtra la lista para obtener las demás.",
     applyFilter: "Filtrar: {name}",
+    webhooks: "Webhooks",
+    integrations: "Integraciones",
   },
 } as const;

@@ -2,12 +2,9 @@ export const webhooks = {
   webhooks: {
     title: "Webhooks",
     navigation: "Páginas de los webhooks",
-    addresses: "Webhooks",
+    addresses: "Direcciones",
     eventsTitle: "Eventos",
     attemptsTitle: "Entregas",
-    adminOnly: "Solo para administradores",
-    adminOnlyHelp:
-      "Los webhooks y las integraciones contienen secretos. Pide a un administrador de tu cuenta que abra esta página.",
     summary: "{working} de {total, plural, one {# webhook} other {# webhooks}} sin fallos.",
     emptyTitle: "Todavía no hay ningún webhook",
     emptyHelp:

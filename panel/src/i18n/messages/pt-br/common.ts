@@ -25,6 +25,9 @@ export const common = {
     edit: "Editar",
     search: "Buscar",
     all: "Todos",
+    adminOnly: "Só para administradores",
+    adminOnlyHelp:
+      "Webhooks e integrações contêm segredos. Peça a um administrador da sua conta para abrir esta página.",
   },
   connection: {
     offline: "Você está sem conexão. O que aparece aqui pode estar desatualizado.",

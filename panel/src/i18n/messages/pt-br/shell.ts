@@ -25,5 +25,7 @@ export const shell = {
     exportCut:
       "A lista é maior: o arquivo tem as primeiras {count, number} linhas. Filtre a lista para obter as outras.",
     applyFilter: "Filtrar: {name}",
+    webhooks: "Webhooks",
+    integrations: "Integrações",
   },
 } as const;

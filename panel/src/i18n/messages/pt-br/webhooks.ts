@@ -2,12 +2,9 @@ export const webhooks = {
   webhooks: {
     title: "Webhooks",
     navigation: "Páginas dos webhooks",
-    addresses: "Webhooks",
+    addresses: "Endereços",
     eventsTitle: "Eventos",
     attemptsTitle: "Entregas",
-    adminOnly: "Só para administradores",
-    adminOnlyHelp:
-      "Webhooks e integrações contêm segredos. Peça a um administrador da sua conta para abrir esta página.",
     summary: "{working} de {total, plural, one {# webhook} other {# webhooks}} sem falha.",
     emptyTitle: "Nenhum webhook ainda",
     emptyHelp:
