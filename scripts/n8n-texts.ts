@@ -32,6 +32,7 @@ const NAMES: Readonly<Record<string, string>> = {
   delay: "Typing Time (Milliseconds)",
   eventId: "Event ID",
   from: "From Time",
+  dry_run: "Whether to only count what would be sent again, and send nothing",
   gif_playback: "Play as GIF",
   jid: "Chat or Group JID",
   locked: "Only Admins Can Edit",
@@ -62,12 +63,15 @@ function capitalise(word: string): string {
 const SWITCHES: Readonly<Record<string, string>> = {
   archived: "Whether to return archived chats instead of the others",
   async: "Whether to return as soon as the gateway has stored the message; an event then reports the outcome",
+  dry_run: "Whether to only count what would be sent again, and send nothing",
   gif_playback: "Whether a video plays in a loop without sound, like a GIF",
   link_preview: "Whether to show a preview of the first link in the text",
   participants: "Whether to return the participants of each group",
+  pinned: "Whether to return only pinned chats; off returns the others",
   ptt: "Whether to send audio as a voice note",
   refresh: "Whether to ask the network instead of returning what the gateway knows",
   success: "Whether to return successful attempts instead of failed ones",
+  unread: "Whether to return only chats with unread messages; off returns the others",
   synchronise: "Whether to ask the phone for its address book; its contacts arrive some seconds later",
 };
 

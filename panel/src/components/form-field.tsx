@@ -15,7 +15,6 @@ interface FormFieldProps {
   onInput?: (text: string) => void;
   inputMode?: "decimal" | "numeric";
   maxLength?: number;
-  inputMode?: "numeric";
   onChange?: () => void;
   isOptional?: boolean;
   isLong?: boolean;
