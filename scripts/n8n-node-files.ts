@@ -196,9 +196,10 @@ function requestOf(operation: N8nOperation): Record<string, unknown> {
     ...(!outer.has(name) && { isAdditional: true }),
     ...(operation.emptied?.includes(path) && { mayBeEmpty: true }),
   }));
+  const sources = FILE_FIELDS.map((name) => ({ name, kind: "text", isFileSource: true }));
   return {
     http: route.http,
-    fields: described,
+    fields: takesFile === "instead" ? [...described, ...sources] : described,
     ...(takesFile && { upload: route.upload }),
     ...(isPaginated && { isPaginated }),
     ...(isFile && { isFile }),

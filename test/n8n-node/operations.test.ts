@@ -124,6 +124,17 @@ describe("the n8n node", () => {
     },
   );
 
+  test("takes a file from binary data, an address or base64 wherever its route takes one so", () => {
+    const taking = choices.filter(({ described }) => routeOf(described).upload === "file");
+    expect(taking.map(({ operation }) => operation)).toEqual(["sendMedia", "setPhoto"]);
+    for (const { resource, operation } of taking) {
+      const sources = OPERATIONS[resource]?.[operation]?.fields.filter(({ isFileSource }) => isFileSource);
+      expect(sources?.map(({ name }) => name)).toEqual(["url", "base64"]);
+      const shown = shownFor(resource, operation).find(({ name }) => name === "fileSource")?.options;
+      expect(shown?.map(({ value }) => value)).toEqual(["base64", "binary", "url"]);
+    }
+  });
+
   test("shows each parameter for existing operations only", () => {
     const known = new Set(choices.map(({ resource, operation }) => `${resource} ${operation}`));
     const wrong = properties.flatMap(({ name, displayOptions }) => {

@@ -92,7 +92,7 @@ describe("the packed n8n node", () => {
     const first = await execute(n8nContext({ credential, parameters, flow, executionId: "20" }));
     const again = await execute(n8nContext({ credential, parameters, flow, executionId: "21" }));
     const other = await execute(n8nContext({ credential, parameters, executionId: "22" }));
-    const idOf = ([[item]]: { json: { message_id: string } }[][]) => item?.json.message_id;
+    const idOf = (output: { json: { message_id: string } }[][]) => output[0]?.[0]?.json.message_id;
     expect(idOf(again)).toBe(idOf(first));
     expect(idOf(other)).not.toBe(idOf(first));
   });
@@ -128,6 +128,16 @@ describe("the packed n8n node", () => {
     const [[file]] = await execute(n8nContext({ credential, parameters: download }));
     expect(file.binary.file).toMatchObject({ data: PNG, mimeType: "image/png" });
     expect(file.json).toMatchObject({ mime_type: "image/png", size: Buffer.from(PNG, "base64").length });
+  });
+
+  test.each([
+    ["an address", { fileSource: "url", url: `data:image/png;base64,${PNG}`, base64: "wrong" }],
+    ["base64", { fileSource: "base64", base64: PNG, url: "wrong" }],
+  ])("sends a file that is given as %s, and nothing that is not chosen", async (_, file) => {
+    const parameters = { resource: "message", operation: "sendMedia", number: ANA, ...file };
+    const [[sent]] = await execute(n8nContext({ credential, parameters }));
+    const { data: message } = await shop.client.getMessage({ id: shop.id, messageId: sent.json.message_id });
+    expect(message).toMatchObject({ type: "image", media: { mime_type: "image/png" } });
   });
 
   test("reads every page, or as many rows as the limit allows", async () => {

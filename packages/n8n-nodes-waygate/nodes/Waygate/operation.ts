@@ -7,6 +7,8 @@ export interface OperationField {
   readonly kind: "text" | "number" | "boolean" | "list" | "json";
   /** The parameter is in "Additional Fields". */
   readonly isAdditional?: boolean;
+  /** One of several ways to give a file; it counts only if it is chosen. */
+  readonly isFileSource?: boolean;
   /** An empty text is sent, because it has a meaning of its own. */
   readonly mayBeEmpty?: boolean;
 }

@@ -35,8 +35,10 @@ export async function runOperation(
 }
 
 function readParameter(context: IExecuteFunctions, itemIndex: number, field: OperationField): unknown {
-  if (!field.isAdditional) return context.getNodeParameter(field.name, itemIndex, undefined);
-  return additionalFields(context, itemIndex)[field.name];
+  const { name, isAdditional, isFileSource } = field;
+  if (isAdditional) return additionalFields(context, itemIndex)[name];
+  if (isFileSource && context.getNodeParameter("fileSource", itemIndex, "") !== name) return undefined;
+  return context.getNodeParameter(name, itemIndex, "");
 }
 
 function additionalFields(context: IExecuteFunctions, itemIndex: number): IDataObject {
