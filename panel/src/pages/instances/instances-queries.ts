@@ -71,7 +71,8 @@ export const receiverQuery = (id: number) =>
   queryOptions({
     queryKey: ["instances", id, "receiver"],
     queryFn: async ({ signal }) => (await gateway.getReceiver({ id }, { signal })).data,
-    refetchInterval: 3_000,
+    // A closed receiver is found again by the events of the instance.
+    refetchInterval: ({ state }) => (state.error === null ? 3_000 : false),
   });
 
 export type Receiver = Awaited<ReturnType<typeof gateway.getReceiver>>["data"];
