@@ -54,7 +54,6 @@ import { toWebhookRecord } from "../features/webhooks/webhook-record.ts";
 import { webhookHandlers } from "../features/webhooks/webhooks.ts";
 import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
 import { findPicture } from "../network/sandbox/world/picture-store.ts";
-import { reachNetwork } from "../network/whatsapp/session-transport.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Handlers } from "../platform/http/handler.ts";
@@ -222,8 +221,11 @@ function customerHandlers(
     ...consentHandlers({ db, defaultCountry: config.defaultCountry }),
     ...instanceHandlers({
       db,
-      reachNetwork: (proxy, lookup, signal) =>
-        reachNetwork({ proxy, lookup }, { signal, url: config.whatsappUrl }),
+      // An idle gateway needs none of the transports of sessions.
+      reachNetwork: async (proxy, lookup, signal) => {
+        const { reachNetwork } = await import("../network/whatsapp/session-transport.ts");
+        await reachNetwork({ proxy, lookup }, { signal, url: config.whatsappUrl });
+      },
       engine,
       box,
       outgoing,

@@ -3,7 +3,6 @@ import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
-import { classifyFetchFailure } from "../../platform/outgoing/classify-fetch-failure.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -61,11 +60,20 @@ async function reach({ outgoing, reachNetwork }: ProxyDeps, proxy: string, signa
   }
 }
 
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, "The host name of the proxy could not be resolved."],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/, "The connection to the proxy was refused."],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, "The connection was closed before WhatsApp responded."],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/, "The proxy did not respond in time."],
+  [/^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|EPROTO$)/, "No secure connection could be established."],
+];
+
 function describe(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
   if (status === "407" || /authentication failed/i.test(message))
     return "The proxy refuses the user name or the password.";
   if (status !== undefined) return `The proxy refuses connections to WhatsApp (status ${status}).`;
-  return classifyFetchFailure(error).error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return WORDS.find(([pattern]) => pattern.test(code))?.[1] ?? "The proxy does not respond as a proxy does.";
 }
