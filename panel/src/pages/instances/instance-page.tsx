@@ -31,7 +31,10 @@ export function InstancePage() {
         <MainStep id={id} state={state.data} />
       </div>
       {state.data.attention && (
-        <Notice tone="note" title={t("instance.attention")}>
+        <Notice tone="note">
+          <p>
+            <strong>{t("instance.attention")}</strong>
+          </p>
           <p>{state.data.attention.message}</p>
         </Notice>
       )}

@@ -98,7 +98,10 @@ function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
   const trouble = state.pairing_error ?? data?.pairing_error;
   if (trouble) {
     return (
-      <Notice tone="stop" title={t("failed")} isUrgent>
+      <Notice tone="stop" isUrgent>
+        <p>
+          <strong>{t("failed")}</strong>
+        </p>
         <p>{trouble.message}</p>
         <p>{trouble.action}</p>
       </Notice>

@@ -13,8 +13,11 @@ export function PasskeyPanel({ id }: { id: number }) {
   const link = useMutation({ mutationFn: () => gateway.createLink({ id }) });
   const made = link.data?.data;
   return (
-    <Notice tone="note" title={t("passkeyTitle")}>
-      <p>{t("passkeyHelp")}</p>
+    <section className="plate" aria-label={t("passkeyTitle")}>
+      <h2>{t("passkeyTitle")}</h2>
+      <Notice tone="note" isUrgent>
+        <p>{t("passkeyHelp")}</p>
+      </Notice>
       <FaultNotice error={link.error} />
       {made === undefined ? (
         <div className="buttons">
@@ -33,6 +36,6 @@ export function PasskeyPanel({ id }: { id: number }) {
           </a>
         </>
       )}
-    </Notice>
+    </section>
   );
 }
