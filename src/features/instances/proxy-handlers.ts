@@ -63,9 +63,15 @@ async function reach({ outgoing, reachNetwork }: ProxyDeps, proxy: string, signa
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, "The host name of the proxy could not be resolved."],
   [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH)$/, "The connection to the proxy was refused."],
-  [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, "The connection was closed before WhatsApp responded."],
+  [
+    /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/,
+    "The connection was closed before WhatsApp responded.",
+  ],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/, "The proxy did not respond in time."],
-  [/^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|EPROTO$)/, "No secure connection could be established."],
+  [
+    /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|EPROTO$)/,
+    "No secure connection could be established.",
+  ],
 ];
 
 function describe(error: unknown): string {

@@ -164,7 +164,8 @@ function SignatureMark({
 
 /** What a receiver checks first comes first. */
 function sortHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
-  const rank = (name: string) => `${name.includes("signature") ? 0 : 1}${name.startsWith("x-waygate") ? 0 : 1}${name}`;
+  const rank = (name: string) =>
+    `${name.includes("signature") ? 0 : 1}${name.startsWith("x-waygate") ? 0 : 1}${name}`;
   return Object.entries(headers).sort(([one], [other]) => rank(one).localeCompare(rank(other)));
 }
 
