@@ -95,7 +95,7 @@ describeInBrowser("a panel with 100,000 chats and 1,000,000 messages", () => {
         failed.push(`${response.status()} ${response.url()}`);
     });
     await story.signIn(page);
-    await page.getByRole("link", { name: "Open: Large" }).click();
+    await page.getByRole("link", { name: "Large", exact: true }).click();
     await page.getByRole("link", { name: "Conversations" }).click();
     const rows = page.getByRole("list", { name: "Chats" }).getByRole("link");
     await rows.filter({ hasText: "Person 1" }).first().waitFor();
