@@ -135,7 +135,12 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
   test("sends pictures, voice, a place and a card, and sees the contact's files", async () => {
     const shop = await story.gateway.connectInstance({ name: "Media" });
     const { id, client } = shop;
-    const media = { base64: blackPng(160).toString("base64"), file_name: "lamp.png", caption: "The lamp" };
+    const media = {
+      base64: blackPng(160).toString("base64"),
+      type: "image" as const,
+      mime_type: "image/png",
+      caption: "The lamp",
+    };
     await client.sandboxReceive({ id, from: BIA, push_name: "Bia Souza", media });
     const page = await openChats("Media");
     await chat(page, /Bia Souza.*Picture: The lamp/).click();
