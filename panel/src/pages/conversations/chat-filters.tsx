@@ -1,7 +1,8 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { CHAT_FILTERS } from "./conversation-queries.ts";
+import { type ConversationSearch, readConversationSearch } from "./conversation-search.ts";
 
 const TYPING_MS = 300;
 
@@ -9,9 +10,7 @@ const TYPING_MS = 300;
 export function ChatFilters() {
   const t = useTranslations("conversations");
   const { q = "", show = "all", in: where } = useSearch({ from: "/shell/instances/$id/chats" });
-  const navigate = useNavigate({ from: "/instances/$id/chats" });
-  const change = (next: object) =>
-    void navigate({ to: ".", search: (now) => ({ ...now, ...next }), replace: true });
+  const change = useSearchChange();
   return (
     <div className="chat-filters">
       <SearchField
@@ -39,6 +38,19 @@ export function ChatFilters() {
       </fieldset>
     </div>
   );
+}
+
+/** Changes the search of the address, and leaves the chosen chat open. */
+function useSearchChange(): (next: Partial<Record<keyof ConversationSearch, string | undefined>>) => void {
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const { jid } = useParams({ strict: false });
+  const navigate = useNavigate();
+  return (next) => {
+    const search = (now: ConversationSearch) => readConversationSearch({ ...now, ...next });
+    if (jid === undefined)
+      void navigate({ to: "/instances/$id/chats", params: { id }, search, replace: true });
+    else void navigate({ to: "/instances/$id/chats/$jid", params: { id, jid }, search, replace: true });
+  };
 }
 
 function Pill({ label, isOn, onPress }: { label: string; isOn: boolean; onPress(): void }) {
