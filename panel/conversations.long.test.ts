@@ -246,11 +246,11 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
   });
 
   test("knows the contact: creates a lead with fields, notes, an opt-out and a consent", async () => {
-    const shop = await story.gateway.connectInstance({ name: "Contacts" });
+    const shop = await story.gateway.connectInstance({ name: "Customers" });
     const { owner } = story.gateway;
     await owner.createCustomField({ name: "city" });
     await write(shop, "Hello");
-    const page = await openChats("Contacts");
+    const page = await openChats("Customers");
     await chat(page, /Bia Souza/).click();
     await page.getByRole("link", { name: "Contact", exact: true }).click();
     await page.getByRole("button", { name: "Create a lead" }).click();
