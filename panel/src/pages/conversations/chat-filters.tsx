@@ -46,7 +46,7 @@ function useSearchChange(): (next: Partial<Record<keyof ConversationSearch, stri
   const { jid } = useParams({ strict: false });
   const navigate = useNavigate();
   return (next) => {
-    const search = (now: ConversationSearch) => readConversationSearch({ ...now, ...next });
+    const search = (now: object) => readConversationSearch({ ...now, ...next });
     if (jid === undefined)
       void navigate({ to: "/instances/$id/chats", params: { id }, search, replace: true });
     else void navigate({ to: "/instances/$id/chats/$jid", params: { id, jid }, search, replace: true });
