@@ -64,11 +64,8 @@ describeInBrowser("the administration in the panel", () => {
     await open(page);
     await story.heading(page, "The whole gateway");
     const figures = page.getByRole("list", { name: "Figures" });
-    await figures
-      .getByRole("listitem")
-      .filter({ hasText: "Accounts" })
-      .getByText("2", { exact: true })
-      .waitFor();
+    const accounts = figures.getByRole("listitem").filter({ hasText: "in service" });
+    await accounts.getByText("2", { exact: true }).waitFor();
     await page.getByRole("heading", { name: "Messages of Owner in 24 hours" }).waitFor();
     await lookBoth(page, "administration-overview");
     await page.getByRole("link", { name: "Show instances: Connected" }).click();

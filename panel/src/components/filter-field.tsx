@@ -12,7 +12,7 @@ interface FilterFieldProps {
 
 /** A typed filter of a list, applied with Enter or the button beside it. */
 export function FilterField({ label, value, onChange, isNumber = false, placeholder }: FilterFieldProps) {
-  const t = useTranslations();
+  const t = useTranslations("common");
   const id = useId();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -34,8 +34,8 @@ export function FilterField({ label, value, onChange, isNumber = false, placehol
           autoComplete="off"
         />
       </div>
-      <ActionButton type="submit" aria-label={t("shell.applyFilter", { name: label })}>
-        {t("common.search")}
+      <ActionButton type="submit" aria-label={`${t("search")}: ${label}`}>
+        {t("search")}
       </ActionButton>
     </form>
   );

@@ -38,7 +38,10 @@ function PasswordForm({ question }: { question: PasswordQuestion }) {
   };
   const isWrong = confirm.error instanceof WaygateError && confirm.error.code === "INVALID_CREDENTIALS";
   const wrong = t("shell.passwordWrong");
-  const faults = useMemo((): Record<string, string> => (isWrong ? { password: wrong } : {}), [isWrong, wrong]);
+  const faults = useMemo<Record<string, string>>(
+    () => (isWrong ? { password: wrong } : {}),
+    [isWrong, wrong],
+  );
   return (
     <Dialog>
       <Form className="stack" onSubmit={submit} validationErrors={faults}>

@@ -24,7 +24,6 @@ export const shell = {
     typeToConfirm: "Type {word} to confirm",
     exportCut:
       "The list is longer: the file has its first {count, number} rows. Filter the list to get the others.",
-    applyFilter: "Filter: {name}",
     webhooks: "Webhooks",
     integrations: "Integrations",
   },

@@ -24,7 +24,6 @@ export const shell = {
     typeToConfirm: "Escribe {word} para confirmar",
     exportCut:
       "La lista es más larga: el archivo tiene las primeras {count, number} filas. Filtra la lista para obtener las demás.",
-    applyFilter: "Filtrar: {name}",
     webhooks: "Webhooks",
     integrations: "Integraciones",
   },

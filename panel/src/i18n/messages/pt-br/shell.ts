@@ -24,7 +24,6 @@ export const shell = {
     typeToConfirm: "Digite {word} para confirmar",
     exportCut:
       "A lista é maior: o arquivo tem as primeiras {count, number} linhas. Filtre a lista para obter as outras.",
-    applyFilter: "Filtrar: {name}",
     webhooks: "Webhooks",
     integrations: "Integrações",
   },
