@@ -173,14 +173,15 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("Instances", { exact: true }).fill("2");
     await page.getByLabel("Leads and tags").selectOption("Not included");
     await story.press(page, "Save");
-    const plate = page.getByRole("listitem").filter({ hasText: "Small" });
+    const name = page.getByRole("heading", { name: "Small" });
+    const plate = page.getByRole("listitem").filter({ has: name });
     await plate.getByText("Without: Leads and tags.").waitFor();
     await story.follow(page, "Edit Small");
     await page.getByLabel("Messages a month").fill("5000");
     await story.press(page, "Save");
     await plate.getByText("5,000").waitFor();
     const { data } = await story.gateway.owner.listPlans();
-    const small = data.find(({ name }) => name === "Small");
+    const small = data.find((plan) => plan.name === "Small");
     expect(small).toMatchObject({ max_instances: 2, max_messages: 5000, features: { crm: false } });
     await plate.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
