@@ -192,8 +192,9 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Logs");
     const audit = page.getByRole("list", { name: "Audit" });
-    await audit.getByText("account.create").first().click();
-    await audit.getByText("request_id").first().waitFor();
+    const entry = audit.getByRole("listitem").filter({ hasText: "account.create" }).first();
+    await entry.getByText("account.create").click();
+    await entry.getByText("request_id").waitFor();
     await lookBoth(page, "administration-logs");
     await page.getByRole("searchbox", { name: "Action" }).fill("instance.*");
     await page.keyboard.press("Enter");
