@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
 import { PASSWORD, signIn } from "../test/sign-in.ts";
 
@@ -32,9 +33,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     const { client } = await signIn(url, { email });
     const { data } = await client.createInstance({ name: `${name} desk`, network: "sandbox" });
     await client.sandboxScan({ id: data.id });
-    await expect
-      .poll(async () => (await client.getInstanceStatus({ id: data.id })).data.connected, { timeout: 60_000 })
-      .toBe(true);
+    await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);
     await client.sandboxReceive({ id: data.id, from: person, push_name: `${name} guest`, text: "Hello" });
     const { data: lead } = await client.createLead({ name: `${name} lead`, phone: person });
     const agent = { name: `Agent of ${name}`, email: `agent@${name.toLowerCase()}.example` };
