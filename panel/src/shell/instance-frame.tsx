@@ -16,7 +16,9 @@ export function InstanceFrame() {
   const state = useQuery(stateQuery(id));
   const { may } = useAccess();
   const error = row.error ?? state.error;
-  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  // What is shown stays, with the forms in it, while a later request fails.
+  if (error && !(row.data && state.data))
+    return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
   if (!row.data || !state.data) return <LoadingState />;
   return (
     <>

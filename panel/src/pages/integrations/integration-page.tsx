@@ -43,7 +43,7 @@ function OneIntegration({ provider }: { provider: Provider }) {
   const { data, error, refetch } = useQuery(integrationsQuery(id));
   const integration = data?.find((one) => one.provider === provider);
   const save = useSaveIntegration({ id, provider, isNew: integration === undefined });
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>

@@ -31,7 +31,7 @@ function Integrations() {
   const t = useTranslations("integrations");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { data, error, refetch } = useQuery(integrationsQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>

@@ -21,7 +21,7 @@ export function AttemptPage() {
   const t = useTranslations("webhooks");
   const { id, logId } = useParams({ from: "/shell/instances/$id/webhooks/attempts/$logId" });
   const { data, error, refetch } = useQuery(attemptQuery(id, Number(logId)));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>

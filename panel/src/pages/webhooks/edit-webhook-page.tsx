@@ -27,7 +27,7 @@ export function EditWebhookPage() {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const webhook = data.find((one) => one.id === Number(webhookId));
   if (!webhook) return <NotFoundPage />;

@@ -26,7 +26,7 @@ export function EventPage() {
   const { id, eventId } = useParams({ from: "/shell/instances/$id/webhooks/events/$eventId" });
   const { data, error, refetch } = useQuery(recordedEventQuery(id, eventId));
   const attempts = useQuery(attemptsOfEventQuery(id, eventId));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const rows = attempts.data ?? [];
   return (

@@ -25,7 +25,7 @@ export function WebhookPage() {
   const { id, webhookId } = useParams({ from: "/shell/instances/$id/webhooks/$webhookId" });
   const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/$webhookId" });
   const { data, error, refetch } = useQuery(webhooksQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const webhook = data.find((one) => one.id === Number(webhookId));
   if (!webhook) return <NotFoundPage />;

@@ -15,9 +15,9 @@ export function WebhooksPage() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/" });
-  const { data, error, isPending, refetch } = useQuery(webhooksQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
-  if (isPending) return <LoadingState />;
+  const { data, error, refetch } = useQuery(webhooksQuery(id));
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
   if (data.length === 0)
     return (
       <Blank title={t("emptyTitle")} help={t("emptyHelp")}>
