@@ -7,6 +7,8 @@ import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } f
 import { OWNER } from "../test/sign-in.ts";
 import { bubble, startTypebot, type TypebotServer } from "../test/typebot-server.ts";
 
+const PATIENTLY = { timeout: 30_000 };
+
 describeInBrowser("the integrations in the panel", () => {
   let story: PanelStory;
   let n8n: N8nServer;
@@ -62,7 +64,9 @@ describeInBrowser("the integrations in the panel", () => {
     await look(page, "integration-n8n-refused");
     await page.getByLabel("Token", { exact: true }).fill("right-token");
     await press(page, "Save n8n");
-    await expect.poll(() => page.getByLabel("Token", { exact: true }).inputValue()).toMatch(/^\*\*\*\*/);
+    await expect
+      .poll(() => page.getByLabel("Token", { exact: true }).inputValue(), PATIENTLY)
+      .toMatch(/^\*\*\*\*/);
     await press(page, "Test n8n");
     await page.getByRole("heading", { name: "n8n works" }).waitFor();
     await page.getByText(/Its response contains 1 message/).waitFor();

@@ -5,6 +5,8 @@ import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } f
 import { type Receiver, startReceiver } from "../test/receiver.ts";
 import { OWNER } from "../test/sign-in.ts";
 
+const PATIENTLY = { timeout: 30_000 };
+
 describeInBrowser("the webhooks in the panel", () => {
   let story: PanelStory;
   let receiver: Receiver;
@@ -58,7 +60,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await look(page, "webhook-attempt");
     await press(page, "Send it again");
     const failures = page.getByRole("heading", { name: "Nothing listens at this address" });
-    await expect.poll(() => failures.count(), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => failures.count(), PATIENTLY).toBe(2);
     await receiver.open();
     await press(page, "Send it again");
     await page.getByText(/It arrived: status 200/).waitFor();
@@ -86,7 +88,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByText(/not allowed by the gateway's policy/).waitFor();
     const isFocused = () =>
       page.getByLabel("Address of your program").evaluate((field) => field.matches(":focus"));
-    await expect.poll(isFocused).toBe(true);
+    await expect.poll(isFocused, PATIENTLY).toBe(true);
     await look(page, "webhook-new");
     await page.getByLabel("Address of your program").fill(receiver.url);
     await page.getByLabel("Own headers").fill("Authorization: Bearer abc");
@@ -122,7 +124,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByText("Working", { exact: true }).waitFor();
     await look(page, "webhook-recovered");
     await page.getByLabel("Time", { exact: true }).selectOption("week");
-    await expect.poll(() => page.url()).toContain("period=week");
+    await expect.poll(() => page.url(), PATIENTLY).toContain("period=week");
   });
 
   test("a secret is replaced with a grace for the previous one, and a webhook is paused and deleted", async () => {
@@ -172,10 +174,10 @@ describeInBrowser("the webhooks in the panel", () => {
     await open(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Deliveries");
     const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-    await expect.poll(() => rows.count()).toBe(2);
+    await expect.poll(() => rows.count(), PATIENTLY).toBe(2);
     await page.getByText("Filter", { exact: true }).click();
     await page.getByLabel("Status code").selectOption("404");
-    await expect.poll(() => rows.count()).toBe(1);
+    await expect.poll(() => rows.count(), PATIENTLY).toBe(1);
     expect(page.url()).toContain("status=404");
     await look(page, "webhook-attempts");
     const download = page.waitForEvent("download");

@@ -7,7 +7,6 @@ import { readForm } from "../../api/read-form.ts";
 import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Notice } from "../../components/notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { IntegrationField } from "./integration-field.tsx";
@@ -59,15 +58,6 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
         </section>
       ))}
       {!isShown && <FaultNotice error={save.error} />}
-      {save.data && save.data.warnings.length > 0 && (
-        <Notice tone="wait" title={t("warnings")} isUrgent>
-          <ul className="dots">
-            {save.data.warnings.map((warning) => (
-              <li key={warning}>{warning}</li>
-            ))}
-          </ul>
-        </Notice>
-      )}
       <div className="buttons">
         <ActionButton kind={saved ? "plain" : "main"} type="submit" isPending={save.isPending}>
           {save.isPending ? t("saving") : t("save", { name: PROVIDER_NAMES[provider] })}
@@ -94,7 +84,11 @@ export function useSaveIntegration({
       const enabled = isNew ? { enabled: true } : {};
       return (await gateway.saveIntegration({ id, provider, ...enabled, config })).data;
     },
-    onSuccess: () => showToast(t("saved", { name: PROVIDER_NAMES[provider] })),
+    onSuccess: () => {
+      showToast(t("saved", { name: PROVIDER_NAMES[provider] }));
+      // The next step, a test, has appeared at the top.
+      if (isNew) scrollTo({ top: 0 });
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
 }

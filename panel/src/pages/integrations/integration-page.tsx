@@ -7,6 +7,7 @@ import { AdminOnly } from "../../components/admin-only.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { SectionHead } from "../../components/section-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -58,6 +59,7 @@ function OneIntegration({ provider }: { provider: Provider }) {
       >
         <IntegrationPill integration={integration} />
       </SectionHead>
+      <Warnings warnings={save.data?.warnings ?? []} />
       {integration ? <Saved id={id} integration={integration} /> : <Beginning provider={provider} />}
       <IntegrationForm
         key={integration?.updated_at}
@@ -66,6 +68,21 @@ function OneIntegration({ provider }: { provider: Provider }) {
         save={save}
       />
     </>
+  );
+}
+
+/** What the configuration that was just saved is likely to cause. */
+function Warnings({ warnings }: { warnings: readonly string[] }) {
+  const t = useTranslations("integrations");
+  if (warnings.length === 0) return null;
+  return (
+    <Notice tone="wait" title={t("warnings")} isUrgent>
+      <ul className="dots">
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 

@@ -33,7 +33,10 @@ export function WebhookSentence({ webhook }: { webhook: Webhook }) {
   const state = stateOf(webhook);
   const since = failing_since ?? "";
   const last = last_delivery_at ?? "";
-  if (state === "failing") return <p>{t.rich("failing", { when: () => <RelativeTime at={since} /> })}</p>;
+  if (state === "failing") {
+    const words = webhook.retry_enabled ? "failing" : "failingOnce";
+    return <p>{t.rich(words, { when: () => <RelativeTime at={since} /> })}</p>;
+  }
   if (state === "working") return <p>{t.rich("working", { when: () => <RelativeTime at={last} /> })}</p>;
   if (state === "stopped") return <p>{t("stopped", { reason: disabled_reason ?? "" })}</p>;
   return <p>{t(state)}</p>;

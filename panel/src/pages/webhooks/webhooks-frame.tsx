@@ -1,4 +1,4 @@
-import { Link, Outlet, useParams } from "@tanstack/react-router";
+import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { AdminOnly } from "../../components/admin-only.tsx";
 import { AreaTexts } from "../../i18n/area-texts.tsx";
@@ -18,6 +18,9 @@ export function WebhooksFrame() {
 function Pages() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });
+  const { pathname } = useLocation();
+  // The page of one webhook belongs to the first list.
+  const isOfOne = /\/webhooks\/(new$|\d)/.test(pathname);
   return (
     <>
       <nav className="section-links" aria-label={t("navigation")}>
@@ -25,6 +28,7 @@ function Pages() {
           to="/instances/$id/webhooks"
           params={{ id }}
           activeOptions={{ exact: true, includeSearch: false }}
+          {...(isOfOne && { "aria-current": "page" as const })}
         >
           {t("addresses")}
         </Link>

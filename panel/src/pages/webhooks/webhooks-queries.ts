@@ -26,7 +26,7 @@ export const figuresQuery = (id: number, period: "day" | "week", webhook_id?: nu
       const chosen = webhook_id === undefined ? {} : { webhook_id };
       return (await gateway.getWebhookFigures({ id, period, ...chosen }, { signal })).data;
     },
-    refetchInterval: 30_000,
+    refetchInterval: 10_000,
   });
 
 /** The newest failed attempt of a webhook. */

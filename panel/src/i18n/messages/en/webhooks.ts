@@ -48,6 +48,8 @@ export const webhooks = {
       off: "It is paused and gets no events.",
       stopped: "The gateway has switched it off: {reason} Repair the receiver, then activate the webhook.",
       failing: "No delivery has arrived since the first failure <when></when>. The gateway goes on trying.",
+      failingOnce:
+        "No delivery has arrived since the first failure <when></when>. Each event is tried only once.",
       waiting: "It is active and waits for its first event.",
       working: "The last delivery arrived <when></when>.",
     },
@@ -135,7 +137,7 @@ export const webhooks = {
       busy: {
         cause: "Your program asks for a pause (status {status})",
         remedy:
-          "Nothing to do: the gateway waits and tries again. If it continues, give your program more capacity.",
+          "Give your program more capacity if this continues. With retries on, the gateway waits as long as asked and tries again.",
       },
       refusal: {
         cause: "Your program refused the event (status {status})",

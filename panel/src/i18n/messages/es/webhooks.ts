@@ -49,6 +49,8 @@ export const webhooks = {
       stopped: "El gateway lo ha desconectado: {reason} Repara el receptor y activa después el webhook.",
       failing:
         "No ha llegado ninguna entrega desde el primer fallo <when></when>. El gateway lo sigue intentando.",
+      failingOnce:
+        "No ha llegado ninguna entrega desde el primer fallo <when></when>. Cada evento se intenta una sola vez.",
       waiting: "Está activo y espera su primer evento.",
       working: "La última entrega llegó <when></when>.",
     },
@@ -136,7 +138,7 @@ export const webhooks = {
       busy: {
         cause: "Tu programa pide una pausa (estado {status})",
         remedy:
-          "No hay nada que hacer: el gateway espera y lo intenta de nuevo. Si sigue, da más capacidad al programa.",
+          "Da más capacidad a tu programa si esto sigue. Con las repeticiones activadas, el gateway espera el tiempo pedido y lo intenta de nuevo.",
       },
       refusal: {
         cause: "Tu programa rechazó el evento (estado {status})",

@@ -48,6 +48,8 @@ export const webhooks = {
       off: "Está em pausa e não recebe eventos.",
       stopped: "O gateway o desligou: {reason} Conserte o receptor e depois ative o webhook.",
       failing: "Nenhuma entrega chegou desde a primeira falha <when></when>. O gateway continua tentando.",
+      failingOnce:
+        "Nenhuma entrega chegou desde a primeira falha <when></when>. Cada evento é tentado só uma vez.",
       waiting: "Está ativo e espera o primeiro evento.",
       working: "A última entrega chegou <when></when>.",
     },
@@ -135,7 +137,7 @@ export const webhooks = {
       busy: {
         cause: "Seu programa pede uma pausa (status {status})",
         remedy:
-          "Nada a fazer: o gateway espera e tenta de novo. Se continuar, dê mais capacidade ao programa.",
+          "Dê mais capacidade ao programa se isso continuar. Com repetições ligadas, o gateway espera o tempo pedido e tenta de novo.",
       },
       refusal: {
         cause: "Seu programa recusou o evento (status {status})",
