@@ -34,11 +34,9 @@ describeInBrowser("the integrations in the panel", () => {
     await page.locator("button[type=submit]").click();
   }
 
-  test("a workflow of n8n is set up, its refusal explained, and its token never shown again", async () => {
-    const { gateway, openPage, look, press, follow } = story;
-    const { id } = await gateway.connectInstance({ name: "Bakery" });
-    const auth = { name: "Authorization", value: "Bearer right-token" };
-    n8n.activate("bakery", { respond: "lastNode", output: { output: "Open until six" }, auth });
+  test("what is not set up yet is explained, with the first steps in the other program", async () => {
+    const { gateway, openPage, look, follow } = story;
+    const { id } = await gateway.connectInstance({ name: "Museum" });
     const page = await openPage(PHONE);
     await open(page, id);
     await page.getByRole("heading", { name: "Integrations" }).waitFor();
@@ -46,6 +44,16 @@ describeInBrowser("the integrations in the panel", () => {
     await follow(page, "Set up: n8n");
     await page.getByRole("heading", { name: "First, in n8n" }).waitFor();
     await look(page, "integration-n8n-new");
+  });
+
+  test("a workflow of n8n is set up, its refusal explained, and its token never shown again", async () => {
+    const { gateway, openPage, look, press, follow } = story;
+    const { id } = await gateway.connectInstance({ name: "Bakery" });
+    const auth = { name: "Authorization", value: "Bearer right-token" };
+    n8n.activate("bakery", { respond: "lastNode", output: { output: "Open until six" }, auth });
+    const page = await openPage(PHONE);
+    await open(page, id);
+    await follow(page, "Set up: n8n");
     await press(page, "Save n8n");
     await page.getByText("Fill in this field.").first().waitFor();
     await page.getByLabel("Production URL of the workflow").fill(`${n8n.url}/webhook/bakery`);
@@ -118,7 +126,7 @@ describeInBrowser("the integrations in the panel", () => {
     expect((await gateway.owner.listIntegrations({ id })).data).toEqual([]);
   });
 
-  test("an inbox of Chatwoot is set up, its warnings stand at the form, and a revoked token is explained", async () => {
+  test("an inbox of Chatwoot is set up, a wrong token and a warning are explained, and its test succeeds", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Hotel" });
     const page = await openPage(PHONE);
@@ -140,7 +148,8 @@ describeInBrowser("the integrations in the panel", () => {
     chatwoot.version = "4.13.0";
     await press(page, "Test Chatwoot");
     await page.getByRole("heading", { name: "Chatwoot works" }).waitFor();
-    await page.getByText("Integrations", { exact: true }).last().click();
+    await page.locator(".section-head .trail a").click();
+    await page.getByRole("link", { name: "Open: Chatwoot" }).waitFor();
     await look(page, "integrations");
   });
 

@@ -83,8 +83,9 @@ function Deliveries({ id, deliveries }: { id: number; deliveries: readonly Deliv
           </span>
           <strong>{nameOf(delivery.webhook_id)}</strong>
           <span className="hint">
-            {t("attemptCount", { count: delivery.attempts })}
-            {delivery.error && ` · ${delivery.error}`}
+            {/* Only automatic attempts are counted. */}
+            {delivery.attempts > 0 && `${t("attemptCount", { count: delivery.attempts })}. `}
+            {delivery.error}
           </span>
           <span className="hint">
             {delivery.next_retry_at &&
