@@ -3,11 +3,13 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { createCampaignReport } from "./campaign-report.ts";
 import { countTotals, ENDED_STATUSES, getCampaign, selectCampaigns, toCampaignView } from "./campaign-row.ts";
+import { readCampaignTimeline } from "./campaign-timeline.ts";
 import {
   type ChangeCampaignDeps,
   cancelCampaigns,
   changeCampaignHandlers,
 } from "./change-campaign-handlers.ts";
+import { createRecipientCheck } from "./check-recipients.ts";
 import type { campaignsContract } from "./contract.ts";
 import { endedCampaignHandlers } from "./ended-campaign-handlers.ts";
 import { previewCampaign } from "./preview-campaign.ts";
@@ -30,6 +32,7 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     retryFailedRecipients: createRetryFailedHandler(deps),
     addRecipients: createRecipientAdder(deps),
     getCampaignReport: createCampaignReport(db),
+    checkRecipients: createRecipientCheck(deps),
 
     async listCampaigns({ input: { limit, cursor, status, instance_id, archived }, caller }) {
       const before = readCursor(cursor);
@@ -49,6 +52,11 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     async getCampaign({ input: { id }, caller }) {
       const campaign = await getCampaign(db, requireUser(caller).account_id, id);
       return { ...toCampaignView(campaign), totals: await countTotals(db, id) };
+    },
+
+    async getCampaignTimeline({ input: { id }, caller }) {
+      const campaign = await getCampaign(db, requireUser(caller).account_id, id);
+      return readCampaignTimeline(db, campaign.id);
     },
 
     async previewCampaign({ input: { id, ...order }, caller }) {

@@ -38,6 +38,10 @@ const RECIPIENT_STATUS = [
   "skipped",
 ] as const;
 
+export const TIMELINE_STEP = ["minute", "hour", "day"] as const;
+/** Why a recipient would get no message. */
+export const RECIPIENT_PROBLEM = ["invalid", "duplicate", "opted_out", "no_consent"] as const;
+
 const campaignStatus = named("CampaignStatus", z.enum(CAMPAIGN_STATUS));
 const recipientStatus = named("RecipientStatus", z.enum(RECIPIENT_STATUS));
 
@@ -343,6 +347,53 @@ export const campaignsContract = {
     }),
   }),
 
+  checkRecipients: route({
+    ...SHARED,
+    http: "POST /api/campaigns/check-recipients",
+    requiresBody: true,
+    summary: "Check recipients before a campaign has them: unreadable, repeated, opted out; stores nothing",
+    description:
+      "Reads recipients like `POST /api/campaigns/:id/recipients`. `problems` names each by its position in the request, `recipients` before `lead_ids`.",
+    message: "Recipients checked",
+    example: { recipients: ["5511999990004"] },
+    input: z.object({
+      recipients: z
+        .array(z.unknown())
+        .max(MAX_RECIPIENTS, `holds more than ${MAX_RECIPIENTS}`)
+        .optional()
+        .describe("`{phone, variables}`, or bare numbers."),
+      lead_ids: z.array(rowId).max(MAX_RECIPIENTS).optional(),
+      consent_purpose: campaignFields.consent_purpose.optional(),
+    }),
+    aliases: {
+      recipients: ["contacts", "numbers"],
+      lead_ids: ["leadIds"],
+      consent_purpose: ["consentPurpose"],
+    },
+    bodyLimitBytes: 33_554_432,
+    bodyLimitValues: 1_000_000,
+    output: z.object({
+      total: z.number().int(),
+      ready: z.number().int().describe("How many would get the message."),
+      counts: z.object({
+        invalid: z.number().int(),
+        duplicate: z.number().int(),
+        opted_out: z.number().int(),
+        no_consent: z.number().int(),
+      }),
+      problems: z
+        .array(
+          z.object({
+            index: z.number().int().describe("Position in the request, from 0."),
+            value: z.string(),
+            problem: z.enum(RECIPIENT_PROBLEM),
+            reason: z.string().nullable().describe("Why an entry is unreadable."),
+          }),
+        )
+        .describe(`The first ${MAX_LISTED}.`),
+    }),
+  }),
+
   previewCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/preview",
@@ -467,6 +518,35 @@ export const campaignsContract = {
     output: z.object({ campaign, totals, recipients: z.array(recipient) }),
     beside: z.object({ pagination }),
     raw: "text/csv",
+  }),
+
+  getCampaignTimeline: route({
+    ...SHARED,
+    http: "GET /api/campaigns/:id/timeline",
+    summary: "Get the outcomes of a campaign over time, and why messages failed or were skipped",
+    description:
+      "A point counts the messages whose outcome was known in its minute, hour or day, by their status now. `sent`, `delivered` and `read` are cumulative, as in the totals.",
+    message: "Timeline",
+    input: z.object({ id: rowId }),
+    output: z.object({
+      step: z.enum(TIMELINE_STEP).describe("The length of a point, so that there are at most about 120."),
+      points: z.array(
+        z.object({
+          at: isoTime.describe("The beginning of the point."),
+          sent: z.number().int(),
+          delivered: z.number().int(),
+          read: z.number().int(),
+          failed: z.number().int(),
+        }),
+      ),
+      reasons: z.array(
+        z.object({
+          status: z.enum(["failed", "skipped"]),
+          reason: z.string().nullable(),
+          count: z.number().int(),
+        }),
+      ),
+    }),
   }),
 };
 

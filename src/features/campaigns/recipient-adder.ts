@@ -52,7 +52,7 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     requireOpen(campaign);
     requireSome(input);
     const count = new Count();
-    for await (const some of readAll(deps, campaign.account_id, input)) {
+    for await (const some of readRecipients(deps, campaign.account_id, input)) {
       const added = count.sort(await readLids(db, account_id, some));
       if (added.length > 0) count.record(added, await insert(deps, campaign, added));
       // Lets other work run between two batches.
@@ -121,10 +121,11 @@ class Count {
   }
 }
 
-async function* readAll(
-  { db, defaultCountry }: AddRecipientsDeps,
+/** The recipients of a request in its order, in batches. */
+export async function* readRecipients(
+  { db, defaultCountry }: Pick<AddRecipientsDeps, "db" | "defaultCountry">,
   accountId: number,
-  { recipients = [], numbers = [], lead_ids, tags, file }: RecipientInput,
+  { recipients = [], numbers = [], lead_ids, tags, file }: Omit<RecipientInput, "id">,
 ): AsyncGenerator<ParsedRecipient[]> {
   for (const list of [recipients, numbers]) {
     for (let at = 0; at < list.length; at += AT_ONCE) {
@@ -183,7 +184,7 @@ function toRecipient({ id, phone }: { id: number; phone: string | null }): Parse
 }
 
 /** Resolves digits of a LID whose phone is known to that phone. */
-async function readLids(
+export async function readLids(
   db: Db,
   accountId: number,
   some: readonly ParsedRecipient[],

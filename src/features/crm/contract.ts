@@ -68,6 +68,8 @@ const note = named(
   }),
 );
 
+const labelCount = named("LabelCount", z.object({ name: z.string(), count: z.number().int() }));
+
 const leadFields = {
   phone: phone.nullable().optional(),
   name: trimmedText(200).nullable().optional(),
@@ -121,6 +123,19 @@ export const crmContract = {
     }),
     output: z.array(lead),
     beside: z.object({ pagination }),
+  }),
+
+  listLeadLabels: route({
+    ...TAG,
+    http: "GET /api/leads/labels",
+    summary: "List the stages, statuses and tags in use, with the number of leads of each",
+    message: "Labels",
+    input: z.object({}),
+    output: z.object({
+      stages: z.array(labelCount).describe("Values of `kanban_status`, the most used first; at most 200."),
+      statuses: z.array(labelCount),
+      tags: z.array(labelCount),
+    }),
   }),
 
   exportLeads: route({

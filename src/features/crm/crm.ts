@@ -3,6 +3,7 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { crmContract } from "./contract.ts";
 import { customFieldHandlers } from "./custom-field-handlers.ts";
+import { findLeadLabels } from "./find-lead-labels.ts";
 import { getLeadDetails } from "./get-lead-details.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { type LeadDeps, leadHandlers } from "./lead-handlers.ts";
@@ -19,6 +20,7 @@ export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
     importLeads: createLeadImporter(deps),
     ...customFieldHandlers(db),
 
+    listLeadLabels: ({ caller }) => findLeadLabels(db, requireUser(caller).account_id),
     getLeadDetails: ({ input: { id }, caller }) => getLeadDetails(db, requireUser(caller).account_id, id),
 
     async addLeadNote({ input: { id, note }, caller }) {

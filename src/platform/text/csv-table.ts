@@ -1,6 +1,8 @@
 import { parse } from "csv-parse/sync";
 import { cleanJson } from "./clean-text.ts";
 
+const DELIMITERS = [",", ";", "\t"] as const;
+
 export interface CsvRecord {
   /** Line of the file, from 1. */
   line: number;
@@ -9,7 +11,16 @@ export interface CsvRecord {
   cells: string[] | undefined;
 }
 
-export interface CsvTable {
+export type CsvDelimiter = (typeof DELIMITERS)[number];
+export type CsvEncoding = "utf-8" | "utf-16le" | "windows-1252";
+
+/** What is not given is detected. */
+export interface CsvFormat {
+  delimiter?: CsvDelimiter;
+  encoding?: CsvEncoding;
+}
+
+export interface CsvTable extends Required<CsvFormat> {
   /** The names in the first line. */
   columns: string[];
   /** Number of records below the first line. */
@@ -18,10 +29,13 @@ export interface CsvTable {
 }
 
 /** Parses a CSV file whose first line names the columns, separated by comma, semicolon or tab. */
-export function readCsvTable(bytes: Uint8Array): CsvTable {
-  const lines = decode(bytes).split(/\r\n|\n|\r/);
-  const delimiter = delimiterOf(lines[0] ?? "");
+export function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): CsvTable {
+  const encoding = format.encoding ?? encodingOf(bytes);
+  const lines = new TextDecoder(encoding).decode(bytes).split(/\r\n|\n|\r/);
+  const delimiter = format.delimiter ?? delimiterOf(lines[0] ?? "");
   return {
+    delimiter,
+    encoding,
     columns: parseRecord(lines[0] ?? "", delimiter)?.map((name) => name.trim()) ?? [],
     count: () => countOf(split(lines)),
     *records() {
@@ -36,20 +50,19 @@ function countOf(items: Iterable<unknown>): number {
   return count;
 }
 
-/** UTF-8, otherwise the encoding of Western spreadsheets. */
-function decode(bytes: Uint8Array): string {
+/** UTF-8, or UTF-16 with its mark; otherwise the encoding of Western spreadsheets. */
+function encodingOf(bytes: Uint8Array): CsvEncoding {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return "utf-8";
   } catch {
-    return new TextDecoder("windows-1252").decode(bytes);
+    return "windows-1252";
   }
 }
 
-function delimiterOf(header: string): string {
-  const counts = [",", ";", "\t"].map((separator) => ({
-    sign: separator,
-    count: header.split(separator).length,
-  }));
+function delimiterOf(header: string): CsvDelimiter {
+  const counts = DELIMITERS.map((sign) => ({ sign, count: header.split(sign).length }));
   return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
 }
 

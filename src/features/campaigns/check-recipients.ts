@@ -1,0 +1,67 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Handlers } from "../../platform/http/handler.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
+import { requireUser } from "../accounts/accounts.ts";
+import { findConsenting } from "../consent/consent.ts";
+import { canonicalNumberOf } from "../contacts/contacts.ts";
+import { type campaignsContract, MAX_LISTED } from "./contract.ts";
+import type { ParsedRecipient } from "./read-recipient.ts";
+import { type AddRecipientsDeps, readLids, readRecipients } from "./recipient-adder.ts";
+
+type Checked = OutputOf<typeof campaignsContract.checkRecipients>;
+type Problem = Checked["problems"][number]["problem"];
+
+/** Reports what adding these recipients to a campaign would do, and stores nothing. */
+export function createRecipientCheck(
+  deps: Pick<AddRecipientsDeps, "db" | "suppression" | "defaultCountry">,
+): Handlers<typeof campaignsContract>["checkRecipients"] {
+  return async ({ input: { consent_purpose = null, ...input }, caller }) => {
+    const { account_id } = requireUser(caller);
+    const { db, suppression } = deps;
+    const seen = new Set<string>();
+    const checked: Checked = {
+      total: 0,
+      ready: 0,
+      counts: { invalid: 0, duplicate: 0, opted_out: 0, no_consent: 0 },
+      problems: [],
+    };
+    for await (const some of readRecipients(deps, account_id, input)) {
+      const batch = await readLids(db, account_id, some);
+      const phones = batch.flatMap((one) => ("phone" in one ? [one.phone] : []));
+      const optedOut = await suppression.findListed(db, account_id, phones);
+      const consenting = consent_purpose && (await findConsenting(db, account_id, consent_purpose, phones));
+      for (const one of batch) count(checked, one, problemOf(one, { seen, optedOut, consenting }));
+      // Lets other work run between two batches.
+      await turn();
+    }
+    return checked;
+  };
+}
+
+interface Known {
+  seen: Set<string>;
+  optedOut: ReadonlySet<string>;
+  consenting: ReadonlySet<string> | null | "";
+}
+
+function problemOf(one: ParsedRecipient, { seen, optedOut, consenting }: Known): Problem | undefined {
+  if ("reason" in one) return "invalid";
+  const person = canonicalNumberOf(one.phone);
+  if (seen.has(person)) return "duplicate";
+  seen.add(person);
+  if (optedOut.has(one.phone)) return "opted_out";
+  return consenting && !consenting.has(one.phone) ? "no_consent" : undefined;
+}
+
+function count(checked: Checked, one: ParsedRecipient, problem: Problem | undefined): void {
+  const index = checked.total;
+  checked.total += 1;
+  if (problem === undefined) {
+    checked.ready += 1;
+    return;
+  }
+  checked.counts[problem] += 1;
+  if (checked.problems.length >= MAX_LISTED) return;
+  const value = "reason" in one ? one.value : one.phone;
+  checked.problems.push({ index, value, problem, reason: "reason" in one ? one.reason : null });
+}
