@@ -6,6 +6,7 @@ import "./styles/shell.css";
 import "./styles/pages.css";
 import "./styles/plots.css";
 import "./styles/management.css";
+import "./styles/forms.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

@@ -5,6 +5,7 @@ import { ActionButton } from "./action-button.tsx";
 interface ConfirmDialogProps {
   /** On the button that opens the dialog. */
   label: string;
+  kind?: "main" | "plain" | "bare";
   title: string;
   /** What will happen, in words. */
   consequence: string;
@@ -13,11 +14,12 @@ interface ConfirmDialogProps {
 }
 
 /** Asks before something that cannot be undone. */
-export function ConfirmDialog({ label, title, consequence, confirmLabel, onConfirm }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { label, kind = "plain", title, consequence, confirmLabel, onConfirm } = props;
   const t = useTranslations("common");
   return (
     <DialogTrigger>
-      <ActionButton>{label}</ActionButton>
+      <ActionButton kind={kind}>{label}</ActionButton>
       <ModalOverlay isDismissable className="veil">
         <Modal className="dialog">
           <Dialog role="alertdialog">
@@ -26,7 +28,10 @@ export function ConfirmDialog({ label, title, consequence, confirmLabel, onConfi
                 <Heading slot="title">{title}</Heading>
                 <p>{consequence}</p>
                 <div className="buttons">
-                  <ActionButton kind="stop" onPress={() => [close(), onConfirm()]}>
+                  <ActionButton
+                    kind={kind === "main" ? "main" : "stop"}
+                    onPress={() => [close(), onConfirm()]}
+                  >
                     {confirmLabel}
                   </ActionButton>
                   <ActionButton onPress={close}>{t("cancel")}</ActionButton>

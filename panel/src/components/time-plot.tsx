@@ -6,7 +6,7 @@ import { useFormatter, useTranslations } from "use-intl";
 import { useWidth } from "./use-width.ts";
 
 /** Each has a colour of its own in both themes, and a pattern where colours are not enough. */
-export type SeriesTone = "first" | "second" | "bad";
+export type SeriesTone = "first" | "second" | "third" | "bad";
 
 export interface Series {
   key: string;

@@ -12,14 +12,16 @@ import type { Tone } from "./lamp.tsx";
 interface Message {
   text: string;
   tone: Tone;
+  /** Takes back what the message reports. */
+  undo?: () => void;
 }
 
 const SHOWN_MS = 8_000;
 const queue = new ToastQueue<Message>({ maxVisibleToasts: 3 });
 
 /** Reports the result of something that the user has just started. */
-export function showToast(text: string, tone: Tone = "go"): void {
-  queue.add({ text, tone }, { timeout: SHOWN_MS });
+export function showToast(text: string, tone: Tone = "go", undo?: () => void): void {
+  queue.add({ text, tone, ...(undo && { undo }) }, { timeout: SHOWN_MS });
 }
 
 export function Toasts() {
@@ -31,6 +33,16 @@ export function Toasts() {
           <ToastContent>
             <Text slot="title">{toast.content.text}</Text>
           </ToastContent>
+          {toast.content.undo && (
+            <ActionButton
+              onPress={() => {
+                toast.content.undo?.();
+                queue.close(toast.key);
+              }}
+            >
+              {t("undo")}
+            </ActionButton>
+          )}
           <ActionButton slot="close">{t("close")}</ActionButton>
         </Toast>
       )}

@@ -1,9 +1,11 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute, withId } from "../../shell/root-routes.tsx";
+import { readCampaignFilter, readReportFilter } from "./campaign-filters.ts";
 
 const campaigns = createRoute({
   getParentRoute: () => shellRoute,
   path: "/campaigns",
+  validateSearch: readCampaignFilter,
   component: lazyRouteComponent(() => import("./campaigns-page.tsx"), "CampaignsPage"),
 });
 const create = createRoute({
@@ -15,7 +17,14 @@ const campaign = createRoute({
   getParentRoute: () => shellRoute,
   path: "/campaigns/$id",
   ...withId,
+  validateSearch: readReportFilter,
   component: lazyRouteComponent(() => import("./campaign-page.tsx"), "CampaignPage"),
 });
+const edit = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/campaigns/$id/edit",
+  ...withId,
+  component: lazyRouteComponent(() => import("./edit-campaign-page.tsx"), "EditCampaignPage"),
+});
 
-export const campaignRoutes = [campaigns, create, campaign] as const;
+export const campaignRoutes = [campaigns, create, campaign, edit] as const;

@@ -1,7 +1,152 @@
+import "./campaigns.css";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { useLiveEvent } from "../../api/live-events.ts";
+import type { Table } from "../../api/to-csv.ts";
+import { LinkButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { ExportButton } from "../../components/export-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { PickList } from "../../components/pick-list.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { CAMPAIGN_STATUSES, type CampaignFilter } from "./campaign-filters.ts";
+import { CampaignPill, StateSentence } from "./campaign-state.tsx";
+import { type Campaign, campaignsQuery, senderQuery } from "./campaigns-queries.ts";
 
 export function CampaignsPage() {
   const t = useTranslations("campaigns");
-  return <PageHead title={t("title")} />;
+  const filter = useSearch({ from: "/shell/campaigns" });
+  const query = useInfiniteQuery(campaignsQuery(filter));
+  const { data, error, isPending, refetch } = query;
+  useLiveEvent(({ event }) => {
+    if (event.startsWith("campaign.")) void refetch();
+  });
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <PageHead title={t("title")} lead={t("lead")}>
+        <ExportButton name="campaigns" read={() => readAll(filter)} />
+        <LinkButton to="/campaigns/new" kind="main">
+          {t("create")}
+        </LinkButton>
+      </PageHead>
+      <Filters filter={filter} />
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && (
+        <Blank
+          title={t(isFiltered ? "noMatch" : "emptyTitle")}
+          help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
+        >
+          {isFiltered && <LinkButton to="/campaigns">{t("showAll")}</LinkButton>}
+        </Blank>
+      )}
+      {rows.length > 0 && (
+        <ul className="rows" aria-label={t("list")}>
+          {rows.map((row) => (
+            <CampaignRow key={row.id} row={row} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </>
+  );
+}
+
+function Filters({ filter }: { filter: CampaignFilter }) {
+  const t = useTranslations();
+  const navigate = useNavigate();
+  const senders = useQuery(senderQuery);
+  const show = (next: CampaignFilter) => void navigate({ to: "/campaigns", search: next, replace: true });
+  const { status: _, ...withoutStatus } = filter;
+  const { instance: __, ...withoutInstance } = filter;
+  const { archived: ___, ...current } = filter;
+  const statuses = Object.fromEntries(CAMPAIGN_STATUSES.map((one) => [one, t(`campaigns.status.${one}`)]));
+  const instances = Object.fromEntries((senders.data ?? []).map(({ id, name }) => [`#${id}`, name]));
+  return (
+    <search className="pickers">
+      <PickList
+        label={t("campaigns.state")}
+        value={(filter.status ?? "") as string}
+        options={{ "": t("common.all"), ...statuses }}
+        onChange={(status) =>
+          show({ ...withoutStatus, ...(status && { status: status as Campaign["status"] }) })
+        }
+      />
+      <PickList
+        label={t("campaigns.instance")}
+        value={filter.instance ? `#${filter.instance}` : ""}
+        options={{ "": t("common.all"), ...instances }}
+        onChange={(one) => show({ ...withoutInstance, ...(one && { instance: Number(one.slice(1)) }) })}
+      />
+      <PickList
+        label={t("campaigns.archive")}
+        value={filter.archived ? "archived" : "current"}
+        options={{ current: t("campaigns.current"), archived: t("campaigns.archived") }}
+        onChange={(one) => show({ ...current, ...(one === "archived" && { archived: true as const }) })}
+      />
+    </search>
+  );
+}
+
+function CampaignRow({ row }: { row: Campaign }) {
+  const t = useTranslations("campaigns");
+  const senders = useQuery(senderQuery);
+  const sender = senders.data?.find(({ id }) => id === row.instance_id)?.name;
+  return (
+    <li className="row campaign-row">
+      <div>
+        <h2>
+          <Link to="/campaigns/$id" params={{ id: row.id }}>
+            {row.name}
+          </Link>
+        </h2>
+        <p className="hint">{sender === undefined ? t("senderGone") : t("from", { name: sender })}</p>
+      </div>
+      <div className="stack">
+        <div className="buttons">
+          <CampaignPill status={row.status} />
+          <span className="hint">
+            <RelativeTime at={row.completed_at ?? row.started_at ?? row.created_at} />
+          </span>
+        </div>
+        <StateSentence campaign={row} />
+      </div>
+    </li>
+  );
+}
+
+const COLUMNS = [
+  "id",
+  "name",
+  "instance_id",
+  "status",
+  "status_reason",
+  "scheduled_at",
+  "started_at",
+  "completed_at",
+] as const;
+const MOST_ROWS = 10_000;
+
+async function readAll({ status, instance, archived }: CampaignFilter): Promise<Table> {
+  const rows: Campaign[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null && rows.length < MOST_ROWS) {
+    const page: Awaited<ReturnType<typeof gateway.listCampaigns>> = await gateway.listCampaigns({
+      limit: 200,
+      archived: archived ? "true" : "false",
+      ...(status && { status }),
+      ...(instance && { instance_id: instance }),
+      ...(cursor && { cursor }),
+    });
+    rows.push(...page.data);
+    cursor = page.pagination.next_cursor;
+  }
+  return { columns: COLUMNS, rows: rows.map((row) => COLUMNS.map((name) => row[name])) };
 }

@@ -1,7 +1,35 @@
+import "./campaigns.css";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { PageHead } from "../../components/page-head.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { CampaignBuilder } from "./campaign-builder.tsx";
+import { emptyDraft } from "./campaign-draft.ts";
+import { useSaveCampaign } from "./use-save-campaign.ts";
 
 export function NewCampaignPage() {
   const t = useTranslations("campaigns");
-  return <PageHead title={t("title")} />;
+  const navigate = useNavigate();
+  const [first] = useState(emptyDraft);
+  const save = useSaveCampaign(undefined, (id) => {
+    showToast(t("savedDraft"));
+    void navigate({ to: "/campaigns/$id", params: { id }, search: {}, ignoreBlocker: true });
+  });
+  return (
+    <>
+      <PageHead
+        title={t("newTitle")}
+        lead={t("newLead")}
+        trail={<Link to="/campaigns">{t("backToList")}</Link>}
+      />
+      <CampaignBuilder
+        first={first}
+        submitLabel={t("saveDraft")}
+        numStored={0}
+        mutation={save}
+        onSubmit={(draft, recipients) => save.mutate({ draft, recipients })}
+      />
+    </>
+  );
 }

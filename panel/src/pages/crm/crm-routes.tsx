@@ -1,10 +1,28 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { shellRoute, withId } from "../../shell/root-routes.tsx";
+import { readLeadFilter } from "./lead-filters.ts";
 
 const leads = createRoute({
   getParentRoute: () => shellRoute,
   path: "/crm",
+  validateSearch: readLeadFilter,
   component: lazyRouteComponent(() => import("./leads-page.tsx"), "LeadsPage"),
+});
+const board = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/crm/board",
+  validateSearch: readLeadFilter,
+  component: lazyRouteComponent(() => import("./board-page.tsx"), "BoardPage"),
+});
+const importing = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/crm/import",
+  component: lazyRouteComponent(() => import("./import-page.tsx"), "ImportPage"),
+});
+const fields = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/crm/fields",
+  component: lazyRouteComponent(() => import("./fields-page.tsx"), "FieldsPage"),
 });
 const lead = createRoute({
   getParentRoute: () => shellRoute,
@@ -18,4 +36,4 @@ const quickReplies = createRoute({
   component: lazyRouteComponent(() => import("./quick-replies-page.tsx"), "QuickRepliesPage"),
 });
 
-export const crmRoutes = [leads, lead, quickReplies] as const;
+export const crmRoutes = [leads, board, importing, fields, lead, quickReplies] as const;

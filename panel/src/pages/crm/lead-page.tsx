@@ -1,7 +1,159 @@
+import "./crm.css";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { instancesQuery } from "../../api/queries.ts";
+import { LinkButton } from "../../components/action-button.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { type LeadDetails, leadQuery } from "./crm-queries.ts";
+import { LeadConsent } from "./lead-consent.tsx";
+import { LeadDialog } from "./lead-dialog.tsx";
+import { LeadFields } from "./lead-fields.tsx";
+import { OptOutPill } from "./lead-marks.tsx";
+import { LeadNotes } from "./lead-notes.tsx";
+import { LeadTags } from "./lead-tags.tsx";
+import { nameOf } from "./leads-page.tsx";
 
 export function LeadPage() {
   const t = useTranslations("crm");
-  return <PageHead title={t("title")} />;
+  const { id } = useParams({ from: "/shell/crm/$id" });
+  const { data, error, refetch } = useQuery(leadQuery(id));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  return (
+    <>
+      <PageHead
+        title={nameOf(data)}
+        trail={<Link to="/crm">{t("title")}</Link>}
+        lead={<OptOutPill lead={data} />}
+      >
+        <LeadDialog lead={data} />
+        <DeleteLead lead={data} />
+      </PageHead>
+      <div className="columns gapped">
+        <div className="stack" data-wide="">
+          <Details lead={data} />
+          <LeadTags lead={data} />
+          <LeadFields lead={data} />
+          <LeadConsent lead={data} />
+        </div>
+        <div className="stack" data-wide="">
+          <LeadNotes lead={data} />
+          <Conversations lead={data} />
+          <Messages lead={data} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Details({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations();
+  const none = t("common.none");
+  return (
+    <section className="plate" aria-label={t("crm.details")}>
+      <h2>{t("crm.details")}</h2>
+      <Facts
+        facts={[
+          { name: t("crm.phone"), value: lead.phone === null ? none : formatPhone(lead.phone) },
+          { name: t("crm.email"), value: lead.email ?? none },
+          { name: t("crm.stage"), value: lead.kanban_status ?? t("crm.noStage") },
+          { name: t("crm.status"), value: lead.status },
+          { name: t("crm.createdAt"), value: <RelativeTime at={lead.created_at} /> },
+          { name: t("crm.updatedAt"), value: <RelativeTime at={lead.updated_at} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+function DeleteLead({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const name = nameOf(lead);
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteLead({ id: lead.id }),
+    onSuccess: async () => {
+      await navigate({ to: "/crm", search: {} });
+      queries.removeQueries({ queryKey: ["crm", "lead", lead.id] });
+      showToast(t("crm.removed", { name }));
+      await queries.invalidateQueries({ queryKey: ["crm"] });
+    },
+  });
+  return (
+    <>
+      <ConfirmDialog
+        label={t("common.delete")}
+        title={t("crm.removeTitle", { name })}
+        consequence={t("crm.removeHelp")}
+        confirmLabel={t("common.delete")}
+        onConfirm={() => remove.mutate()}
+      />
+      <FaultNotice error={remove.error} />
+    </>
+  );
+}
+
+function Conversations({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations("crm");
+  const queries = useQueryClient();
+  const known = queries.getQueryData(instancesQuery.queryKey)?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <section className="plate" aria-label={t("conversations")}>
+      <h2>{t("conversations")}</h2>
+      {lead.conversations.length === 0 && <p className="hint">{t("noConversations")}</p>}
+      <ul className="events">
+        {lead.conversations.map(({ id, instance_id, jid }) => (
+          <li key={id} className="chat-link">
+            <span>
+              {known.find((one) => one.id === instance_id)?.name ?? t("instanceNumber", { id: instance_id })}
+            </span>
+            <LinkButton to="/instances/$id/chats/$jid" params={{ id: instance_id, jid }}>
+              {t("openConversation")}
+            </LinkButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const SHOWN_MESSAGES = 8;
+
+function Messages({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations("crm");
+  if (lead.messages.length === 0) return null;
+  return (
+    <section className="plate" aria-label={t("lastMessages")}>
+      <h2>{t("lastMessages")}</h2>
+      <ul className="events">
+        {lead.messages.slice(0, SHOWN_MESSAGES).map((message) => (
+          <li key={`${message.instance_id} ${message.message_id}`} className="message-line">
+            <p>
+              <strong>{t(message.from_me ? "sentByYou" : "received")}</strong>{" "}
+              {shorten(message.text ?? message.caption ?? "")}
+            </p>
+            <p className="hint">
+              <RelativeTime at={message.timestamp} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const LONGEST_LINE = 160;
+
+function shorten(text: string): string {
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
 }

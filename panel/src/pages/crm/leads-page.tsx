@@ -1,7 +1,118 @@
+import "./crm.css";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { saveFile } from "../../api/save-file.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { LoadMore } from "../../components/load-more.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { ContactsTabs } from "./contacts-tabs.tsx";
+import { type Lead, leadsQuery } from "./crm-queries.ts";
+import { LeadDialog } from "./lead-dialog.tsx";
+import { LeadFilters } from "./lead-filter-fields.tsx";
+import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
+import { OptOutPill, TagList } from "./lead-marks.tsx";
 
 export function LeadsPage() {
   const t = useTranslations("crm");
-  return <PageHead title={t("title")} />;
+  const filter = useSearch({ from: "/shell/crm" });
+  const navigate = useNavigate();
+  const query = useInfiniteQuery(leadsQuery(filter));
+  const { data, error, isPending, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <PageHead title={t("title")} lead={t("lead")}>
+        <LeadExport filter={filter} />
+        <LinkButton to="/crm/import">{t("import")}</LinkButton>
+        <LeadDialog kind="main" />
+      </PageHead>
+      <ContactsTabs />
+      <LeadFilters
+        filter={filter}
+        onChange={(search) => void navigate({ to: "/crm", search, replace: true })}
+      />
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && (
+        <Blank
+          title={t(isFiltered ? "noMatch" : "emptyTitle")}
+          help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
+        >
+          {isFiltered && (
+            <LinkButton to="/crm" search={{}}>
+              {t("showAll")}
+            </LinkButton>
+          )}
+        </Blank>
+      )}
+      {rows.length > 0 && (
+        <ul className="lead-list" aria-label={t("list")}>
+          {rows.map((lead) => (
+            <LeadRow key={lead.id} lead={lead} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </>
+  );
+}
+
+export function nameOf({
+  name,
+  phone,
+  email,
+  lid,
+  id,
+}: Pick<Lead, "name" | "phone" | "email" | "lid" | "id">): string {
+  return name ?? (phone === null ? (email ?? lid ?? `#${id}`) : formatPhone(phone));
+}
+
+function LeadRow({ lead }: { lead: Lead }) {
+  const details = [lead.name !== null && lead.phone !== null && formatPhone(lead.phone), lead.email];
+  return (
+    <li className="lead-row">
+      <div>
+        <h2>
+          <Link to="/crm/$id" params={{ id: lead.id }}>
+            {nameOf(lead)}
+          </Link>
+        </h2>
+        <p className="code">{details.filter(Boolean).join(" · ")}</p>
+      </div>
+      <div className="lead-marks">
+        {lead.kanban_status !== null && <span className="lead-stage">{lead.kanban_status}</span>}
+        <OptOutPill lead={lead} />
+        <TagList tags={lead.tags} />
+      </div>
+      <p className="hint">
+        <RelativeTime at={lead.updated_at} />
+      </p>
+    </li>
+  );
+}
+
+function LeadExport({ filter }: { filter: LeadFilter }) {
+  const t = useTranslations("common");
+  const save = useMutation({
+    mutationFn: async () => {
+      const { bytes } = await gateway.exportLeads(toLeadQuery(filter));
+      saveFile("contacts.csv", new Blob([Uint8Array.from(bytes)], { type: "text/csv" }));
+    },
+  });
+  return (
+    <>
+      <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
+        {t("export")}
+      </ActionButton>
+      <FaultNotice error={save.error} />
+    </>
+  );
 }

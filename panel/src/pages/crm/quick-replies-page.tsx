@@ -1,7 +1,193 @@
+import "./crm.css";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { toFault } from "../../api/to-fault.ts";
+import { ActionButton } from "../../components/action-button.tsx";
+import { Blank } from "../../components/blank.tsx";
+import { ExportButton } from "../../components/export-button.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { ContactsTabs } from "./contacts-tabs.tsx";
+import { type QuickReply, quickRepliesQuery } from "./crm-queries.ts";
 
 export function QuickRepliesPage() {
   const t = useTranslations("crm");
-  return <PageHead title={t("title")} />;
+  const query = useInfiniteQuery(quickRepliesQuery);
+  const { data, error, isPending, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <>
+      <PageHead title={t("repliesTab")} lead={t("repliesLead")}>
+        <ExportButton name="quick-replies" read={readAll} />
+        <ReplyDialog kind="main" />
+      </PageHead>
+      <ContactsTabs />
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && <Blank title={t("noReplies")} help={t("noRepliesHelp")} />}
+      {rows.length > 0 && (
+        <ul className="rows" aria-label={t("repliesTab")}>
+          {rows.map((reply) => (
+            <ReplyRow key={reply.id} reply={reply} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </>
+  );
+}
+
+function ReplyRow({ reply }: { reply: QuickReply }) {
+  const t = useTranslations("crm");
+  const queries = useQueryClient();
+  const refresh = () => queries.invalidateQueries({ queryKey: ["crm", "quick-replies"] });
+  const { shortcut, content, title, media_url } = reply;
+  const restore = useMutation({
+    mutationFn: () => gateway.saveQuickReply({ shortcut, content, title, media_url }),
+    onSettled: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteQuickReply({ id: reply.id }),
+    onSuccess: () => showToast(t("replyRemoved", { shortcut: `/${shortcut}` }), "go", () => restore.mutate()),
+    onSettled: refresh,
+  });
+  return (
+    <li className="row reply-row">
+      <div>
+        <h2 className="code">/{shortcut}</h2>
+        {title !== null && <p className="hint">{title}</p>}
+      </div>
+      <ReplyPreview content={content} mediaUrl={media_url ?? ""} />
+      <div className="buttons">
+        <ReplyDialog reply={reply} />
+        <ActionButton
+          isPending={remove.isPending}
+          aria-label={t("removeReply", { shortcut: `/${shortcut}` })}
+          onPress={() => remove.mutate()}
+        >
+          {t("remove")}
+        </ActionButton>
+        <FaultNotice error={remove.error ?? restore.error} />
+      </div>
+    </li>
+  );
+}
+
+/** The reply as the other person gets it. */
+function ReplyPreview({ content, mediaUrl }: { content: string; mediaUrl: string }) {
+  return (
+    <div className="text-bubble">
+      {mediaUrl !== "" && <p className="text-bubble-file">{mediaUrl.split("/").at(-1)?.slice(0, 80)}</p>}
+      <p className="text-bubble-text">{content}</p>
+    </div>
+  );
+}
+
+function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "main" | "plain" }) {
+  const t = useTranslations("crm");
+  const [content, setContent] = useState(reply?.content ?? "");
+  const [mediaUrl, setMediaUrl] = useState(reply?.media_url ?? "");
+  const save = useSaveReply(reply, { content, mediaUrl }, () => {
+    if (reply !== undefined) return;
+    setContent("");
+    setMediaUrl("");
+  });
+  const { fields } = toFault(save.error);
+  return (
+    <FormDialog
+      label={reply ? t("editReply") : t("addReply")}
+      kind={kind}
+      title={reply ? `/${reply.shortcut}` : t("addReply")}
+      submitLabel={t("saveReply")}
+      mutation={save}
+      onSubmit={(texts) => save.mutateAsync(texts)}
+    >
+      <ReplyNames reply={reply} />
+      <ValueField
+        isLong
+        label={t("content")}
+        value={content}
+        onChange={setContent}
+        maxLength={65_536}
+        fault={fields.content}
+      />
+      <ValueField
+        type="url"
+        label={t("mediaUrl")}
+        hint={t("mediaUrlHint")}
+        value={mediaUrl}
+        onChange={setMediaUrl}
+        maxLength={2048}
+        fault={fields.media_url}
+      />
+      {content.trim() !== "" && (
+        <div>
+          <p className="label">{t("preview")}</p>
+          <ReplyPreview content={content} mediaUrl={mediaUrl} />
+        </div>
+      )}
+    </FormDialog>
+  );
+}
+
+function ReplyNames({ reply }: { reply: QuickReply | undefined }) {
+  const t = useTranslations("crm");
+  const title = reply?.title ?? "";
+  return (
+    <>
+      {reply === undefined && (
+        <FormField name="shortcut" label={t("shortcut")} hint={t("shortcutHint")} maxLength={65} />
+      )}
+      <FormField name="title" label={t("replyTitle")} maxLength={200} isOptional defaultValue={title} />
+    </>
+  );
+}
+
+interface ReplyTexts {
+  content: string;
+  mediaUrl: string;
+}
+
+function useSaveReply(reply: QuickReply | undefined, texts: ReplyTexts, onSaved: () => void) {
+  const t = useTranslations("common");
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ shortcut = reply?.shortcut ?? "", title = "" }: Partial<Record<string, string>>) =>
+      gateway.saveQuickReply({
+        shortcut,
+        content: texts.content,
+        title: title.trim() || null,
+        media_url: texts.mediaUrl.trim() || null,
+      }),
+    onSuccess: () => {
+      showToast(t("saved"));
+      onSaved();
+      return queries.invalidateQueries({ queryKey: ["crm", "quick-replies"] });
+    },
+  });
+}
+
+const MOST_ROWS = 10_000;
+
+async function readAll() {
+  const rows: QuickReply[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null && rows.length < MOST_ROWS) {
+    const page: Awaited<ReturnType<typeof gateway.listQuickReplies>> = await gateway.listQuickReplies({
+      limit: 200,
+      ...(cursor && { cursor }),
+    });
+    rows.push(...page.data);
+    cursor = page.pagination.next_cursor;
+  }
+  const columns = ["shortcut", "title", "content", "media_url"] as const;
+  return { columns, rows: rows.map((row) => columns.map((name) => row[name])) };
 }

@@ -28,6 +28,7 @@ export const common = {
     adminOnly: "For administrators",
     adminOnlyHelp:
       "Webhooks and integrations carry secrets. Ask an administrator of your account to open this page.",
+    undo: "Undo",
   },
   connection: {
     offline: "You are offline. What you see may be out of date.",

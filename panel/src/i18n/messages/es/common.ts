@@ -28,6 +28,7 @@ export const common = {
     adminOnly: "Solo para administradores",
     adminOnlyHelp:
       "Los webhooks y las integraciones contienen secretos. Pide a un administrador de tu cuenta que abra esta página.",
+    undo: "Deshacer",
   },
   connection: {
     offline: "No tienes conexión. Lo que ves puede estar desactualizado.",

@@ -28,6 +28,7 @@ export const common = {
     adminOnly: "Só para administradores",
     adminOnlyHelp:
       "Webhooks e integrações contêm segredos. Peça a um administrador da sua conta para abrir esta página.",
+    undo: "Desfazer",
   },
   connection: {
     offline: "Você está sem conexão. O que aparece aqui pode estar desatualizado.",

@@ -1,0 +1,213 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPhone, type TestInstance, waitUntil } from "../test/gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import { OWNER } from "../test/sign-in.ts";
+
+describeInBrowser("the campaigns of the panel", () => {
+  let story: PanelStory;
+  let shop: TestInstance;
+  beforeAll(async () => {
+    story = await startPanelStory();
+    shop = await story.gateway.connectInstance({ name: "Shop" });
+  });
+  afterAll(() => story?.close());
+
+  async function openCampaigns(page: Page): Promise<void> {
+    await story.signIn(page);
+    await story.heading(page, "Instances");
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Campaigns" }).click();
+    await story.heading(page, "Campaigns");
+  }
+
+  /** Opens a page by its address, through the sign-in. */
+  async function openAt(page: Page, address: string): Promise<void> {
+    await page.goto(address, { waitUntil: "load" });
+    await page.locator("input[name=email]").fill(OWNER.email);
+    await page.locator("input[name=password]").fill(OWNER.password);
+    await page.keyboard.press("Enter");
+  }
+
+  async function fillMessage(page: Page, name: string): Promise<void> {
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Send from").selectOption("Shop");
+    await page.getByLabel("Text", { exact: true }).fill("Hello {{name}}, order {{order}}.");
+  }
+
+  async function chooseFile(page: Page, content: string | Buffer): Promise<void> {
+    const input = page.getByRole("region", { name: "Recipients" }).locator("input[type=file]");
+    await input.setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(content) });
+  }
+
+  const storedCampaigns = async () => (await story.gateway.owner.listCampaigns()).data;
+
+  async function sentBy(instance: TestInstance): Promise<number> {
+    const { rows } = await story.gateway.database.pool.query(
+      "select count(*)::int as count from sandbox.ledger where action = 'send' and phone = $1",
+      [instance.phone],
+    );
+    return rows[0].count;
+  }
+
+  test("a campaign gets from a CSV file to its report, and nothing is stored before its problems are shown", async () => {
+    const { gateway, openPage, look, press, follow, heading } = story;
+    const [ana, leo, gone] = [newPhone(), newPhone(), newPhone()];
+    await gateway.owner.createLead({ phone: gone, opted_out: true });
+    const page = await openPage();
+    await openCampaigns(page);
+    await page.getByRole("heading", { name: "No campaign yet" }).waitFor();
+    await look(page, "campaigns-empty");
+    await follow(page, "New campaign");
+    await heading(page, "New campaign");
+    await press(page, "Go on: recipients");
+    await page.getByText("Fill in this field.").first().waitFor();
+    await look(page, "campaign-message-faults");
+    await fillMessage(page, "May");
+    await press(page, "Go on: recipients");
+    const lines = ["telefone;name;order", `${ana};Ana;7`, `${leo};Leo;8`, ";Nobody;9", `${ana};Again;10`];
+    await chooseFile(page, [...lines, `${gone};Gone;11`, "01198888;Local;12", '5511"'].join("\n"));
+    await page.getByRole("heading", { name: "Checked, not stored" }).waitFor();
+    await page.getByText("2 of 7 entries get the message.").waitFor();
+    await look(page, "campaign-recipients");
+    const problems = await page.locator("table.problem-table tbody tr").allInnerTexts();
+    expect(problems.map((row) => row.split("\t")[0]?.trim())).toEqual(["4", "5", "6", "7", "8"]);
+    expect(problems[0]).toContain("The line has no number.");
+    expect(problems[1]).toContain("This person is in the list already");
+    expect(problems[2]).toContain("This person has opted out");
+    expect(problems[3]).toContain("has no country code");
+    expect(problems[4]).toContain("This is not a line of CSV");
+    expect(await storedCampaigns()).toEqual([]);
+
+    await press(page, "Back");
+    await page.getByText("Hello Ana, order 7.").waitFor();
+    await press(page, "Next");
+    await page.getByText("Hello Leo, order 8.").waitFor();
+    await look(page, "campaign-preview");
+    await press(page, "Go on: recipients");
+    await press(page, "Go on: times and consent");
+    await page.getByLabel("Shortest pause (seconds)").fill("0");
+    await page.getByLabel("Longest pause (seconds)").fill("0");
+    await look(page, "campaign-timing");
+    expect(await storedCampaigns()).toEqual([]);
+    await press(page, "Save the draft and review it");
+    await heading(page, "May");
+    expect(await storedCampaigns()).toMatchObject([{ name: "May", status: "created" }]);
+    expect(await sentBy(shop)).toBe(0);
+
+    await page
+      .getByRole("region", { name: "Check before the start" })
+      .getByText("Hello Ana, order 7.")
+      .waitFor();
+    await look(page, "campaign-draft");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page
+      .getByRole("alertdialog", { name: "Start May?" })
+      .getByText("2 recipients get this message.")
+      .waitFor();
+    await look(page, "campaign-start");
+    await press(page, "Start it");
+    await page.locator('[data-status="completed"]').waitFor();
+    await page.getByRole("heading", { name: "Outcomes by the time of sending" }).waitFor();
+    await page.getByText("Has opted out").first().waitFor();
+    await page.getByRole("list").getByText("Read").nth(1).waitFor();
+    await look(page, "campaign-report");
+    expect(await sentBy(shop)).toBe(2);
+    const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Export as CSV")]);
+    expect(await readFile(await download.path(), "utf8")).toContain(`${gone},skipped,opted_out`);
+    await page.setViewportSize(DESKTOP);
+    await look(page, "campaign-report");
+    await follow(page, "All campaigns");
+    await page.getByRole("listitem").filter({ hasText: "May" }).getByText("Completed").waitFor();
+    await look(page, "campaigns");
+  });
+
+  async function startLongCampaign(name: string): Promise<number> {
+    const { owner } = story.gateway;
+    const { data } = await owner.createCampaign({
+      name,
+      instance_id: shop.id,
+      message_template: "Hello",
+      min_delay_ms: 1_000,
+      max_delay_ms: 1_000,
+    });
+    await owner.addRecipients({ id: data.id, numbers: Array.from({ length: 600 }, newPhone) });
+    await owner.startCampaign({ id: data.id });
+    return data.id;
+  }
+
+  test("a pause acts at once, the page follows the campaign live, and a cancel says what it means", async () => {
+    const { gateway, openPage, look, press, follow, heading, url } = story;
+    const id = await startLongCampaign("June");
+    const page = await openPage(DESKTOP);
+    await openAt(page, `${url}campaigns/${id}`);
+    await heading(page, "June");
+    await page.locator('[data-status="running"]').waitFor();
+    await waitUntil(async () => (await gateway.owner.getCampaign({ id })).data.totals.sent > 0);
+    await page.getByText(/^[1-9]\d* of 600 recipients handled/).waitFor();
+    await look(page, "campaign-running");
+    await press(page, "Pause now");
+    await page.locator('[data-status="paused"]').waitFor();
+    await page.getByText("Paused. No further message goes out.").waitFor();
+    const sent = await sentBy(shop);
+    await gateway.advance(60_000);
+    expect(await sentBy(shop)).toBe(sent);
+    expect((await gateway.owner.getCampaign({ id })).data.status).toBe("paused");
+    await look(page, "campaign-paused");
+    await press(page, "Cancel the campaign");
+    const dialog = page.getByRole("alertdialog", { name: "Cancel June for good?" });
+    await dialog.getByText("A cancelled campaign cannot continue.").waitFor();
+    await press(page, "Cancel it");
+    await page.locator('[data-status="cancelled"]').waitFor();
+    await press(page, "Archive");
+    await page.getByRole("button", { name: "Take out of the archive" }).waitFor();
+    await follow(page, "All campaigns");
+    await page.getByLabel("Archive").selectOption("Archived");
+    await page.getByRole("link", { name: "June" }).waitFor();
+  });
+
+  test("a draft that is not saved is lost only after a question, and keeps its times in a named zone", async () => {
+    const { gateway, openPage, look, press, follow, heading } = story;
+    const page = await openPage();
+    await openCampaigns(page);
+    await follow(page, "New campaign");
+    await fillMessage(page, "Autumn");
+    await follow(page, "All campaigns");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await look(page, "campaign-leave");
+    await press(page, "Stay here");
+    await press(page, "Go on: recipients");
+    await page.getByText("Your contacts").click();
+    await page.getByText("No contact matches").or(page.getByText("Checked, not stored")).waitFor();
+    await look(page, "campaign-contacts");
+    await press(page, "Go on: times and consent");
+    await page.getByText("Start at a set time").click();
+    await page.getByLabel("Start time").fill("2001-01-01T09:00");
+    await press(page, "Save the draft and review it");
+    await page.getByText("This time is over.").waitFor();
+    await page.getByLabel("Start time").fill("2099-07-01T09:00");
+    await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
+    await page.getByText(/^Quiet hours/).click();
+    await look(page, "campaign-schedule");
+    await press(page, "Save the draft and review it");
+    await heading(page, "Autumn");
+    const [stored] = await storedCampaigns();
+    expect(stored).toMatchObject({
+      name: "Autumn",
+      scheduled_at: "2099-07-01T12:00:00.000Z",
+      quiet_hours: { start: "20:00", end: "08:00", tz: "America/Sao_Paulo" },
+    });
+    await gateway.owner.deleteCampaign({ id: stored?.id ?? 0 });
+  });
+
+  test.each([
+    ["pt-BR", "Nova campanha"],
+    ["es", "Nueva campaña"],
+  ])("the builder of a campaign speaks %s on a phone", async (locale, title) => {
+    const { openPage, look, heading, url } = story;
+    const page = await openPage(PHONE, locale);
+    await openAt(page, `${url}campaigns/new`);
+    await heading(page, title);
+    await look(page, `campaign-new-${locale}`);
+  });
+});

@@ -1,0 +1,218 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newPhone, waitUntil } from "../test/gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import { OWNER } from "../test/sign-in.ts";
+
+describeInBrowser("the contacts of the panel", () => {
+  let story: PanelStory;
+  beforeAll(async () => {
+    story = await startPanelStory();
+    await story.gateway.connectInstance({ name: "Shop" });
+  });
+  afterAll(() => story?.close());
+
+  /** Opens a page by its address, through the sign-in. */
+  async function openAt(page: Page, address: string): Promise<void> {
+    await page.goto(`${story.url}${address}`, { waitUntil: "load" });
+    await page.locator("input[name=email]").fill(OWNER.email);
+    await page.locator("input[name=password]").fill(OWNER.password);
+    await page.keyboard.press("Enter");
+  }
+
+  const stageOf = async (id: number) => (await story.gateway.owner.getLeadDetails({ id })).data.kanban_status;
+  const waitForStage = (id: number, stage: string | null) =>
+    waitUntil(async () => (await stageOf(id)) === stage);
+
+  test("a new team begins with stages and a contact, and finds both by a filter", async () => {
+    const { openPage, look, press, follow, heading } = story;
+    const page = await openPage();
+    await openAt(page, "crm");
+    await heading(page, "Contacts");
+    await page.getByRole("heading", { name: "No contact yet" }).waitFor();
+    await look(page, "contacts-empty");
+    await press(page, "New contact");
+    await page.getByLabel("Name", { exact: true }).fill("Caio Dias");
+    await page.getByLabel("Phone").fill("12");
+    await press(page, "Save");
+    await page.getByText("must have 7 to 15 digits").waitFor();
+    await look(page, "contact-new-fault");
+    await page.getByLabel("Phone").fill(newPhone());
+    await page.getByLabel("Tags").fill("vip, shop");
+    await press(page, "Save");
+    await page.getByRole("link", { name: "Caio Dias" }).waitFor();
+    await page.getByLabel("Tag", { exact: true }).selectOption("vip");
+    await page.waitForURL(/tag=vip/);
+    await page.getByLabel("Search").fill("nobody");
+    await page.getByRole("heading", { name: "No contact matches" }).waitFor();
+    await page.waitForURL(/search=nobody/);
+    await look(page, "contacts-no-match");
+    await follow(page, "Show all");
+    await page.getByRole("link", { name: "Caio Dias" }).waitFor();
+    await follow(page, "Board");
+    await press(page, /^Begin with/);
+    await page.getByRole("region", { name: "Talking" }).waitFor();
+    await look(page, "board");
+  });
+
+  test("a contact moves on the board by drag, by keyboard and by its list, and a move can be undone", async () => {
+    const { gateway, openPage, look, press, heading } = story;
+    const { data: eva } = await gateway.owner.createLead({
+      name: "Eva Lima",
+      kanban_status: "Alpha",
+      tags: ["vip"],
+    });
+    await gateway.owner.createLead({ name: "Bia Souza", phone: newPhone(), kanban_status: "Beta" });
+    const page = await openPage(DESKTOP);
+    await openAt(page, "crm/board");
+    await heading(page, "Contacts");
+    const column = (name: string) => page.getByRole("region", { name, exact: true });
+    const card = column("Alpha").getByRole("row", { name: "Eva Lima" });
+    await card.waitFor();
+    await look(page, "board");
+    await card.dragTo(column("Beta").getByRole("grid"));
+    await column("Beta").getByRole("row", { name: "Eva Lima" }).waitFor();
+    await waitForStage(eva.id, "Beta");
+    await page.getByText("Eva Lima is in Beta.").waitFor();
+    await look(page, "board-moved");
+    await press(page, "Undo");
+    await waitForStage(eva.id, "Alpha");
+    await card.waitFor();
+
+    await card.getByRole("button", { name: "Drag Eva Lima" }).focus();
+    await page.keyboard.press("Enter");
+    const target = column("Beta")
+      .getByRole("button", { name: /Drop (in|on)|Insert/ })
+      .first();
+    for (
+      let tabs = 0;
+      tabs < 10 && !(await target.evaluate((one) => one === document.activeElement));
+      tabs++
+    ) {
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await waitForStage(eva.id, "Beta");
+
+    await page.getByLabel("Move to stage: Eva Lima").selectOption("No stage");
+    await waitForStage(eva.id, null);
+    await column("No stage").getByRole("row", { name: "Eva Lima" }).waitFor();
+  });
+
+  test("a contact's page keeps tags, fields by their types, notes, and consent with its opt-out", async () => {
+    const { gateway, openPage, look, press, follow, heading } = story;
+    const { owner } = gateway;
+    const { data: lead } = await owner.createLead({ name: "Duda Reis", phone: newPhone() });
+    const page = await openPage();
+    await openAt(page, "crm/fields");
+    await heading(page, "Contacts");
+    await page.getByRole("heading", { name: "No field yet" }).waitFor();
+    await press(page, "New field");
+    await page.getByLabel("Name of the field").fill("size");
+    await page.getByLabel("Type").selectOption("Number");
+    await press(page, "Save");
+    await page.getByRole("heading", { name: "size" }).waitFor();
+    await look(page, "fields");
+    await follow(page, "List");
+    await follow(page, "Duda Reis");
+    await heading(page, "Duda Reis");
+    await page.getByLabel("New tag").fill("vip");
+    await press(page, "Add");
+    await page.getByRole("button", { name: "Remove the tag vip" }).waitFor();
+    await page.getByLabel("size").fill("42.5");
+    await page.getByRole("region", { name: "Fields" }).getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("New note").fill("Wants a call.");
+    await press(page, "Add the note");
+    await page.getByRole("listitem").filter({ hasText: "Wants a call." }).waitFor();
+    await press(page, "Record a consent");
+    await page.getByLabel("Purpose").fill("offers");
+    await press(page, "Save");
+    await page.getByText("agreed").waitFor();
+    await press(page, "Opt out");
+    await page.getByText(/Campaigns do not write to this person/).waitFor();
+    await look(page, "contact");
+    const { data } = await owner.getLeadDetails({ id: lead.id });
+    expect(data).toMatchObject({ tags: ["vip"], custom_fields: { size: 42.5 } });
+    expect(data.opted_out_at).not.toBeNull();
+    await press(page, "Delete the note");
+    await page.getByText("The note is deleted.").waitFor();
+    await press(page, "Undo");
+    await page.getByRole("listitem").filter({ hasText: "Wants a call." }).waitFor();
+    await page.setViewportSize(DESKTOP);
+    await look(page, "contact");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("alertdialog", { name: "Delete Duda Reis?" }).waitFor();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+    await heading(page, "Contacts");
+    await waitUntil(async () => (await owner.listLeads({ search: "Duda Reis" })).data.length === 0);
+  });
+
+  test("contacts come from a file whose columns are chosen, and each refused row is named by its line", async () => {
+    const { gateway, openPage, look, press, follow, heading } = story;
+    const page = await openPage(PHONE);
+    await openAt(page, "crm");
+    await follow(page, "Import");
+    await heading(page, "Import contacts");
+    const rows = [
+      "Nome,Celular,cidade",
+      `Iris,${newPhone()},Recife`,
+      "Joao,,Olinda",
+      `Kim,${newPhone()},Natal`,
+    ];
+    const buffer = Buffer.from(rows.join("\n"));
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
+    await page.getByText("3 rows in 3 columns").waitFor();
+    await page.getByLabel("cidade").selectOption("Field: cidade");
+    await look(page, "contacts-import");
+    await press(page, "Import 3 rows");
+    await page.getByText("2 contacts created, 0 changed, 0 as before, 1 row not imported.").waitFor();
+    await page
+      .getByRole("row")
+      .filter({ hasText: "Joao" })
+      .getByRole("cell", { name: "3", exact: true })
+      .waitFor();
+    await look(page, "contacts-imported");
+    const { data } = await gateway.owner.listLeads({ search: "Iris" });
+    expect(data).toMatchObject([{ name: "Iris", custom_fields: { cidade: "Recife" } }]);
+  });
+
+  test("a quick reply is written with a preview, changed, and put back after it was deleted", async () => {
+    const { gateway, openPage, look, press, heading } = story;
+    const { owner } = gateway;
+    const page = await openPage();
+    await openAt(page, "quick-replies");
+    await heading(page, "Quick replies");
+    await page.getByRole("heading", { name: "No quick reply yet" }).waitFor();
+    await press(page, "New quick reply");
+    await page.getByLabel("Shortcut").fill("/hours");
+    await page.getByLabel("Text", { exact: true }).fill("Open from 9 to 18.");
+    await look(page, "quick-reply-new");
+    await press(page, "Save");
+    await page.getByRole("heading", { name: "/hours" }).waitFor();
+    await look(page, "quick-replies");
+    await press(page, "Edit");
+    await page.getByLabel("Text", { exact: true }).fill("Open from 8 to 18.");
+    await press(page, "Save");
+    await page.getByRole("listitem").getByText("Open from 8 to 18.").waitFor();
+    await press(page, "Delete /hours");
+    await page.getByRole("heading", { name: "No quick reply yet" }).waitFor();
+    await press(page, "Undo");
+    await page.getByRole("heading", { name: "/hours" }).waitFor();
+    expect((await owner.listQuickReplies()).data).toMatchObject([
+      { shortcut: "hours", content: "Open from 8 to 18." },
+    ]);
+  });
+
+  test.each([
+    ["pt-BR", "Contatos"],
+    ["es", "Contactos"],
+  ])("the contacts speak %s on a phone", async (locale, title) => {
+    const { openPage, look, heading } = story;
+    const page = await openPage(PHONE, locale);
+    await openAt(page, "crm/board");
+    await heading(page, title);
+    await look(page, `board-${locale}`);
+  });
+});

@@ -1,0 +1,150 @@
+import { useRef, useState } from "react";
+import { DropZone, FileTrigger, Text } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { type CsvChoice, CsvFault, type CsvFile, readCsv } from "../api/read-csv.ts";
+import { ActionButton } from "./action-button.tsx";
+import { LoadingState } from "./loading-state.tsx";
+import { Notice } from "./notice.tsx";
+import { PickList } from "./pick-list.tsx";
+
+interface CsvPickerProps {
+  maxRows: number;
+  csv: CsvFile | undefined;
+  onRead(csv: CsvFile | undefined): void;
+}
+
+const DETECT: CsvChoice = { delimiter: "", encoding: "" };
+const SAMPLE_ROWS = 4;
+
+/** Reads a CSV file in the browser: nothing of it leaves the page before a later step. */
+export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
+  const t = useTranslations("csv");
+  const { isReading, fault, choice, open, change } = useCsvFile(maxRows, onRead);
+  return (
+    <div className="stack">
+      <DropZone
+        className="file-drop"
+        aria-label={t("drop")}
+        getDropOperation={() => "copy"}
+        onDrop={async ({ items }) => {
+          const item = items.find(({ kind }) => kind === "file");
+          if (item?.kind === "file") open(await item.getFile());
+        }}
+      >
+        <Text slot="label">{csv === undefined ? t("drop") : t("opened", { name: csv.name })}</Text>
+        <FileTrigger
+          acceptedFileTypes={[".csv", ".tsv", ".txt", "text/csv"]}
+          onSelect={(files) => files?.[0] && open(files[0])}
+        >
+          <ActionButton>{t(csv === undefined ? "choose" : "chooseOther")}</ActionButton>
+        </FileTrigger>
+        <p className="hint">{t("help")}</p>
+      </DropZone>
+      {isReading && <LoadingState />}
+      {fault && (
+        <Notice tone="stop" isUrgent>
+          <p>{t(`faults.${fault}`, { max: maxRows })}</p>
+        </Notice>
+      )}
+      {csv && !isReading && <CsvFormatPicker csv={csv} choice={choice} onChange={change} />}
+      {csv && !isReading && <CsvSample csv={csv} />}
+    </div>
+  );
+}
+
+function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
+  const [source, setSource] = useState<{ file: File; choice: CsvChoice }>();
+  const [isReading, setReading] = useState(false);
+  const [fault, setFault] = useState<CsvFault["kind"] | "unreadable">();
+  const latest = useRef<symbol>(undefined);
+  const read = async (file: File, choice: CsvChoice) => {
+    const own = Symbol("read");
+    latest.current = own;
+    setSource({ file, choice });
+    setReading(true);
+    const found = await readCsv(file, choice, maxRows).catch((error: unknown) => error);
+    // Another file or format was chosen meanwhile.
+    if (latest.current !== own) return;
+    const isFault = found instanceof Error;
+    setFault(found instanceof CsvFault ? found.kind : isFault ? "unreadable" : undefined);
+    onRead(isFault ? undefined : (found as CsvFile));
+    setReading(false);
+  };
+  return {
+    isReading,
+    fault,
+    choice: source?.choice ?? DETECT,
+    open: (file: File) => void read(file, DETECT),
+    change: (choice: CsvChoice) => source && void read(source.file, choice),
+  };
+}
+
+interface FormatProps {
+  csv: CsvFile;
+  choice: CsvChoice;
+  onChange(choice: CsvChoice): void;
+}
+
+function CsvFormatPicker({ csv, choice, onChange }: FormatProps) {
+  const t = useTranslations("csv");
+  const delimiters = { ",": t("comma"), ";": t("semicolon"), "\t": t("tab") };
+  const encodings = {
+    "utf-8": "UTF-8",
+    "utf-16le": "UTF-16",
+    "windows-1252": t("western"),
+  };
+  return (
+    <div className="pickers">
+      <PickList
+        label={t("delimiter")}
+        value={choice.delimiter}
+        options={{ "": t("detected", { what: delimiters[csv.delimiter] }), ...delimiters }}
+        onChange={(delimiter) => onChange({ ...choice, delimiter })}
+      />
+      <PickList
+        label={t("encoding")}
+        value={choice.encoding}
+        options={{ "": t("detected", { what: encodings[csv.encoding] }), ...encodings }}
+        onChange={(encoding) => onChange({ ...choice, encoding })}
+      />
+    </div>
+  );
+}
+
+/** The first rows, so that a wrong separator or encoding shows at once. */
+function CsvSample({ csv }: { csv: CsvFile }) {
+  const t = useTranslations("csv");
+  return (
+    <div className="stack">
+      <p>{t("rows", { rows: csv.rows.length + csv.broken.length, columns: csv.columns.length })}</p>
+      {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll it */}
+      <section className="table-frame" tabIndex={0} aria-label={t("sample")}>
+        {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: see above */}
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">{t("line")}</th>
+              {csv.columns.map((name, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name
+                <th key={at} scope="col">
+                  {name || t("unnamed", { number: at + 1 })}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {csv.rows.slice(0, SAMPLE_ROWS).map(({ line, cells }) => (
+              <tr key={line}>
+                <td className="hint">{line}</td>
+                {csv.columns.map((_, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have one name
+                  <td key={at}>{cells[at] ?? ""}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useFormatter, useTranslations } from "use-intl";
+import { Lamp, type Tone } from "../../components/lamp.tsx";
+import type { Campaign, Recipient } from "./campaigns-queries.ts";
+import { ownZone } from "./zoned-time.ts";
+
+const TONES: Readonly<Record<Campaign["status"], Tone>> = {
+  created: "rest",
+  scheduled: "note",
+  queued: "wait",
+  running: "go",
+  paused: "wait",
+  completed: "go",
+  cancelled: "rest",
+  failed: "stop",
+};
+
+export function CampaignPill({ status }: { status: Campaign["status"] }) {
+  const t = useTranslations("campaigns.status");
+  return (
+    <span className="pill" data-tone={TONES[status]} data-status={status}>
+      <Lamp tone={TONES[status]} />
+      {t(status)}
+    </span>
+  );
+}
+
+const RECIPIENT_TONES: Readonly<Record<Recipient["status"], Tone>> = {
+  pending: "rest",
+  queued: "wait",
+  sent: "wait",
+  delivered: "go",
+  read: "go",
+  failed: "stop",
+  skipped: "note",
+  cancelled: "rest",
+};
+
+export function RecipientPill({ status }: { status: Recipient["status"] }) {
+  const t = useTranslations("campaigns.recipientStatus");
+  return (
+    <span className="pill" data-tone={RECIPIENT_TONES[status]}>
+      <Lamp tone={RECIPIENT_TONES[status]} />
+      {t(status)}
+    </span>
+  );
+}
+
+const REASONS = [
+  "user",
+  "error_rate",
+  "instance_disconnected",
+  "account_restricted",
+  "message_quota",
+  "reachout_timelock",
+  "instance_removed",
+] as const;
+
+/** What the state means and what comes next, in a sentence. */
+export function StateSentence({ campaign }: { campaign: Campaign }) {
+  const t = useTranslations("campaigns");
+  const format = useFormatter();
+  const { status, status_reason, scheduled_at } = campaign;
+  const reason = REASONS.find((known) => known === status_reason);
+  if (reason !== undefined) return <p>{t(`reason.${reason}`)}</p>;
+  if (status !== "scheduled" || scheduled_at === null) return <p>{t(`stateHelp.${status}`)}</p>;
+  const zone = campaign.quiet_hours?.tz ?? ownZone();
+  const at = format.dateTime(new Date(scheduled_at), {
+    dateStyle: "full",
+    timeStyle: "short",
+    timeZone: zone,
+  });
+  return <p>{t("scheduledFor", { at, zone })}</p>;
+}
+
+const RECIPIENT_REASONS = [
+  "opted_out",
+  "no_consent",
+  "empty_message",
+  "message_too_long",
+  "duplicate",
+  "UNKNOWN_OUTCOME",
+  "RECIPIENT_NOT_FOUND",
+  "SEND_FAILED",
+  "INSTANCE_NOT_CONNECTED",
+] as const;
+
+/** Why a recipient got no message; a code that the panel does not know stays a code. */
+export function useRecipientReason(): (reason: string | null) => string {
+  const t = useTranslations("campaigns");
+  return (reason) => {
+    const known = RECIPIENT_REASONS.find((one) => one === reason);
+    return known === undefined ? (reason ?? t("noReason")) : t(`recipientReason.${known}`);
+  };
+}

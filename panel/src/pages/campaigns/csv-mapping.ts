@@ -1,0 +1,64 @@
+import type { CsvFile } from "../../api/read-csv.ts";
+import type { PickedRecipient } from "./campaign-draft.ts";
+import type { LocalProblem } from "./recipient-check.tsx";
+
+/** What the columns of a file mean, by their position. */
+export interface CsvMapping {
+  phone: number | undefined;
+  variables: readonly number[];
+}
+
+const PHONE_NAMES = [
+  "phone",
+  "number",
+  "whatsapp",
+  "telefone",
+  "celular",
+  "numero",
+  "número",
+  "teléfono",
+  "telefono",
+  "móvil",
+  "movil",
+];
+const SAMPLE_ROWS = 20;
+
+/** The column with the number by its name, otherwise by what its cells look like. */
+export function guessMapping({ columns, rows }: CsvFile): CsvMapping {
+  const byName = columns.findIndex((name) => PHONE_NAMES.includes(name.toLowerCase()));
+  const sample = rows.slice(0, SAMPLE_ROWS);
+  const byCells = columns.findIndex(
+    (_, at) => sample.length > 0 && sample.every(({ cells }) => looksLikePhone(cells[at] ?? "")),
+  );
+  const phone = byName >= 0 ? byName : byCells >= 0 ? byCells : undefined;
+  const variables = columns.flatMap((name, at) => (at === phone || name === "" ? [] : [at]));
+  return { phone, variables };
+}
+
+function looksLikePhone(text: string): boolean {
+  return /^[+()\d .-]{8,24}$/.test(text) && text.replace(/\D/g, "").length >= 8;
+}
+
+/** The recipients of a file, and its lines that name none. */
+export function pickFromCsv(
+  { columns, rows, broken }: CsvFile,
+  { phone, variables }: CsvMapping,
+): { recipients: readonly PickedRecipient[]; problems: readonly LocalProblem[] } {
+  const problems: LocalProblem[] = broken.map(({ line, text, fault }) => ({
+    line,
+    value: text,
+    problem: fault,
+  }));
+  if (phone === undefined) return { recipients: [], problems };
+  const recipients: PickedRecipient[] = [];
+  for (const { line, cells } of rows) {
+    const number = cells[phone] ?? "";
+    if (number === "") problems.push({ line, value: cells.join(", ").slice(0, 100), problem: "missing" });
+    else recipients.push({ line, phone: number, variables: toVariables(columns, cells, variables) });
+  }
+  return { recipients, problems };
+}
+
+function toVariables(columns: readonly string[], cells: readonly string[], chosen: readonly number[]) {
+  return Object.fromEntries(chosen.map((at) => [(columns[at] ?? "").toLowerCase(), cells[at] ?? ""]));
+}

@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import { createKey } from "../../api/create-key.ts";
+import { gateway } from "../../api/gateway.ts";
+import { type CampaignDraft, type PickedRecipient, toCampaignInput } from "./campaign-draft.ts";
+
+interface SaveInput {
+  draft: CampaignDraft;
+  recipients: readonly PickedRecipient[];
+}
+
+/** Stores a draft and its recipients. A repetition after a fault changes what the first one stored. */
+export function useSaveCampaign(known: number | undefined, onSaved: (id: number) => void) {
+  const queries = useQueryClient();
+  const stored = useRef(known);
+  const key = useRef(createKey());
+  return useMutation({
+    mutationFn: async ({ draft, recipients }: SaveInput) => {
+      const input = await toCampaignInput(draft);
+      if (stored.current === undefined) {
+        const { data } = await gateway.createCampaign(input, { idempotencyKey: key.current });
+        stored.current = data.id;
+      } else await gateway.updateCampaign({ id: stored.current, ...input });
+      await addRecipients(stored.current, recipients);
+      return stored.current;
+    },
+    onError: () => {
+      key.current = createKey();
+    },
+    onSuccess: onSaved,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
+async function addRecipients(id: number, recipients: readonly PickedRecipient[]): Promise<void> {
+  if (recipients.length === 0) return;
+  const leads = recipients.flatMap(({ lead }) => (lead === undefined ? [] : [lead]));
+  const others = recipients.filter(({ lead }) => lead === undefined);
+  const list = others.map(({ phone, variables }) => ({ phone, variables: withoutEmpty(variables) }));
+  await gateway.addRecipients({ id, ...(leads.length > 0 ? { lead_ids: leads } : { recipients: list }) });
+}
+
+/** An empty cell leaves the variable to the contact's own value. */
+function withoutEmpty(variables: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
+}

@@ -1,0 +1,39 @@
+/** The zone of this browser, which a campaign's times begin with. */
+export function ownZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+export function allZones(): string[] {
+  const zones = Intl.supportedValuesOf("timeZone");
+  return zones.includes("UTC") ? zones : [...zones, "UTC"];
+}
+
+/** The moment of a wall clock such as `2026-11-27T09:00` in a zone; undefined for a text that is no such time. */
+export function toMoment(local: string, zone: string): Date | undefined {
+  const asUtc = Date.parse(`${local}Z`);
+  if (Number.isNaN(asUtc)) return undefined;
+  // Twice, because the first guess may lie on the other side of a change of the clocks.
+  const guess = asUtc - offsetAt(asUtc, zone);
+  return new Date(asUtc - offsetAt(guess, zone));
+}
+
+/** The wall clock of a moment in a zone, as a field for a date and a time holds it. */
+export function toLocal(moment: Date, zone: string): string {
+  return new Date(moment.getTime() + offsetAt(moment.getTime(), zone)).toISOString().slice(0, 16);
+}
+
+function offsetAt(at: number, zone: string): number {
+  const parts = new Intl.DateTimeFormat("en", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  }).formatToParts(at);
+  const of = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((part) => part.type === type)?.value);
+  const shown = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
+  return shown - Math.floor(at / 1_000) * 1_000;
+}

@@ -1,0 +1,155 @@
+import "./crm.css";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { sessionQuery } from "../../api/queries.ts";
+import { Blank } from "../../components/blank.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormDialog } from "../../components/form-dialog.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { PickList } from "../../components/pick-list.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { ContactsTabs } from "./contacts-tabs.tsx";
+import { type CustomField, fieldsQuery } from "./crm-queries.ts";
+
+/** The custom fields of contacts. An agent sees them; an administrator changes them. */
+export function FieldsPage() {
+  const t = useTranslations("crm");
+  const session = useQuery(sessionQuery);
+  const { data, error, isPending, refetch } = useQuery(fieldsQuery);
+  const role = session.data?.user.role;
+  const mayChange = role === "admin" || role === "super_admin";
+  return (
+    <>
+      <PageHead title={t("title")} lead={t("fieldsLead")}>
+        {mayChange && <FieldDialog kind="main" />}
+      </PageHead>
+      <ContactsTabs />
+      {!mayChange && session.data && (
+        <Notice tone="rest">
+          <p>{t("fieldsReadOnly")}</p>
+        </Notice>
+      )}
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data?.length === 0 && <Blank title={t("noFields")} help={t("noFieldsHelp")} />}
+      {data && data.length > 0 && (
+        <ul className="rows" aria-label={t("fieldsTab")}>
+          {data.map((field) => (
+            <FieldRow key={field.id} field={field} mayChange={mayChange} />
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function FieldRow({ field, mayChange }: { field: CustomField; mayChange: boolean }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteCustomField({ id: field.id }),
+    onSuccess: () => showToast(t("crm.fieldRemoved", { name: field.name })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["crm"] }),
+  });
+  return (
+    <li className="row field-row">
+      <div>
+        <h2>{field.name}</h2>
+        <p className="code">{`{{custom_fields.${field.name}}}`}</p>
+      </div>
+      <div>
+        <p>{t(`crm.fieldTypes.${field.type}`)}</p>
+        {field.options.length > 0 && <p className="hint">{field.options.join(" · ")}</p>}
+      </div>
+      {mayChange && (
+        <div className="buttons">
+          <FieldDialog field={field} />
+          <ConfirmDialog
+            label={t("common.delete")}
+            title={t("crm.fieldRemoveTitle", { name: field.name })}
+            consequence={t("crm.fieldRemoveHelp")}
+            confirmLabel={t("common.delete")}
+            onConfirm={() => remove.mutate()}
+          />
+          <FaultNotice error={remove.error} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+const TYPES = [
+  "text",
+  "number",
+  "boolean",
+  "date",
+  "select",
+] as const satisfies readonly CustomField["type"][];
+
+function FieldDialog({ field, kind = "plain" }: { field?: CustomField; kind?: "main" | "plain" }) {
+  const t = useTranslations();
+  const [type, setType] = useState<CustomField["type"]>(field?.type ?? "text");
+  const save = useSaveField(field, type);
+  const types = Object.fromEntries(TYPES.map((one) => [one, t(`crm.fieldTypes.${one}`)]));
+  return (
+    <FormDialog
+      label={t(field ? "common.edit" : "crm.addField")}
+      kind={kind}
+      title={t(field ? "crm.editField" : "crm.addField")}
+      submitLabel={t("common.save")}
+      mutation={save}
+      onSubmit={(fields) => save.mutateAsync(fields)}
+    >
+      <FormField
+        name="name"
+        label={t("crm.fieldName")}
+        maxLength={64}
+        {...(field && { defaultValue: field.name })}
+      />
+      {field === undefined && (
+        <PickList
+          label={t("crm.fieldType")}
+          value={type as string}
+          options={types}
+          onChange={(next) => setType(next as CustomField["type"])}
+        />
+      )}
+      {type === "select" && (
+        <FormField
+          name="options"
+          label={t("crm.fieldOptions")}
+          hint={t("crm.fieldOptionsHint")}
+          isLong
+          defaultValue={field?.options.join("\n") ?? ""}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function useSaveField(field: CustomField | undefined, type: CustomField["type"]) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name = "", options = "" }: Partial<Record<string, string>>) => {
+      const list = options
+        .split("\n")
+        .map((one) => one.trim())
+        .filter((one) => one !== "");
+      const choices = type === "select" ? { options: list } : {};
+      return field === undefined
+        ? gateway.createCustomField({ name, type, ...choices })
+        : gateway.updateCustomField({ id: field.id, name, ...choices });
+    },
+    onSuccess: () => {
+      showToast(t("common.saved"));
+      return queries.invalidateQueries({ queryKey: ["crm"] });
+    },
+  });
+}

@@ -1,0 +1,136 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import {
+  Button,
+  type DropItem,
+  GridList,
+  GridListItem,
+  isTextDropItem,
+  useDragAndDrop,
+} from "react-aria-components";
+import { useFormatter, useTranslations } from "use-intl";
+import { ActionButton } from "../../components/action-button.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import type { Lead } from "./crm-queries.ts";
+import { OptOutPill, TagList } from "./lead-marks.tsx";
+import { nameOf } from "./leads-page.tsx";
+
+const DRAGGED = "application/x-waygate-lead";
+const SHOWN_AT_ONCE = 50;
+
+interface StageColumnProps {
+  /** "": no stage. */
+  stage: string;
+  stages: readonly string[];
+  leads: readonly Lead[];
+  onMove(lead: Lead, stage: string): void;
+  onFind(id: number): Lead | undefined;
+  onRemove(stage: string): void;
+}
+
+/** A stage with its leads. Each can be dragged, also with the keyboard, or moved by its list. */
+export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove }: StageColumnProps) {
+  const t = useTranslations("crm");
+  const format = useFormatter();
+  const [numShown, setNumShown] = useState(SHOWN_AT_ONCE);
+  const title = stage === "" ? t("noStage") : stage;
+  const take = async (items: readonly DropItem[]) => {
+    for (const item of items) {
+      if (!isTextDropItem(item) || !item.types.has(DRAGGED)) continue;
+      const lead = onFind(Number(await item.getText(DRAGGED)));
+      if (lead !== undefined && (lead.kanban_status ?? "") !== stage) onMove(lead, stage);
+    }
+  };
+  const { dragAndDropHooks } = useDragAndDrop<Lead>({
+    getItems: (keys) =>
+      [...keys].map((key) => {
+        const lead = onFind(Number(key));
+        return { [DRAGGED]: String(key), "text/plain": lead ? nameOf(lead) : "" };
+      }),
+    acceptedDragTypes: [DRAGGED],
+    getDropOperation: () => "move",
+    onRootDrop: ({ items }) => void take(items),
+    onInsert: ({ items }) => void take(items),
+  });
+  return (
+    <section className="board-stage" aria-label={title}>
+      <div className="board-stage-head">
+        <h2>{title}</h2>
+        <span className="hint">{format.number(leads.length)}</span>
+      </div>
+      <GridList
+        aria-label={t("stageOf", { stage: title })}
+        className="lead-cards"
+        items={leads.slice(0, numShown)}
+        dragAndDropHooks={dragAndDropHooks}
+        keyboardNavigationBehavior="tab"
+        dependencies={[stages]}
+        renderEmptyState={() => <p className="hint">{t("emptyStage")}</p>}
+      >
+        {(lead) => <LeadCard lead={lead} stages={stages} onMove={onMove} />}
+      </GridList>
+      {leads.length > numShown && (
+        <ActionButton onPress={() => setNumShown(numShown + SHOWN_AT_ONCE)}>
+          {t("showMoreCards")}
+        </ActionButton>
+      )}
+      {leads.length === 0 && stage !== "" && (
+        <ActionButton
+          kind="bare"
+          aria-label={`${t("removeStage")}: ${stage}`}
+          onPress={() => onRemove(stage)}
+        >
+          {t("removeStage")}
+        </ActionButton>
+      )}
+    </section>
+  );
+}
+
+interface LeadCardProps {
+  lead: Lead;
+  stages: readonly string[];
+  onMove(lead: Lead, stage: string): void;
+}
+
+function LeadCard({ lead, stages, onMove }: LeadCardProps) {
+  const t = useTranslations("crm");
+  const name = nameOf(lead);
+  const stage = lead.kanban_status ?? "";
+  return (
+    <GridListItem id={lead.id} textValue={name} className="lead-card">
+      <div className="lead-card-head">
+        <Button slot="drag" className="lead-grip" aria-label={t("drag", { name })}>
+          <svg width="14" height="18" viewBox="0 0 14 18" aria-hidden="true">
+            <path
+              d="M3 3h.01M11 3h.01M3 9h.01M11 9h.01M3 15h.01M11 15h.01"
+              stroke="currentColor"
+              strokeWidth="3.4"
+              strokeLinecap="round"
+            />
+          </svg>
+        </Button>
+        <div>
+          <Link to="/crm/$id" params={{ id: lead.id }}>
+            {name}
+          </Link>
+          {lead.name !== null && lead.phone !== null && <p className="hint">{formatPhone(lead.phone)}</p>}
+        </div>
+      </div>
+      <OptOutPill lead={lead} />
+      <TagList tags={lead.tags} />
+      <select
+        className="select lead-move"
+        aria-label={t("moveTo", { name })}
+        value={stage}
+        onChange={(event) => onMove(lead, event.target.value)}
+      >
+        {["", ...stages].map((one) => (
+          <option key={one} value={one}>
+            {one === "" ? t("noStage") : one}
+          </option>
+        ))}
+      </select>
+    </GridListItem>
+  );
+}
