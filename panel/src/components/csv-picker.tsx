@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { type CsvChoice, CsvFault, type CsvFile, readCsv } from "../api/read-csv.ts";
+import type { CsvChoice, CsvFault, CsvFile } from "../api/read-csv.ts";
 import { ActionButton } from "./action-button.tsx";
 import { LoadingState } from "./loading-state.tsx";
 import { Notice } from "./notice.tsx";
@@ -62,11 +62,13 @@ function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
     latest.current = own;
     setSource({ file, choice });
     setReading(true);
-    const found = await readCsv(file, choice, maxRows).catch((error: unknown) => error);
+    // Loaded with the first file: most visits of the page need no parser.
+    const reader = await import("../api/read-csv.ts");
+    const found = await reader.readCsv(file, choice, maxRows).catch((error: unknown) => error);
     // Another file or format was chosen meanwhile.
     if (latest.current !== own) return;
     const isFault = found instanceof Error;
-    setFault(found instanceof CsvFault ? found.kind : isFault ? "unreadable" : undefined);
+    setFault(found instanceof reader.CsvFault ? found.kind : isFault ? "unreadable" : undefined);
     onRead(isFault ? undefined : (found as CsvFile));
     setReading(false);
   };
