@@ -18,7 +18,7 @@ import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import type { LeadFilter } from "./lead-filters.ts";
-import { nameOf } from "./leads-page.tsx";
+import { nameOf } from "./name-of.ts";
 import { StageColumn } from "./stage-column.tsx";
 import { readStages, saveStages } from "./stages.ts";
 

@@ -20,7 +20,7 @@ import { LeadFields } from "./lead-fields.tsx";
 import { OptOutPill } from "./lead-marks.tsx";
 import { LeadNotes } from "./lead-notes.tsx";
 import { LeadTags } from "./lead-tags.tsx";
-import { nameOf } from "./leads-page.tsx";
+import { nameOf } from "./name-of.ts";
 
 export function LeadPage() {
   const t = useTranslations("crm");

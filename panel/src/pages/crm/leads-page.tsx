@@ -17,6 +17,7 @@ import { type Lead, leadsQuery } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
+import { nameOf } from "./name-of.ts";
 import { OptOutPill, TagList } from "./lead-marks.tsx";
 
 export function LeadsPage() {
@@ -63,16 +64,6 @@ export function LeadsPage() {
       <LoadMore query={query} />
     </>
   );
-}
-
-export function nameOf({
-  name,
-  phone,
-  email,
-  lid,
-  id,
-}: Pick<Lead, "name" | "phone" | "email" | "lid" | "id">): string {
-  return name ?? (phone === null ? (email ?? lid ?? `#${id}`) : formatPhone(phone));
 }
 
 function LeadRow({ lead }: { lead: Lead }) {

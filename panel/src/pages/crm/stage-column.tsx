@@ -13,7 +13,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import type { Lead } from "./crm-queries.ts";
 import { OptOutPill, TagList } from "./lead-marks.tsx";
-import { nameOf } from "./leads-page.tsx";
+import { nameOf } from "./name-of.ts";
 
 const DRAGGED = "application/x-waygate-lead";
 const SHOWN_AT_ONCE = 50;
