@@ -21,7 +21,9 @@ export async function buildPanel(): Promise<void> {
 }
 
 async function build(): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-panel.mjs")], { cwd: ROOT });
+  // The test runner's own NODE_ENV would put the development build of React into the panel.
+  const env = { ...process.env, NODE_ENV: "production" };
+  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-panel.mjs")], { cwd: ROOT, env });
 }
 
 function isStale(): boolean {

@@ -17,8 +17,8 @@ import { type Lead, leadsQuery } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
-import { nameOf } from "./name-of.ts";
 import { OptOutPill, TagList } from "./lead-marks.tsx";
+import { nameOf } from "./name-of.ts";
 
 export function LeadsPage() {
   const t = useTranslations("crm");

@@ -111,7 +111,7 @@ function LeadCard({ lead, stages, onMove }: LeadCardProps) {
           </svg>
         </Button>
         <div>
-          <Link to="/crm/$id" params={{ id: lead.id }}>
+          <Link to="/crm/$id" params={{ id: lead.id }} draggable={false}>
             {name}
           </Link>
           {lead.name !== null && lead.phone !== null && <p className="hint">{formatPhone(lead.phone)}</p>}
