@@ -110,7 +110,9 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     const { data: messages } = await client.listChatMessages({ id, jid: BIA });
     const message_id = messages[0]?.message_id ?? "";
     await client.sandboxReact({ id, from: BIA, message_id, reaction: "🎉" });
-    await bubble(page, "Within 30 days").getByText(/^🎉: (?!You)/).waitFor({ state: "attached" });
+    await bubble(page, "Within 30 days")
+      .getByText(/^🎉: (?!You)/)
+      .waitFor({ state: "attached" });
     await story.look(page, "chat-reactions");
     await client.sandboxEdit({
       id,

@@ -22,7 +22,14 @@ export interface Alert {
 
 const MOST_OF_A_KIND = 100;
 const LAG_SECONDS = { warning: 60, critical: 600 };
-const NOTHING = { account_id: null, instance_id: null, webhook_id: null, name: null, status: null, since: null };
+const NOTHING = {
+  account_id: null,
+  instance_id: null,
+  webhook_id: null,
+  name: null,
+  status: null,
+  since: null,
+};
 
 interface DisconnectedInstance {
   id: number;
