@@ -166,6 +166,18 @@ test("every JSON body has an example that fits its schema", () => {
   expect(bodies).toBeGreaterThan(70);
 });
 
+test("every recorded example of a response fits the schema that it stands in, and most JSON responses have one", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ ...document, $id: "document" });
+  const wrong = Object.entries(schemas).flatMap(([name, { examples = [] }]: [string, { examples?: unknown[] }]) => {
+    const validate = ajv.getSchema(`document#/components/schemas/${name}`);
+    return examples.filter((example) => !validate?.(example)).map(() => `${name}: ${ajv.errorsText(validate?.errors)}`);
+  });
+  expect(wrong).toEqual([]);
+  const illustrated = Object.values(schemas).filter((schema) => "examples" in schema);
+  expect(illustrated.length).toBeGreaterThan(60);
+});
+
 test("the example of a change request changes at least one field", () => {
   const paths = Object.values(document.paths as Record<string, Record<string, Operation>>);
   const changes = paths.flatMap(({ patch, put }) => [patch ?? [], put ?? []].flat());

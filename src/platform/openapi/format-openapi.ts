@@ -1,6 +1,11 @@
-const LINE_WIDTH = 160;
+const LINE_WIDTH = 240;
 
-/** Prints an OpenAPI document: what fits into a line is on one line, since most of its objects are small. */
+const EXAMPLES = new Set(["example", "examples"]);
+
+/**
+ * Prints an OpenAPI document: what fits into a line is on one line, since most of its objects are small. An example is
+ * on one line in any case.
+ */
 export function formatOpenApi(document: Readonly<Record<string, unknown>>): string {
   return `${format(document, "", 0)}\n`;
 }
@@ -15,7 +20,8 @@ function format(value: unknown, indent: string, before: number): string {
   const lines = fieldsOf(value).map(([key, item]) => {
     const name = Array.isArray(value) ? "" : `${JSON.stringify(key)}: `;
     // The comma counts, too.
-    return `${inner}${name}${format(item, inner, name.length + 1)}`;
+    const text = EXAMPLES.has(key) ? JSON.stringify(item) : format(item, inner, name.length + 1);
+    return `${inner}${name}${text}`;
   });
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
 }

@@ -67,7 +67,7 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
   Envelope: {
     type: "object",
     properties: { success: { type: "boolean", const: true }, message: { type: "string" }, data: {} },
-    required: ["success", "message"],
+    required: ["success", "message", "data"],
   },
   FieldIssue: {
     type: "object",

@@ -12,6 +12,7 @@ import {
   SHARED_SCHEMAS,
   securityRequirementsOf,
 } from "./openapi-components.ts";
+import { illustrateResponses, type RecordedResponses } from "./response-examples.ts";
 import { responsesOf } from "./responses-of.ts";
 import { createSchemaComponents, type SchemaComponents } from "./schema-components.ts";
 import { shareParameters } from "./share-parameters.ts";
@@ -25,7 +26,11 @@ Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has 
 Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\`.`;
 
 /** The OpenAPI 3.1 document of a contract; the output is deterministic. */
-export function createOpenApiDocument(contract: Contract, events?: DescribedEvents): Record<string, unknown> {
+export function createOpenApiDocument(
+  contract: Contract,
+  events?: DescribedEvents,
+  recorded: RecordedResponses = {},
+): Record<string, unknown> {
   const schemas = createSchemaComponents(SHARED_SCHEMAS);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const [name, route] of Object.entries(contract)) {
@@ -57,7 +62,10 @@ export function createOpenApiDocument(contract: Contract, events?: DescribedEven
     tags: [...tags, ...(events ? ["Events"] : [])].map((name) => ({ name })),
     paths,
     ...(webhooks && { webhooks }),
-    components: { ...components, schemas: schemas.used([paths, webhooks, components]) },
+    components: {
+      ...components,
+      schemas: illustrateResponses(schemas.used([paths, webhooks, components]), paths, recorded),
+    },
   };
 }
 
@@ -102,7 +110,7 @@ function operation(name: string, route: Route, schemas: SchemaComponents): Opera
 }
 
 function roleNote({ role, feature }: Route): string {
-  const agents = role === "admin" ? "Requires the role `admin`; users with the role `agent` get 403." : "";
+  const agents = role === "admin" ? "Requires the role `admin`." : "";
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
   return [agents, plan].filter(Boolean).join(" ");
 }

@@ -187,9 +187,9 @@ describe("the OpenAPI document of a contract", () => {
     const { responses } = document.paths["/trees/{id}/leaves/{leafId}"].post;
     const [envelope, own] = jsonOf(responses["200"]).allOf;
     expect(envelope).toEqual({ $ref: "#/components/schemas/Envelope" });
-    expect(own.required).toEqual(["data", "token"]);
+    expect(own.required).toEqual(["token"]);
     const accepted = jsonOf(responses["202"]).allOf[1];
-    expect(accepted.required).toEqual(["data", "queued"]);
+    expect(accepted.required).toEqual(["queued"]);
     expect(responses.default).toEqual({ $ref: "#/components/responses/default" });
     expect(document.components.schemas.ErrorCode.enum).toContain("QUEUE_UNAVAILABLE");
   });

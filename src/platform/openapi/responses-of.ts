@@ -54,7 +54,7 @@ function envelope(
       {
         type: "object",
         properties: { data, ...beside.properties },
-        required: ["data", ...(beside.required ?? [])],
+        ...(beside.required && { required: beside.required }),
       },
     ],
   };

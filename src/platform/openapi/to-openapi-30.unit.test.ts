@@ -61,7 +61,7 @@ const DOCUMENT = {
           note: { type: ["string", "number", "null"] },
         },
       },
-      Parent: { type: "object", properties: { age: { type: "integer" } } },
+      Parent: { type: "object", properties: { age: { type: "integer" } }, examples: [{ age: 7 }] },
       FellEvent: { allOf: [{ $ref: "#/components/schemas/Parent" }, { type: "object" }] },
       Unused: { type: "object" },
     },
@@ -109,6 +109,7 @@ describe("an OpenAPI document in version 3.0", () => {
   });
 
   test("leaves examples as they are", () => {
+    expect(converted.components.schemas.Parent.example).toEqual({ age: 7 });
     const { example } = converted.components.responses.Tree.content["application/json"];
     expect(example).toEqual({ type: ["a", "null"] });
   });

@@ -51,7 +51,7 @@ export function deliveryParameters({ headers }: DescribedEvents): Record<string,
 }
 
 function headerName(name: string): string {
-  return `${pascalCase(name)}Header`;
+  return `${pascalCase(name.replace("x-waygate-", ""))}Header`;
 }
 
 function pascalCase(text: string): string {

@@ -1,0 +1,56 @@
+import type { JsonSchema } from "./json-schema.ts";
+import { componentOf } from "./schema-components.ts";
+
+/** Recorded bodies of successful responses, by the name of the operation. */
+export type RecordedResponses = Readonly<Record<string, unknown>>;
+
+type Json = Record<string, unknown>;
+type Schemas = Readonly<Record<string, JsonSchema>>;
+type Paths = Readonly<Record<string, Readonly<Record<string, Json & { operationId: string }>>>>;
+
+/**
+ * Gives the schemas of responses an example: the recorded body, or the part of it that has a component of its own. So
+ * each value stands in the document once, however many responses contain it.
+ */
+export function illustrateResponses(
+  schemas: Schemas,
+  paths: Paths,
+  recorded: RecordedResponses,
+): Record<string, JsonSchema> {
+  const examples = new Map<string, unknown>();
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+    const body = recorded[operation.operationId];
+    const schema = successOf(operation);
+    const part = body !== undefined && schema && describedPart(schema, body, schemas);
+    if (part && !examples.has(part.name)) examples.set(part.name, part.value);
+  }
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const example = examples.get(name);
+      return [name, example === undefined ? schema : { ...schema, examples: [example] }];
+    }),
+  );
+}
+
+function successOf({ responses }: Json): JsonSchema | undefined {
+  const { content = {} } = (responses as Record<string, { content?: Record<string, { schema: JsonSchema }> }>)[200] ?? {};
+  return content["application/json"]?.schema;
+}
+
+/** The component that an example of this response belongs to: that of its data, or of the first row of a list. */
+export function describedPart(
+  schema: JsonSchema,
+  body: unknown,
+  schemas: Schemas,
+): { name: string; value: unknown } | undefined {
+  const name = componentOf(schema);
+  if (name === undefined) return undefined;
+  const { allOf = [] } = schemas[name] as { allOf?: JsonSchema[] };
+  const data = allOf.map(({ properties }) => properties?.data).find((one) => one !== undefined);
+  const value = (body as Json).data;
+  const part = data && componentOf(data);
+  if (part !== undefined) return { name: part, value };
+  const row = data?.type === "array" ? componentOf(data.items as JsonSchema) : undefined;
+  if (row === undefined) return { name, value: body };
+  return Array.isArray(value) && value.length > 0 ? { name: row, value: value[0] } : undefined;
+}
