@@ -74,6 +74,9 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
     "installs packages of another program: test/tracing.isolated.test.ts compares them with those of the tests",
   "export WAYGATE_TRACING=continue":
     "runs until it is stopped: test/e2e/tracing.long.test.ts loads the example",
+  "waygate openapi --openapi-version 3.0":
+    "needs Java: test/clients/generated-clients.long.test.ts generates these clients",
+  "cosign verify": "needs a published image: test/release-workflow.test.ts reads the workflow that signs it",
   "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
   "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
   "docker compose": "needs Docker: test/install-page.test.ts compares it with docker-compose.yml",
