@@ -1,4 +1,4 @@
-const LINE_WIDTH = 240;
+const LINE_WIDTH = 320;
 
 const EXAMPLES = new Set(["example", "examples"]);
 

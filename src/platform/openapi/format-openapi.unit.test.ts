@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formatOpenApi } from "./format-openapi.ts";
 
 test("an OpenAPI document is printed with small objects on one line and large ones on several", () => {
-  const words = Array.from({ length: 18 }, (_, nth) => `word number ${nth}`);
+  const words = Array.from({ length: 24 }, (_, nth) => `word number ${nth}`);
   expect(formatOpenApi({ info: { title: "Waygate", tags: ["a", "b"], none: {} }, words })).toBe(
     `{\n\t"info": {"title":"Waygate","tags":["a","b"],"none":{}},\n\t"words": [\n${words
       .map((word) => `\t\t"${word}"`)
