@@ -169,10 +169,14 @@ test("every JSON body has an example that fits its schema", () => {
 test("every recorded example of a response fits the schema that it stands in", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ ...document, $id: "document" });
-  const wrong = Object.entries(schemas).flatMap(([name, { examples = [] }]: [string, { examples?: unknown[] }]) => {
-    const validate = ajv.getSchema(`document#/components/schemas/${name}`);
-    return examples.filter((example) => !validate?.(example)).map(() => `${name}: ${ajv.errorsText(validate?.errors)}`);
-  });
+  const wrong = Object.entries(schemas).flatMap(
+    ([name, { examples = [] }]: [string, { examples?: unknown[] }]) => {
+      const validate = ajv.getSchema(`document#/components/schemas/${name}`);
+      return examples
+        .filter((example) => !validate?.(example))
+        .map(() => `${name}: ${ajv.errorsText(validate?.errors)}`);
+    },
+  );
   expect(wrong).toEqual([]);
   const illustrated = Object.values(schemas).filter((schema) => "examples" in schema);
   expect(illustrated.length).toBeGreaterThan(45);

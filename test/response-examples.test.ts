@@ -58,7 +58,6 @@ async function record(operation: Operation): Promise<unknown> {
     withRows(bodies.get(operation.id), known),
     credentials,
   );
-  if (isUpdate && status >= 300) console.log(`${operation.id}: ${status} ${body.message}`);
   const isJson = headers.get("content-type")?.startsWith("application/json");
   return status < 300 && isJson ? toResponseExample(body) : undefined;
 }

@@ -5,8 +5,8 @@ import { EVENT_PAYLOADS, eventBody } from "../features/events/event-payloads.ts"
 import { DELIVERY_HEADERS } from "../features/webhooks/delivery-headers.ts";
 import { packageRoot } from "../platform/config/package-version.ts";
 import type { Contract } from "../platform/http/route.ts";
-import type { RecordedResponses } from "../platform/openapi/response-examples.ts";
 import { createOpenApiDocument } from "../platform/openapi/openapi-document.ts";
+import type { RecordedResponses } from "../platform/openapi/response-examples.ts";
 
 /** The OpenAPI document of the gateway: a contract, and the events that webhooks receive. */
 export function describeApi(contract: Contract): Record<string, unknown> {

@@ -33,7 +33,8 @@ export function illustrateResponses(
 }
 
 function successOf({ responses }: Json): JsonSchema | undefined {
-  const { content = {} } = (responses as Record<string, { content?: Record<string, { schema: JsonSchema }> }>)[200] ?? {};
+  const { content = {} } =
+    (responses as Record<string, { content?: Record<string, { schema: JsonSchema }> }>)[200] ?? {};
   return content["application/json"]?.schema;
 }
 

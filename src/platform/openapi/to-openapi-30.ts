@@ -60,7 +60,14 @@ function convert(node: unknown): unknown {
 const COMBINATIONS = ["allOf", "anyOf", "oneOf"] as const;
 
 function convertSchema(schema: unknown): Json {
-  const { propertyNames: _, const: constant, exclusiveMinimum, type, examples, ...rest } = schema as JsonSchema;
+  const {
+    propertyNames: _,
+    const: constant,
+    exclusiveMinimum,
+    type,
+    examples,
+    ...rest
+  } = schema as JsonSchema;
   const found: Json = { ...rest, ...convertType(type) };
   if (constant !== undefined) found.enum = [constant];
   if (Array.isArray(examples)) [found.example] = examples;
