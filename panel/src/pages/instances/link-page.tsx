@@ -1,3 +1,4 @@
+import "./instances.css";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -42,7 +43,11 @@ export function LinkPage() {
 function FirstSteps({ row: { connected_at, status } }: { row: Instance }) {
   const [isFirst] = useState(connected_at === null);
   if (!isFirst) return null;
-  return <FirstRunLine step={status === "connected" ? "message" : "link"} />;
+  return (
+    <div className="link-progress">
+      <FirstRunLine step={status === "connected" ? "message" : "link"} />
+    </div>
+  );
 }
 
 /** What the person in front of the page can do now. */
