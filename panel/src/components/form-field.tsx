@@ -1,4 +1,4 @@
-import type { HTMLInputAutoCompleteAttribute } from "react";
+import { type HTMLInputAutoCompleteAttribute, useLayoutEffect, useRef } from "react";
 import { FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import { useTranslations } from "use-intl";
 
@@ -46,11 +46,21 @@ export function FormField({
       {/* Keeps its height: a button below must not move while it is being pressed. */}
       <div className="fault-place">
         <FieldError className="fault">
-          {({ validationDetails, validationErrors }) =>
-            validationDetails.valueMissing ? t("required") : validationErrors.join(" ")
-          }
+          {({ validationDetails, validationErrors }) => (
+            <FaultText text={validationDetails.valueMissing ? t("required") : validationErrors.join(" ")} />
+          )}
         </FieldError>
       </div>
     </TextField>
   );
+}
+
+/** Its place keeps the height of a fault of several lines too, which goes when the pointer presses a button below. */
+function FaultText({ text }: { text: string }) {
+  const shown = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const place = shown.current?.closest<HTMLElement>(".fault-place");
+    if (text !== "" && place) place.style.minHeight = `${place.offsetHeight}px`;
+  }, [text]);
+  return <span ref={shown}>{text}</span>;
 }
