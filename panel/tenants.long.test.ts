@@ -108,6 +108,8 @@ describeInBrowser("tenants and roles in the panel", () => {
       await page.getByText("There is no such instance").first().waitFor();
       expect(await textOf(page), path).not.toContain("Bakery");
     }
+    await visit(page, `/instances/${bakery.instance}`);
+    await page.getByText("There is no such instance").first().waitFor();
     await story.look(page, "tenant-foreign-instance");
     await visit(page, `/crm/${bakery.lead}`);
     await page.getByRole("heading", { level: 1 }).first().waitFor();

@@ -18,7 +18,12 @@ export function InstanceFrame() {
   const error = row.error ?? state.error;
   // What is shown stays, with the forms in it, while a later request fails.
   if (error && !(row.data && state.data))
-    return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+    return (
+      <>
+        <PageHead title={t("shell.instances")} trail={<Link to="/instances">{t("common.back")}</Link>} />
+        <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />
+      </>
+    );
   if (!row.data || !state.data) return <LoadingState />;
   return (
     <>
