@@ -4,7 +4,7 @@ import type { Operation } from "./operation.ts";
 /** How each operation is requested. */
 export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
   chat: {
-    getAll: {"http":"GET /api/v1/instances/:id/chats","fields":[{"name":"archived","kind":"boolean","isAdditional":true},{"name":"q","kind":"text","isAdditional":true}],"isPaginated":true},
+    getAll: {"http":"GET /api/v1/instances/:id/chats","fields":[{"name":"chat","kind":"text","isAdditional":true},{"name":"archived","kind":"boolean","isAdditional":true},{"name":"pinned","kind":"boolean","isAdditional":true},{"name":"unread","kind":"boolean","isAdditional":true},{"name":"type","kind":"text","isAdditional":true},{"name":"q","kind":"text","isAdditional":true}],"isPaginated":true},
     getMessages: {"http":"GET /api/v1/instances/:id/chats/:jid/messages","fields":[{"name":"jid","kind":"text"},{"name":"direction","kind":"text","isAdditional":true},{"name":"type","kind":"text","isAdditional":true},{"name":"status","kind":"text","isAdditional":true},{"name":"track_id","kind":"text","isAdditional":true},{"name":"from","kind":"text","isAdditional":true},{"name":"until","kind":"text","isAdditional":true},{"name":"q","kind":"text","isAdditional":true}],"isPaginated":true},
     setPresence: {"http":"POST /api/v1/instances/:id/presence","fields":[{"name":"number","kind":"text"},{"name":"presence","kind":"text"},{"name":"duration_ms","kind":"number","isAdditional":true}]},
     setState: {"http":"POST /api/v1/instances/:id/chats/state","fields":[{"name":"number","kind":"text"},{"name":"task","path":"action","kind":"text"},{"name":"duration_seconds","kind":"number","isAdditional":true}]},
@@ -17,7 +17,7 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
   },
   event: {
     get: {"http":"GET /api/v1/instances/:id/webhook-events/:eventId","fields":[{"name":"eventId","kind":"text"}]},
-    getAll: {"http":"GET /api/v1/instances/:id/webhook-events","fields":[{"name":"event","kind":"text","isAdditional":true},{"name":"webhook_id","kind":"number","isAdditional":true},{"name":"after","kind":"number","isAdditional":true}],"isPaginated":true},
+    getAll: {"http":"GET /api/v1/instances/:id/webhook-events","fields":[{"name":"event","kind":"text","isAdditional":true},{"name":"webhook_id","kind":"number","isAdditional":true},{"name":"status","kind":"text","isAdditional":true},{"name":"from","kind":"text","isAdditional":true},{"name":"to","kind":"text","isAdditional":true},{"name":"after","kind":"number","isAdditional":true}],"isPaginated":true},
     retry: {"http":"POST /api/v1/instances/:id/webhook-events/:eventId/retry","fields":[{"name":"eventId","kind":"text"},{"name":"webhook_id","kind":"number","isAdditional":true}]},
   },
   group: {
@@ -62,8 +62,8 @@ export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operati
   webhook: {
     delete: {"http":"DELETE /api/v1/instances/:id/webhooks/:webhookId","fields":[{"name":"webhookId","kind":"number"}]},
     getAll: {"http":"GET /api/v1/instances/:id/webhooks","fields":[]},
-    getLogs: {"http":"GET /api/v1/instances/:id/webhook-logs","fields":[{"name":"webhook_id","kind":"number","isAdditional":true},{"name":"event","kind":"text","isAdditional":true},{"name":"event_id","kind":"text","isAdditional":true},{"name":"success","kind":"boolean","isAdditional":true}],"isPaginated":true},
-    recover: {"http":"POST /api/v1/instances/:id/webhooks/:webhookId/recover","fields":[{"name":"webhookId","kind":"number"},{"name":"since","kind":"text"}]},
+    getLogs: {"http":"GET /api/v1/instances/:id/webhook-logs","fields":[{"name":"webhook_id","kind":"number","isAdditional":true},{"name":"event","kind":"text","isAdditional":true},{"name":"event_id","kind":"text","isAdditional":true},{"name":"success","kind":"boolean","isAdditional":true},{"name":"status_code","kind":"number","isAdditional":true},{"name":"from","kind":"text","isAdditional":true},{"name":"to","kind":"text","isAdditional":true}],"isPaginated":true},
+    recover: {"http":"POST /api/v1/instances/:id/webhooks/:webhookId/recover","fields":[{"name":"webhookId","kind":"number"},{"name":"since","kind":"text"},{"name":"dry_run","kind":"boolean","isAdditional":true}]},
     retryLog: {"http":"POST /api/v1/webhook-logs/:logId/retry","fields":[{"name":"logId","kind":"number"}]},
     test: {"http":"POST /api/v1/instances/:id/webhooks/:webhookId/test","fields":[{"name":"webhookId","kind":"number"}]},
   },

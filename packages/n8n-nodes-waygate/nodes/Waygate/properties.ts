@@ -140,11 +140,50 @@ export const PROPERTIES = [
         description: "Whether to return archived chats instead of the others"
       },
       {
+        displayName: "Chat",
+        name: "chat",
+        type: "string",
+        default: "",
+        placeholder: "5511999990004",
+        description: "Only this chat, a JID, a LID or a number, with the other filters ignored"
+      },
+      {
+        displayName: "Pinned",
+        name: "pinned",
+        type: "boolean",
+        default: false,
+        description: "Whether to return only pinned chats; off returns the others"
+      },
+      {
         displayName: "Search",
         name: "q",
         type: "string",
         default: "",
         description: "Part of the title or of the digits of the phone"
+      },
+      {
+        displayName: "Type",
+        name: "type",
+        type: "options",
+        options: [
+          {
+            name: "Contact",
+            value: "contact"
+          },
+          {
+            name: "Group",
+            value: "group"
+          }
+        ],
+        default: "contact",
+        description: "By default the gateway detects the type from the MIME type or the content"
+      },
+      {
+        displayName: "Unread",
+        name: "unread",
+        type: "boolean",
+        default: false,
+        description: "Whether to return only chats with unread messages; off returns the others"
       }
     ],
     displayOptions: {
@@ -848,6 +887,54 @@ export const PROPERTIES = [
         type: "string",
         default: "",
         placeholder: "message.received"
+      },
+      {
+        displayName: "From Time",
+        name: "from",
+        type: "string",
+        default: "",
+        placeholder: "2026-01-31T12:00:00Z",
+        description: "Events recorded at or after this time"
+      },
+      {
+        displayName: "Status",
+        name: "status",
+        type: "options",
+        options: [
+          {
+            name: "Delivered",
+            value: "delivered"
+          },
+          {
+            name: "Discarded",
+            value: "discarded"
+          },
+          {
+            name: "Failed",
+            value: "failed"
+          },
+          {
+            name: "Parked",
+            value: "parked"
+          },
+          {
+            name: "Pending",
+            value: "pending"
+          },
+          {
+            name: "Retrying",
+            value: "retrying"
+          }
+        ],
+        default: "pending",
+        description: "Events with a delivery in this state; with webhook_id a delivery to that webhook"
+      },
+      {
+        displayName: "To",
+        name: "to",
+        type: "string",
+        default: "",
+        description: "Events recorded before this time"
       },
       {
         displayName: "Webhook ID",
@@ -2888,11 +2975,36 @@ export const PROPERTIES = [
         placeholder: "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"
       },
       {
+        displayName: "From Time",
+        name: "from",
+        type: "string",
+        default: "",
+        placeholder: "2026-01-31T12:00:00Z",
+        description: "Attempts at or after this time"
+      },
+      {
+        displayName: "Status Code",
+        name: "status_code",
+        type: "number",
+        typeOptions: {
+          minValue: 100,
+          maxValue: 599
+        },
+        default: 0
+      },
+      {
         displayName: "Success",
         name: "success",
         type: "boolean",
         default: false,
         description: "Whether to return successful attempts instead of failed ones"
+      },
+      {
+        displayName: "To",
+        name: "to",
+        type: "string",
+        default: "",
+        description: "Attempts before this time"
       },
       {
         displayName: "Webhook ID",
@@ -2923,6 +3035,32 @@ export const PROPERTIES = [
     default: "",
     placeholder: "2026-01-31T12:00:00Z",
     description: "Events recorded at or after this time",
+    displayOptions: {
+      show: {
+        resource: [
+          "webhook"
+        ],
+        operation: [
+          "recover"
+        ]
+      }
+    }
+  },
+  {
+    displayName: "Additional Fields",
+    name: "additionalFields",
+    type: "collection",
+    placeholder: "Add Field",
+    default: {},
+    options: [
+      {
+        displayName: "Whether to only count what would be sent again, and send nothing",
+        name: "dry_run",
+        type: "boolean",
+        default: false,
+        description: "Whether to only count what would be sent again, and send nothing"
+      }
+    ],
     displayOptions: {
       show: {
         resource: [
