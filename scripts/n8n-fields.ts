@@ -81,13 +81,19 @@ function typeOf(kind: N8nFieldKind, schema: JsonSchema): Record<string, unknown>
   }
   if (kind === "boolean") return { type: "boolean", default: schema.default ?? false };
   if (kind === "json") return { type: "json", default: "{}" };
-  if (kind === "number") return { type: "number", ...limitsOf(schema), default: schema.default ?? 0 };
+  if (kind === "number")
+    return {
+      type: "number",
+      ...limitsOf(schema),
+      default: schema.default ?? Math.max(0, Number(schema.minimum ?? 0)),
+    };
   const isLong = kind === "text" && Number(schema.maxLength) >= 2_000;
   return { type: "string", ...(isLong && { typeOptions: { rows: 4 } }), default: "" };
 }
 
 function limitsOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): Record<string, unknown> {
-  const minValue = minimum ?? (exclusiveMinimum === 0 ? 1 : undefined);
+  const isUnbounded = minimum === undefined || minimum === Number.MIN_SAFE_INTEGER;
+  const minValue = isUnbounded ? (exclusiveMinimum === 0 ? 1 : undefined) : minimum;
   const maxValue = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const limits = { ...(minValue !== undefined && { minValue }), ...(maxValue !== undefined && { maxValue }) };
   return Object.keys(limits).length > 0 ? { typeOptions: limits } : {};

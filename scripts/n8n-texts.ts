@@ -44,6 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   q: "Search",
   recording_audio: "Recording Audio",
   task: "Action",
+  to: "To Time",
   track_id: "Track ID",
   until: "Until Time",
   webhookId: "Webhook ID",
@@ -116,7 +117,7 @@ const FIELDS: Readonly<Record<string, { description?: string; placeholder?: stri
   reply_to: { description: "The ID of the message to quote", placeholder: "3EB0C431D2A5F96B7E8812" },
   since: { placeholder: ISO_TIME },
   text: { description: "The text that others see" },
-  type: { description: "By default the gateway detects the type from the MIME type or the content" },
+  to: { placeholder: ISO_TIME },
   url: { placeholder: "https://example.com/invoice.pdf" },
   until: { placeholder: ISO_TIME },
 };

@@ -58,8 +58,10 @@ const SAMPLES: Record<string, unknown> = {
   reaction: "👍",
   refresh: true,
   since: "2026-01-31T12:00:00Z",
+  status_code: 404,
   success: false,
   text: "Hello",
+  to: "2026-01-31T12:00:00Z",
   until: "2026-01-31T12:00:00Z",
 };
 

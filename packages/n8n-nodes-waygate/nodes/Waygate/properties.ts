@@ -175,8 +175,7 @@ export const PROPERTIES = [
             value: "group"
           }
         ],
-        default: "contact",
-        description: "By default the gateway detects the type from the MIME type or the content"
+        default: "contact"
       },
       {
         displayName: "Unread",
@@ -346,8 +345,7 @@ export const PROPERTIES = [
             value: "ptt"
           }
         ],
-        default: "text",
-        description: "By default the gateway detects the type from the MIME type or the content"
+        default: "text"
       },
       {
         displayName: "Until Time",
@@ -550,7 +548,7 @@ export const PROPERTIES = [
           minValue: 1,
           maxValue: 315360000
         },
-        default: 0,
+        default: 1,
         description: "How long the chat is muted. Default: one year."
       }
     ],
@@ -930,19 +928,17 @@ export const PROPERTIES = [
         description: "Events with a delivery in this state; with webhook_id a delivery to that webhook"
       },
       {
-        displayName: "To",
+        displayName: "To Time",
         name: "to",
         type: "string",
         default: "",
+        placeholder: "2026-01-31T12:00:00Z",
         description: "Events recorded before this time"
       },
       {
         displayName: "Webhook ID",
         name: "webhook_id",
         type: "number",
-        typeOptions: {
-          minValue: -9007199254740991
-        },
         default: 0
       }
     ],
@@ -1903,8 +1899,7 @@ export const PROPERTIES = [
             value: "ptt"
           }
         ],
-        default: "text",
-        description: "By default the gateway detects the type from the MIME type or the content"
+        default: "text"
       },
       {
         displayName: "Until Time",
@@ -2514,7 +2509,7 @@ export const PROPERTIES = [
           }
         ],
         default: "image",
-        description: "By default the gateway detects the type from the MIME type or the content"
+        description: "Default: detected from mime_type or the content"
       },
       {
         displayName: "Typing Time (Milliseconds)",
@@ -2990,7 +2985,7 @@ export const PROPERTIES = [
           minValue: 100,
           maxValue: 599
         },
-        default: 0
+        default: 100
       },
       {
         displayName: "Success",
@@ -3000,19 +2995,17 @@ export const PROPERTIES = [
         description: "Whether to return successful attempts instead of failed ones"
       },
       {
-        displayName: "To",
+        displayName: "To Time",
         name: "to",
         type: "string",
         default: "",
+        placeholder: "2026-01-31T12:00:00Z",
         description: "Attempts before this time"
       },
       {
         displayName: "Webhook ID",
         name: "webhook_id",
         type: "number",
-        typeOptions: {
-          minValue: -9007199254740991
-        },
         default: 0
       }
     ],
