@@ -94,7 +94,7 @@ describeInBrowser("the instances of the panel", () => {
   test("a proxy is tried before it is used, in words", async () => {
     const { gateway, openPage, look, press } = story;
     const proxy = await startHttpProxy();
-    await gateway.createInstance({ name: "Proxied", network: "whatsapp" });
+    await gateway.owner.createInstance({ name: "Proxied", network: "whatsapp" });
     const page = await openPage(DESKTOP);
     await openInstance(page, "Proxied");
     await openTab(page, "Settings");

@@ -53,11 +53,9 @@ describeInBrowser("tenants and roles in the panel", () => {
 
   /** Goes to an address without a new load, as the token is kept in memory. */
   async function visit(page: Page, path: string): Promise<void> {
-    await page.evaluate((to) => {
-      history.pushState({}, "", to);
-      dispatchEvent(new PopStateEvent("popstate"));
-    }, `/panel${path}`);
-    await page.waitForFunction((to) => location.pathname === to, `/panel${path}`);
+    const to = JSON.stringify(`/panel${path}`);
+    await page.evaluate(`history.pushState({}, "", ${to}); dispatchEvent(new PopStateEvent("popstate"));`);
+    await page.waitForFunction(`location.pathname === ${to}`);
   }
 
   const textOf = async (page: Page) => (await page.locator("body").textContent()) ?? "";

@@ -26,6 +26,8 @@ export function PasswordDialog() {
   );
 }
 
+const NO_FAULTS: Record<string, string> = {};
+
 function PasswordForm({ question }: { question: PasswordQuestion }) {
   const t = useTranslations();
   const confirm = useMutation({
@@ -38,10 +40,7 @@ function PasswordForm({ question }: { question: PasswordQuestion }) {
   };
   const isWrong = confirm.error instanceof WaygateError && confirm.error.code === "INVALID_CREDENTIALS";
   const wrong = t("shell.passwordWrong");
-  const faults = useMemo<Record<string, string>>(
-    () => (isWrong ? { password: wrong } : {}),
-    [isWrong, wrong],
-  );
+  const faults = useMemo(() => (isWrong ? { password: wrong } : NO_FAULTS), [isWrong, wrong]);
   return (
     <Dialog>
       <Form className="stack" onSubmit={submit} validationErrors={faults}>
