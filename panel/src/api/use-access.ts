@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Signed } from "./gateway.ts";
+import { mayOpen, type Need } from "./may-open.ts";
 import { sessionQuery } from "./queries.ts";
-
-/** Who may open a page: an administrator, one who manages accounts, or an administrator of the owner's account. */
-export type Need = "admin" | "manager" | "owner";
 
 export interface Access {
   signed: Signed | undefined;
@@ -14,24 +12,4 @@ export interface Access {
 export function useAccess(): Access {
   const { data: signed } = useQuery(sessionQuery);
   return { signed, may: (need) => signed !== undefined && mayOpen(need, signed) };
-}
-
-export function mayOpen(need: Need, { account, user }: Signed): boolean {
-  if (user.role === "agent") return false;
-  if (need === "owner") return account.account_type === "owner";
-  return need === "admin" || account.account_type !== "client";
-}
-
-/** The first match counts, so that a page stands before the pages around it. */
-const NEEDS: readonly (readonly [path: RegExp, need: Need])[] = [
-  [/^\/instances\/new$/, "admin"],
-  [/^\/instances\/\$id\/(webhooks|integrations|settings)/, "admin"],
-  [/^\/account\/(users|keys)/, "admin"],
-  [/^\/administration\/(backups|system)/, "owner"],
-  [/^\/administration/, "manager"],
-];
-
-/** What a page needs, by the path of its route; undefined: a sign-in is enough. */
-export function needOfPage(path: string): Need | undefined {
-  return NEEDS.find(([pattern]) => pattern.test(path))?.[1];
 }

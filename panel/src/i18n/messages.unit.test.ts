@@ -12,9 +12,9 @@ function flatten(texts: object, path = ""): Map<string, string> {
   return new Map(entries);
 }
 
-/** What the code fills in: arguments and elements, each once. */
+/** What the code fills in: arguments and elements, each once; not the words of a plural, as in `one {gets}`. */
 function holesOf(text: string): string[] {
-  const found = [...text.matchAll(/\{(\w+)[,}]|<(\w+)>/g)].map(
+  const found = [...text.matchAll(/(?<!\b(?:one|other) )\{(\w+)[,}]|<(\w+)>/g)].map(
     ([, argument, element]) => argument ?? element,
   );
   return [...new Set(found)].map(String).sort();

@@ -1,5 +1,6 @@
 import { useTranslations } from "use-intl";
-import { type Need, useAccess } from "../api/use-access.ts";
+import type { Need } from "../api/may-open.ts";
+import { useAccess } from "../api/use-access.ts";
 import { LinkButton } from "../components/action-button.tsx";
 import { PageHead } from "../components/page-head.tsx";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Signed } from "./gateway.ts";
-import { mayOpen, needOfPage } from "./use-access.ts";
+import { mayOpen, needOfPage } from "./may-open.ts";
 
 type Kind = Signed["account"]["account_type"];
 type Role = Signed["user"]["role"];
