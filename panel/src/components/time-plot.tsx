@@ -73,6 +73,8 @@ function Picture({ times, series, kind, step = "hour", format, width }: PictureP
   const tops = totals.map((values) => (kind === "bars" ? sum(values) : Math.max(0, ...values)));
   const x = scaleBand({ domain: keys, range: [LEFT, width], padding: 0.25 });
   const y = scaleLinear({ domain: [0, Math.max(1, ...tops)], range: [HEIGHT - BOTTOM, TOP], nice: true });
+  // Without a unit the values are counts.
+  const marks = y.ticks(4).filter((value) => format !== undefined || Number.isInteger(value));
   const numTicks = Math.max(2, Math.floor(width / 90));
   const every = Math.max(1, Math.ceil(keys.length / numTicks));
   return (
@@ -80,13 +82,13 @@ function Picture({ times, series, kind, step = "hour", format, width }: PictureP
       <AxisLeft
         scale={y}
         left={LEFT}
-        numTicks={4}
+        tickValues={marks}
         hideAxisLine
         hideTicks
         tickFormat={(value) => (format ?? ((one: number) => formatter.number(one)))(Number(value))}
         tickClassName="plot-tick"
       />
-      {y.ticks(4).map((value) => (
+      {marks.map((value) => (
         <line key={value} className="plot-grid" x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
       ))}
       <AxisBottom
