@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "./source-files.ts";
@@ -36,7 +36,10 @@ export async function packGateway(into: string): Promise<PackedPackage> {
     cwd: ROOT,
   });
   await run(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs"), built]);
+  // The bundle contains the libraries, which are found from the compiled modules.
+  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
   await run(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), built]);
+  await rm(join(copy, "node_modules"));
   await run(process.execPath, [join(ROOT, "scripts/build-panel.mjs"), built], { cwd: ROOT });
   return pack(copy, into);
 }
