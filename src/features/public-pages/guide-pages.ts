@@ -35,6 +35,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["assistant-tools", "Assistant tools"],
     ["client", "Typed client"],
     ["accounts", "Accounts"],
+    ["panel", "The panel"],
   ],
   reference: [
     ["command-line", "Command line"],
