@@ -162,7 +162,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await press(page, "Archive");
     await page.getByRole("button", { name: "Take out of the archive" }).waitFor();
     await follow(page, "All campaigns");
-    await page.getByLabel("Archive").selectOption("Archived");
+    await page.getByLabel("Archive", { exact: true }).selectOption("Archived");
     await page.getByRole("link", { name: "June" }).waitFor();
   });
 
