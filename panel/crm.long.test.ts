@@ -119,8 +119,9 @@ describeInBrowser("the contacts of the panel", () => {
     await press(page, "Add the note");
     await page.getByRole("listitem").filter({ hasText: "Wants a call." }).waitFor();
     await press(page, "Record a consent");
-    await page.getByLabel("Purpose").fill("offers");
-    await press(page, "Save");
+    const consent = page.getByRole("dialog", { name: "Record a consent" });
+    await consent.getByLabel("Purpose").fill("offers");
+    await consent.getByRole("button", { name: "Save" }).click();
     await page.getByText("agreed").waitFor();
     await press(page, "Opt out");
     await page.getByText(/Campaigns do not write to this person/).waitFor();
@@ -163,6 +164,7 @@ describeInBrowser("the contacts of the panel", () => {
     await press(page, "Import 3 rows");
     await page.getByText("2 contacts created, 0 changed, 0 as before, 1 row not imported.").waitFor();
     await page
+      .locator("table.problem-table")
       .getByRole("row")
       .filter({ hasText: "Joao" })
       .getByRole("cell", { name: "3", exact: true })
