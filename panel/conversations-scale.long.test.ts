@@ -95,6 +95,8 @@ describeInBrowser("a panel with 100,000 chats and 1,000,000 messages", () => {
         failed.push(`${response.status()} ${response.url()}`);
     });
     await story.signIn(page);
+    const menu = page.getByRole("navigation", { name: "Main" });
+    await menu.getByRole("link", { name: "Instances" }).click();
     await page.getByRole("link", { name: "Large", exact: true }).click();
     await page.getByRole("link", { name: "Conversations" }).click();
     const rows = page.getByRole("list", { name: "Chats" }).getByRole("link");
