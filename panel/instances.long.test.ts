@@ -167,11 +167,11 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByText("Only what went wrong").click();
     await page.getByText("To +55119 9999-0004").first().waitFor();
     await page.getByLabel("What", { exact: true }).selectOption("api");
-    await page.getByText("POST /api/v1/instances/:id/messages/text").first().waitFor();
+    await page.getByText("POST /api/v1/instances/:id/send-text").first().waitFor();
     await look(page, "logs-requests");
     const download = page.waitForEvent("download");
     await press(page, "Export as CSV");
-    expect(readFileSync(await (await download).path(), "utf8")).toContain("/messages/text");
+    expect(readFileSync(await (await download).path(), "utf8")).toContain("/send-text");
   });
 
   test("the receiver of the panel shows a signed webhook as a program gets it, and checks its signature", async () => {
