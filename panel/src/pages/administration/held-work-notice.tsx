@@ -25,7 +25,7 @@ export function HeldWorkNotice() {
   const { sends, deliveries, others, backup_at, restored_at, action } = data;
   const time = (at: string | null) => (at === null ? null : <RelativeTime at={at} />);
   return (
-    <Notice tone="wait" title={t("title")}>
+    <Notice tone="wait" title={t("title")} level={2}>
       <p>{t("counts", { sends, deliveries, others })}</p>
       <p>{t.rich("times", { backup: () => time(backup_at), restored: () => time(restored_at) })}</p>
       <FaultNotice error={decide.error} />
