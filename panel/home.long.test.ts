@@ -84,6 +84,6 @@ describeInBrowser("the home page of the panel", () => {
     await look(page, "home-refused");
     await page.unroute("**/api/account/overview");
     await press(page, "Try again");
-    await page.getByText("The last 24 hours").waitFor();
+    await page.getByRole("heading", { name: "The last 24 hours" }).waitFor();
   });
 });
