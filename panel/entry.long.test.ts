@@ -10,6 +10,8 @@ import { makeScratchDir } from "../test/scratch-dir.ts";
 import { OWNER } from "../test/sign-in.ts";
 import { type LaunchedGateway, launchGateway } from "../test/spawn-gateway.ts";
 
+/** The home page of an account without an instance. */
+const HOME = "From nothing to a first message";
 const STRONG = "gravel trombone oyster lamp";
 const TWO_MINUTES = 120_000;
 
@@ -134,9 +136,9 @@ describeInBrowser("the way into the panel", () => {
     const { url, openPage, signIn, heading, press } = story;
     const page = await openPage(DESKTOP);
     await signIn(page);
-    await heading(page, "Instances");
+    await heading(page, HOME);
     await page.reload({ waitUntil: "load" });
-    await heading(page, "Instances");
+    await heading(page, HOME);
     const stored =
       "document.cookie + Object.values({ ...localStorage }) + Object.values({ ...sessionStorage })";
     expect(await page.evaluate<string>(stored)).not.toMatch(/eyJ|__Host/);
@@ -160,7 +162,7 @@ describeInBrowser("the way into the panel", () => {
     const { url, openPage, signIn, heading } = story;
     const page = await openPage(DESKTOP);
     await signIn(page);
-    await heading(page, "Instances");
+    await heading(page, HOME);
     const me = `${story.gateway.url}/api/auth/me`;
     const opened = await page.context().newPage();
     expect((await opened.goto(me))?.status()).toBe(401);
@@ -171,7 +173,7 @@ describeInBrowser("the way into the panel", () => {
     const asked = `fetch("${me}", { credentials: "include", headers: ${headers} }).then((r) => r.status, () => "refused")`;
     expect(await withoutPolicy(opened, asked)).toBe("refused");
     await page.reload({ waitUntil: "load" });
-    await heading(page, "Instances");
+    await heading(page, HOME);
   });
 
   test.skipIf(LAN === undefined)(
@@ -185,7 +187,7 @@ describeInBrowser("the way into the panel", () => {
       await page.getByLabel("E-mail").fill(OWNER.email);
       await page.getByLabel("Password").fill(OWNER.password);
       await press(page, "Sign in");
-      await heading(page, "Instances");
+      await heading(page, HOME);
       expect(await page.context().cookies()).toEqual([]);
       await page.reload({ waitUntil: "load" });
       await heading(page, "Sign in");
