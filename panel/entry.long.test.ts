@@ -72,6 +72,7 @@ describeInBrowser("the way into the panel", () => {
     await page.getByLabel("Name").fill("Front desk");
     await press(page, "Create the instance");
     await follow(page, "Go on: link it");
+    await press(page, "Show the code");
     await press(page, "Scan with a sandbox phone");
     await follow(page, "Send the first message");
     await page.getByRole("button", { name: "Send", exact: true }).click();
