@@ -369,7 +369,8 @@ describe("the npm package", () => {
 describe("the files for contributors", () => {
   test("update Baileys in a group of its own, never without a person, and name installed packages", () => {
     const { packageRules } = JSON.parse(read(".github/renovate.json"));
-    const { packages } = JSON.parse(read("package-lock.json"));
+    const locks = ["package-lock.json", "packages/n8n-nodes-waygate/package-lock.json"];
+    const packages = Object.assign({}, ...locks.map((path) => JSON.parse(read(path)).packages));
     const installed = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ""));
     const named: string[] = packageRules.flatMap((rule: Json) => rule.matchPackageNames);
     const isInstalled = (name: string) =>
@@ -431,7 +432,8 @@ describe("every package of the repository", () => {
     const all = [".", ...folders];
     const manifests = all.map((folder) => JSON.parse(read(join(folder, "package.json"))));
     expect(manifests.map((manifest) => manifest.private)).toEqual(all.map(() => true));
-    const own = [".", ...folders.filter((folder) => folder.startsWith("packages/"))];
+    const packages = folders.filter((folder) => folder.startsWith("packages/"));
+    const own = [".", "packages/n8n-nodes-waygate", ...packages];
     const published = /^for folder in (.*); do$/m.exec(read("scripts/publish.sh"))?.[1]?.split(" ") ?? [];
     expect(published.sort()).toEqual(own.sort());
     const callers = listFiles(".github/workflows").filter((path) => read(path).includes("publish.sh"));

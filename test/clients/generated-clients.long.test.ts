@@ -46,7 +46,7 @@ afterAll(async () => {
 /** Builds the story with a generated client; returns the command that runs it. */
 const build = {
   async python(client: string) {
-    const story = join(ROOT, "test/clients/first_message.py");
+    const story = join(ROOT, "test/clients/first-message.py");
     const command = PYTHON ?? "python3";
     if (!isHere(command, "-c", "import aenum")) await useStandardEnums(join(client, "waygate/models"));
     await run(command, ["-m", "compileall", "-q", join(client, "waygate")]);
@@ -64,7 +64,7 @@ const build = {
       join(ROOT, "packages/webhooks/go/waygate.go"),
       join(sources, "waygate-webhooks/waygate.go"),
     );
-    await copyFile(join(ROOT, "test/clients/first_message.go"), join(sources, "story/main.go"));
+    await copyFile(join(ROOT, "test/clients/first-message.go"), join(sources, "story/main.go"));
     const env = { ...process.env, GO111MODULE: "off", GOPATH: join(scratch.path, "go"), GOFLAGS: "" };
     const command = join(scratch.path, "first-message");
     // Without optimisation, the compiler needs a fraction of the time for the 900 models.

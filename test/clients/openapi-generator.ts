@@ -26,12 +26,17 @@ export async function generateClient(
     "disallowAdditionalPropertiesIfNotPresent=false",
   ];
   const options = [
-    ...["generate", "-g", language, "-i", document, "-o", folder],
-    ...["--additional-properties", properties.join(",")],
-    ...[
-      "--global-property",
-      "apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false",
-    ],
+    "generate",
+    "-g",
+    language,
+    "-i",
+    document,
+    "-o",
+    folder,
+    "--additional-properties",
+    properties.join(","),
+    "--global-property",
+    "apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false",
   ];
   await run("java", ["-jar", await fetchGenerator(), ...options], { maxBuffer: 100_000_000 });
 }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -17,6 +18,8 @@ export function createRecipientCheck(
 ): Handlers<typeof campaignsContract>["checkRecipients"] {
   return async ({ input: { consent_purpose = null, ...input }, caller }) => {
     const { account_id } = requireUser(caller);
+    if (!input.recipients && !input.lead_ids)
+      throw invalidField("recipients", "is required: recipients or lead_ids");
     const { db, suppression } = deps;
     const seen = new Set<string>();
     const checked: Checked = {

@@ -347,6 +347,7 @@ export const proxyContract = {
   }),
   testProxy: route({
     http: "POST /api/v1/instances/:id/proxy/test",
+    requiresBody: true,
     access: "instance",
     role: "admin",
     tag,

@@ -37,7 +37,7 @@ function compose(node: unknown, bases: readonly Base[]): unknown {
   if (Array.isArray(node)) return node.map((item) => compose(item, bases));
   if (typeof node !== "object" || node === null) return node;
   const schema = node as JsonSchema;
-  const base = schema.properties && !hasConstant(schema) && bases.find((one) => hasFieldsOf(schema, one));
+  const base = schema.properties && bases.find((one) => canRefer(schema, one) && hasFieldsOf(schema, one));
   if (!base) return mapValues(schema, (value) => compose(value, bases));
   const { properties = {}, required = [], type, ...rest } = schema;
   const reference = { $ref: `#/components/schemas/${base.name}` };
@@ -58,9 +58,10 @@ function compose(node: unknown, bases: readonly Base[]): unknown {
   };
 }
 
-/** A field that tells alternatives apart stands in the schema itself, where generators look for it. */
-function hasConstant({ properties = {} }: JsonSchema): boolean {
-  return Object.values(properties).some((field) => "const" in field);
+/** In a larger schema, a field that tells alternatives apart stands in it itself, where generators look for it. */
+function canRefer({ properties = {} }: JsonSchema, base: Base): boolean {
+  const isEqual = Object.keys(properties).length === base.fields.size;
+  return isEqual || !Object.values(properties).some((field) => "const" in field);
 }
 
 function hasFieldsOf({ properties = {}, required = [] }: JsonSchema, base: Base): boolean {

@@ -117,13 +117,6 @@ export const OPENAPI_COMPONENTS = {
       description:
         "The JWT of `POST /api/auth/login` (also as `x-auth-token`), or the API key of an instance.",
     },
-    panelSession: {
-      type: "apiKey",
-      in: "cookie",
-      name: "__Host-waygate",
-      description:
-        "The session of the web panel, set by `POST /api/auth/session`. Routes that accept the JWT accept it too, but only from a page of the gateway's own origin, with the header `x-waygate-panel: 1`. Programs send the JWT.",
-    },
     adminToken: { type: "apiKey", in: "header", name: "admintoken", description: "`WAYGATE_ADMIN_TOKEN`." },
   },
 };

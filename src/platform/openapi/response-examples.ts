@@ -21,7 +21,7 @@ export function illustrateResponses(
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
     const body = recorded[operation.operationId];
     const schema = successOf(operation);
-    const part = body !== undefined && schema && describedPart(schema, body, schemas);
+    const part = body !== undefined && schema && describedPart(schema, omitRespelled(body), schemas);
     if (part && !examples.has(part.name)) examples.set(part.name, part.value);
   }
   return Object.fromEntries(
@@ -30,6 +30,17 @@ export function illustrateResponses(
       return [name, example === undefined ? schema : { ...schema, examples: [example] }];
     }),
   );
+}
+
+/** Omits fields that a response repeats in camelCase, as the schemas do. */
+function omitRespelled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(omitRespelled);
+  if (typeof value !== "object" || value === null) return value;
+  const names = Object.keys(value);
+  const toCamel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const respelled = new Set(names.filter((name) => name.includes("_")).map(toCamel));
+  const kept = Object.entries(value).filter(([name]) => !respelled.has(name));
+  return Object.fromEntries(kept.map(([name, one]) => [name, omitRespelled(one)]));
 }
 
 function successOf({ responses }: Json): JsonSchema | undefined {

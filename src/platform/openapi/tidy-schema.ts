@@ -23,13 +23,13 @@ export function tidySchema(schema: JsonSchema, io: SchemaDirection): JsonSchema 
 
 /** Omits fields that a response repeats in camelCase: in many languages both would get the same name. */
 function omitRespelled(schema: JsonSchema): void {
-  const { properties = {}, required } = schema;
+  const { properties = {} } = schema;
   if (schema.type !== "object") return;
   for (const name of Object.keys(properties).filter((one) => one.includes("_"))) {
     const respelled = name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
     if (respelled === name || !Object.hasOwn(properties, respelled)) continue;
     delete properties[respelled];
-    if (required) schema.required = required.filter((one) => one !== respelled);
+    if (schema.required) schema.required = schema.required.filter((one) => one !== respelled);
     const { description, ...field } = properties[name] as JsonSchema;
     const note = [description, `Also as \`${respelled}\`.`].filter(Boolean).join(" ");
     properties[name] = { ...field, description: note };
