@@ -30,6 +30,7 @@ const NOT_SEALED = [
   "account_idempotency.fingerprint",
   "oauth_code.digest",
   "oauth_token.digest",
+  "welcome_link.digest",
 ];
 
 beforeAll(async () => {
