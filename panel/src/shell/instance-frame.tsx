@@ -3,7 +3,7 @@ import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { instanceQuery, stateQuery } from "../api/queries.ts";
 import { useAccess } from "../api/use-access.ts";
-import { FaultNotice } from "../components/fault-notice.tsx";
+import { FaultPage } from "../components/fault-page.tsx";
 import { LoadingState } from "../components/loading-state.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { StatusPill } from "../components/status-pill.tsx";
@@ -19,10 +19,12 @@ export function InstanceFrame() {
   // What is shown stays, with the forms in it, while a later request fails.
   if (error && !(row.data && state.data))
     return (
-      <>
-        <PageHead title={t("shell.instances")} trail={<Link to="/instances">{t("common.back")}</Link>} />
-        <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />
-      </>
+      <FaultPage
+        title={t("shell.instances")}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+        error={error}
+        onRetry={() => [row.refetch(), state.refetch()]}
+      />
     );
   if (!row.data || !state.data) return <LoadingState />;
   return (

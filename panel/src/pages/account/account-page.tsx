@@ -10,6 +10,7 @@ import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
@@ -24,7 +25,7 @@ export function AccountPage() {
   const t = useTranslations("account");
   const { data, error, refetch } = useQuery(accountQuery);
   const { may } = useAccess();
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultPage title={t("title")} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>

@@ -4,7 +4,7 @@ import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { Facts } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
@@ -22,9 +22,12 @@ export function ManagedAccountPage() {
   const { accountId: id } = useParams({ from: "/shell/administration/accounts/$accountId" });
   const { may } = useAccess();
   const { data, error, isPending, refetch } = useQuery(managedAccountQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
-  if (isPending) return <LoadingState />;
   const trail = <Link to="/administration/accounts">{t("newAccount.back")}</Link>;
+  if (error && !data)
+    return (
+      <FaultPage title={t("accounts.title")} trail={trail} error={error} onRetry={() => void refetch()} />
+    );
+  if (isPending) return <LoadingState />;
   if (!data) return <PageHead title={t("account.unknown")} lead={t("account.unknownHelp")} trail={trail} />;
   const isOwner = data.account_type === "owner";
   return (

@@ -8,6 +8,7 @@ import { readForm } from "../../api/read-form.ts";
 import { readLimit } from "../../api/read-limit.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
@@ -27,7 +28,8 @@ export function PlanPage() {
   const isNew = planId === "new";
   const plan = data?.pages.flatMap((page) => page.data).find(({ id }) => String(id) === planId);
   const trail = <Link to="/administration/plans">{t("back")}</Link>;
-  if (!isNew && error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!isNew && error && !data)
+    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!isNew && !data) return <LoadingState />;
   if (!isNew && !plan) return <PageHead title={t("unknown")} trail={trail} />;
   return (

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useLiveEvent } from "../../api/live-events.ts";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { CampaignActions } from "./campaign-actions.tsx";
@@ -20,7 +20,9 @@ export function CampaignPage() {
   const { id } = useParams({ from: "/shell/campaigns/$id" });
   const { data, error, refetch } = useQuery(campaignQuery(id));
   useCampaignEvents(id);
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  const trail = <Link to="/campaigns">{t("backToList")}</Link>;
+  if (error && !data)
+    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const isActive = ACTIVE.has(data.status);
   const isWaiting = data.status === "created" || data.status === "paused";
@@ -28,7 +30,7 @@ export function CampaignPage() {
     <>
       <PageHead
         title={data.name}
-        trail={<Link to="/campaigns">{t("backToList")}</Link>}
+        trail={trail}
         lead={
           <div className="state-line">
             <CampaignPill status={data.status} />

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
@@ -17,7 +17,7 @@ export function EditCampaignPage() {
   const t = useTranslations("campaigns");
   const { id } = useParams({ from: "/shell/campaigns/$id/edit" });
   const { data, error, refetch } = useQuery(campaignQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultPage title={t("title")} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>

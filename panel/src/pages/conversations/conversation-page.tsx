@@ -21,7 +21,8 @@ export function ConversationPage() {
   const row = useQuery(instanceQuery(id));
   const state = useQuery(stateQuery(id));
   const error = chat.error ?? row.error ?? state.error;
-  if (error) return <FaultNotice error={error} onRetry={() => void chat.refetch()} />;
+  const isShown = chat.data !== undefined && row.data && state.data;
+  if (error && !isShown) return <FaultNotice error={error} onRetry={() => void chat.refetch()} />;
   if (chat.data === undefined || !row.data || !state.data) return <LoadingState />;
   const shown = chat.data ?? unwritten(id, jid);
   const isSandbox = row.data.network === "sandbox";

@@ -8,6 +8,7 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
@@ -26,15 +27,13 @@ export function LeadPage() {
   const t = useTranslations("crm");
   const { id } = useParams({ from: "/shell/crm/$id" });
   const { data, error, refetch } = useQuery(leadQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  const trail = <Link to="/crm">{t("title")}</Link>;
+  if (error && !data)
+    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>
-      <PageHead
-        title={nameOf(data)}
-        trail={<Link to="/crm">{t("title")}</Link>}
-        lead={<OptOutPill lead={data} />}
-      >
+      <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
         <LeadDialog lead={data} />
         <DeleteLead lead={data} />
       </PageHead>

@@ -23,7 +23,8 @@ export function InstancePage() {
   const state = useQuery(stateQuery(id));
   const events = useQuery(eventsQuery(id));
   const error = row.error ?? state.error;
-  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  if (error && !(row.data && state.data))
+    return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
   if (!row.data || !state.data) return <LoadingState />;
   return (
     <>

@@ -17,7 +17,7 @@ export function InstanceSettingsPage() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { data, error, refetch } = useQuery(instanceQuery(id));
   const mayManage = useMayManage();
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   if (!mayManage)
     return (

@@ -7,6 +7,7 @@ import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts
 import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -23,14 +24,17 @@ export function LinkPage() {
   const row = useQuery(instanceQuery(id));
   const state = useQuery({ ...stateQuery(id), refetchInterval: 1_500 });
   const error = row.error ?? state.error;
-  if (error) return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+  const trail = <Link to="/instances">{t("common.back")}</Link>;
+  const retry = () => [row.refetch(), state.refetch()];
+  if (error && !(row.data && state.data))
+    return <FaultPage title={t("shell.instances")} trail={trail} error={error} onRetry={retry} />;
   if (!row.data || !state.data) return <LoadingState />;
   const { name } = row.data;
   return (
     <>
       <PageHead
         title={state.data.connected ? t("link.done") : t("link.title", { name })}
-        trail={<Link to="/instances">{t("common.back")}</Link>}
+        trail={trail}
         lead={<StatusPill status={state.data.status} />}
       />
       <FirstSteps row={row.data} />

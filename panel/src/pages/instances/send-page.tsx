@@ -10,6 +10,7 @@ import { readForm } from "../../api/read-form.ts";
 import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultPage } from "../../components/fault-page.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -24,7 +25,8 @@ export function SendPage() {
   const { id } = useParams({ from: "/shell/instances/$id/send" });
   const row = useQuery(instanceQuery(id));
   const mayManage = useMayManage();
-  if (row.error) return <FaultNotice error={row.error} onRetry={() => void row.refetch()} />;
+  if (row.error && !row.data)
+    return <FaultPage title={t("send.title")} error={row.error} onRetry={() => void row.refetch()} />;
   if (!row.data) return <LoadingState />;
   return (
     <>
