@@ -349,9 +349,11 @@ describe("the npm package", () => {
   const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
 
   test("contains the program, the client and the documents of its pages, and no tests or benchmarks", () => {
-    const built = ["dist/program", "dist/src", "dist/migrations", "dist/examples"];
+    const built = ["dist/program", "dist/packages", "dist/src/client"];
     expect(files).toEqual(expect.arrayContaining(["bin", ...built, "docs", "examples"]));
     expect(files).not.toContain("dist");
+    // The bundle has the program, and the package only the modules of its exports beside it.
+    expect(files).not.toContain("dist/src");
     expect(files).toContain("!docs/performance");
     expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
     for (const { types, default: code } of Object.values<Json>(doors)) {
