@@ -88,8 +88,13 @@ function curlLines(url: string, signIn: { email: string; password: string }): st
   return [
     `MADE=${made}; ${values.join("; ")}; printf '%s\\n' "$MADE"`,
     `${CURL} -X POST ${shop}/sandbox/scan -H "x-api-key: $KEY"`,
-    `${CURL} ${shop}/send-text -H "x-api-key: $KEY" ${JSON_TYPE} -d ${quote(text)}; sleep 2; ${CURL} "${shop}/messages?limit=1" -H "x-api-key: $KEY"`,
+    `${CURL} ${shop}/send-text -H "x-api-key: $KEY" ${JSON_TYPE} -d ${quote(text)}; ${awaitEcho(shop)}`,
   ];
+}
+
+/** Prints the newest message once it is the response, which takes a moment. */
+function awaitEcho(shop: string): string {
+  return `for N in $(seq 20); do curl -s "${shop}/messages?limit=1" -H "x-api-key: $KEY" | grep echo: && break; sleep 1; done`;
 }
 
 /** Quotes JSON as one argument for a POSIX shell. */
