@@ -83,7 +83,7 @@ export const settings = named(
       ),
     device_name: trimmedText(40)
       .min(1)
-      .regex(/^\P{C}+$/u, "must have no control characters")
+      .refine((name) => !/\p{C}/u.test(name), "must have no control characters")
       .nullable()
       .describe(
         "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
