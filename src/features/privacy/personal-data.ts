@@ -175,7 +175,10 @@ export const PERSONAL_DATA = {
   attempt: {
     plain:
       "id event_id event_at event delivery_id webhook_id account_id instance_id attempt trigger success status_code error_class duration_ms created_at",
-    retained: { columns: "url", because: "it is the receiver's, without what is secret in it" },
+    retained: {
+      columns: "url request_headers",
+      because: "they are the receiver's, without what is secret in the address",
+    },
     personal: {
       webhook_name: reworded("account"),
       error: eraseValue("messages"),
