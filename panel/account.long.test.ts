@@ -163,7 +163,8 @@ describeInBrowser("the account in the panel", () => {
     await expect.poll(async () => (await owner.getAccount()).data.settings.message_retention_days).toBe(90);
     await page.getByLabel("What", { exact: true }).selectOption("leads");
     await story.press(page, "Make anonymous");
-    const question = page.getByRole("alertdialog");
+    // A toast has this role too.
+    const question = page.getByRole("alertdialog", { name: /Make anonymous/ });
     await question.getByText("Names, numbers and notes of leads are removed").waitFor();
     const confirm = question.getByRole("button", { name: "Make anonymous for good" });
     await question.getByLabel(`Type ${account.name} to confirm`).fill("something else");

@@ -38,6 +38,9 @@ const PERIODIC = [
   "features/sessions/live-settings.ts",
 ];
 
+/** Reads a lane of very many groups: here that of the recurring jobs alone, which are due by the clock. */
+const RECURRING_READ = "fetchLaneJobs";
+
 /** Counts what the pool of a gateway in this process sends to this database, except for periodic statements. */
 export function startStatementMeter(databaseUrl: string): StatementMeter {
   const database = new URL(databaseUrl).pathname.slice(1);
@@ -103,10 +106,12 @@ class StatementCounter implements StatementCost {
   readonly #open = new Map<object, boolean>();
 
   count(connection: object, text: string): void {
-    const senders = findSenders();
+    const stack = readStack();
+    const senders = sendersOf(stack);
     // Without a caller of ours: the pool reads the sizes of the tables by the clock.
     if (senders.length === 0 || senders.some((sender) => PERIODIC.includes(sender.replace(/:.*/, ""))))
       return;
+    if (stack.includes(` ${RECURRING_READ} `)) return;
     this.lastAt = performance.now();
     if (BEGINS.test(text)) this.#open.set(connection, false);
     else if (ENDS.test(text)) this.#end(connection);
@@ -138,12 +143,16 @@ function textsOf(query: unknown): readonly string[] {
   return texts;
 }
 
-/** Files and lines of ours outside of `platform/db`, from the innermost to the outermost. */
-function findSenders(): string[] {
+function readStack(): string {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 100;
   const { stack = "" } = new Error();
   Error.stackTraceLimit = stackTraceLimit;
+  return stack;
+}
+
+/** Files and lines of ours outside of `platform/db`, from the innermost to the outermost. */
+function sendersOf(stack: string): string[] {
   const frames = stack.matchAll(/\/src\/((?!platform\/db\/)[\w/-]+\.ts:\d+)/g);
   return [...frames].map(([, sender = ""]) => sender);
 }

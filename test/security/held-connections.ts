@@ -29,6 +29,8 @@ export interface HeldConnectionsOptions {
 const DECLARED_BYTES = 2 * 1024 * 1024;
 const SENT_BYTES = 1_900_000;
 const BODY = Buffer.alloc(SENT_BYTES, "[],");
+/** One after the other, a busy machine might not send more than the limit within its minute. */
+const AT_ONCE = 20;
 const PATH = `/webhooks/chatwoot/1/${"w".repeat(32)}`;
 
 /**
@@ -59,9 +61,9 @@ export async function measureHeldConnections({
       times.push(ms);
     }
     const ofOne: Record<string, number> = {};
-    for (let n = 0; n < 700; n++) {
-      const { status } = await probe(url, "10.254.0.1");
-      ofOne[status] = (ofOne[status] ?? 0) + 1;
+    for (let n = 0; n < 700; n += AT_ONCE) {
+      const some = Array.from({ length: AT_ONCE }, () => probe(url, "10.254.0.1"));
+      for (const { status } of await Promise.all(some)) ofOne[status] = (ofOne[status] ?? 0) + 1;
     }
     clearInterval(watch);
     return {

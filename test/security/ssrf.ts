@@ -143,7 +143,8 @@ export function nameOf({ operation, path, provider }: AddressField): string {
 
 /** Names its field, in the path, or for a proxy in the credentials: a proxy sees no path. */
 function openAddress(field: AddressField, port: number): string {
-  if (isProxy(field)) return `http://${encodeURIComponent(nameOf(field))}:x@127.0.0.1:${port}`;
+  if (isProxy(field) || field.operation.id === "testProxy")
+    return `http://${encodeURIComponent(nameOf(field))}:x@127.0.0.1:${port}`;
   return `http://127.0.0.1:${port}/${nameOf(field)}`;
 }
 
