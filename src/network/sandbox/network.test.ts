@@ -77,6 +77,17 @@ describe("the sandbox network", () => {
     expect(await send(me, to(last)).result).toMatchObject({ outcome: "refused", code, retryable: false });
   });
 
+  it("dates a message by when it took it, so that a reply never stands before it, however late its response is", async () => {
+    const me = await network.pair();
+    const { id, result } = send(me, to("0005"));
+    const response = await result;
+    if (response.outcome !== "accepted") throw new Error(response.outcome);
+    const [recorded] = await ledger(
+      `extract(epoch from at)::float8 * 1000 as ms from sandbox.ledger where message_id = '${id}'`,
+    );
+    expect(response.at.getTime()).toBeLessThanOrEqual(Number(recorded?.ms));
+  });
+
   it("never acknowledges a message to 0002; its outcome is unknown after a disconnect", async () => {
     const me = await network.pair();
     const silent = send(me, to("0002"));

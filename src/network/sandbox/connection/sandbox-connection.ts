@@ -52,6 +52,8 @@ export class SandboxConnection {
   /** Resolves with the network's result; stays pending while the network does not respond. */
   request(request: SandboxRequest): Promise<SendResult> {
     if (!this.#isOpen) return Promise.resolve(NOT_CONNECTED);
+    // The network's time of the message, which its response repeats however late it comes.
+    const at = new Date();
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
       const resolvePending = (result: SendResult) => {
@@ -63,8 +65,8 @@ export class SandboxConnection {
       this.#runtime.requests.add(request).then(
         (outcome) => {
           const waitMs = this.#responseDelayMs(outcome);
-          if (waitMs === 0) resolvePending(this.#resultOf(outcome));
-          else timer = setTimeout(() => resolvePending(this.#resultOf(outcome)), waitMs).unref();
+          if (waitMs === 0) resolvePending(this.#resultOf(outcome, at));
+          else timer = setTimeout(() => resolvePending(this.#resultOf(outcome, at)), waitMs).unref();
         },
         (error) => resolvePending(failedResult(error)),
       );
@@ -90,11 +92,11 @@ export class SandboxConnection {
     return outcome === "silent" ? this.#runtime.timing.silentMs : 0;
   }
 
-  #resultOf(outcome: RequestOutcome): SendResult {
+  #resultOf(outcome: RequestOutcome, at: Date): SendResult {
     switch (outcome) {
       case "accepted":
       case "slow":
-        return { outcome: "accepted", at: new Date() };
+        return { outcome: "accepted", at };
       case "silent":
         return NO_ACK;
       case "missing":
