@@ -165,7 +165,7 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByRole("heading", { name: "No entries" }).waitFor();
     expect(new URL(page.url()).search).toBe("?failed=true&kind=messages");
     await page.getByText("Only what went wrong").click();
-    await page.getByText("To +55119 9999-0004").first().waitFor();
+    await page.getByText("To +55 11 99999-0004").first().waitFor();
     await page.getByLabel("What", { exact: true }).selectOption("api");
     await page.getByText("POST /api/v1/instances/:id/send-text").first().waitFor();
     await look(page, "logs-requests");
