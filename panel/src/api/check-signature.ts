@@ -58,3 +58,8 @@ function standardKey(secret: string): Uint8Array<ArrayBuffer> {
 function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+/** A page without HTTPS, except on the own machine, has no cryptography. */
+export function canCheckSignatures(): boolean {
+  return globalThis.crypto?.subtle !== undefined;
+}

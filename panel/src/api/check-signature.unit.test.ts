@@ -30,6 +30,13 @@ test("a signature with another secret, and one of a changed body, are refused", 
   expect(await checkSignature({ ...CLAIM, body, signature: STANDARD })).toMatchObject({ isGenuine: false });
 });
 
+test.each(["sha256=", BODY.slice(0, -2), BODY.replace("sha256", "md5"), STANDARD.slice(0, -2)])(
+  "the incomplete signature %s is refused",
+  async (signature) => {
+    expect(await checkSignature({ ...CLAIM, signature })).toMatchObject({ isGenuine: false });
+  },
+);
+
 test("a standard signature without its timestamp is neither accepted nor refused", async () => {
   const check = await checkSignature({ ...CLAIM, timestamp: "", signature: STANDARD });
   expect(check).toEqual({ body: BODY, standard: undefined, isGenuine: undefined });

@@ -1,4 +1,4 @@
-import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { gateway, type Instance, type InstanceState, type Pairing } from "./gateway.ts";
 import { pause } from "./pause.ts";
 import { isSignedOut } from "./queries.ts";
@@ -8,6 +8,10 @@ const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 /** Lists and counts are read again at most this often, also when thousands of instances change. */
 const REFRESH_MS = 1_000;
+
+const LISTS = { queryKey: ["instances", "list"] };
+/** A list of more pages is not read again as a whole when an instance joins or leaves it. */
+const MOST_PAGES = 5;
 
 export type InstanceListPage = { data: Instance[]; pagination: { next_cursor: string | null } };
 
@@ -42,7 +46,7 @@ interface StateRefresh {
 export async function followInstanceStates(client: QueryClient, signal: AbortSignal): Promise<void> {
   let waitMs = SHORTEST_WAIT_MS;
   const refresh: StateRefresh = {
-    lists: throttle(() => void client.invalidateQueries({ queryKey: ["instances", "list"] })),
+    lists: throttle(() => void client.invalidateQueries({ ...LISTS, predicate: isRefreshed })),
     counts: throttle(() => void client.invalidateQueries({ queryKey: ["overview"] })),
   };
   for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -59,6 +63,13 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
     waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2);
   }
 }
+
+/** Whether a list was scrolled so far that reading it again would cost many requests. */
+export function isLong(list: InfiniteData<unknown> | undefined): boolean {
+  return (list?.pages.length ?? 0) > MOST_PAGES;
+}
+
+const isRefreshed = ({ state }: Query) => !isLong(state.data as InfiniteData<unknown> | undefined);
 
 function applyFrame(client: QueryClient, { name, data }: StreamedEvent, refresh: StateRefresh): void {
   if (name === "ready") return;
@@ -77,7 +88,7 @@ function applyState(client: QueryClient, state: StreamedState, refresh: StateRef
   client.setQueryData<Pairing>(["instances", id, "pairing"], (old) => old && { ...old, ...state });
   let isListed = false;
   let isMoved = false;
-  client.setQueriesData<InfiniteData<InstanceListPage>>({ queryKey: ["instances", "list"] }, (old) => {
+  client.setQueriesData<InfiniteData<InstanceListPage>>(LISTS, (old) => {
     if (!old?.pages.some(({ data }) => data.some((one) => one.id === id))) return old;
     isListed = true;
     isMoved ||= old.pages.some(({ data }) => data.some((one) => one.id === id && one.status !== status));

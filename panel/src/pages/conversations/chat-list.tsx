@@ -5,14 +5,13 @@ import { useTranslations } from "use-intl";
 import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { type ListQuery, useReading } from "../../components/use-reading.ts";
 import { ChatRow } from "./chat-row.tsx";
 import { type Chat, type ChatFilter, chatsQuery } from "./conversation-queries.ts";
 import { flatten } from "./cursor-pages.ts";
 import "./chat-list.css";
 
 const ROW_HEIGHT = 72;
-/** How many rows before its end a list reads on. */
-const READ_AHEAD = 20;
 
 interface ChatListProps {
   id: number;
@@ -57,16 +56,6 @@ interface RowsProps {
   query: ListQuery;
   id: number;
   chosen: string | undefined;
-}
-
-/** What the rows need of their query. */
-interface ListQuery {
-  hasNextPage: boolean;
-  hasPreviousPage: boolean;
-  isFetching: boolean;
-  error: unknown;
-  fetchNextPage(): unknown;
-  fetchPreviousPage(): unknown;
 }
 
 function Rows({ chats, query, id, chosen }: RowsProps) {
@@ -129,14 +118,4 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
       {query.error !== null && <FaultNotice error={query.error} onRetry={() => void query.fetchNextPage()} />}
     </div>
   );
-}
-
-/** Reads on in the direction in which the rows come to an end. */
-export function useReading(query: ListQuery, first: number, last: number, count: number): void {
-  const { hasNextPage, hasPreviousPage, isFetching, error, fetchNextPage, fetchPreviousPage } = query;
-  useLayoutEffect(() => {
-    if (isFetching || error !== null) return;
-    if (hasPreviousPage && first < READ_AHEAD) void fetchPreviousPage();
-    else if (hasNextPage && last > count - READ_AHEAD) void fetchNextPage();
-  }, [first, last, count, hasNextPage, hasPreviousPage, isFetching, error, fetchNextPage, fetchPreviousPage]);
 }

@@ -7,7 +7,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
-import { useReading } from "./chat-list.tsx";
+import { type ListQuery, useReading } from "../../components/use-reading.ts";
 import { type Chat, type Message, threadKey, threadQuery } from "./conversation-queries.ts";
 import { flatten } from "./cursor-pages.ts";
 import { summarise } from "./kinds/kinds.ts";
@@ -64,7 +64,7 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
 
 interface LinesProps extends ThreadProps {
   lines: readonly Line[];
-  query: Parameters<typeof useReading>[0];
+  query: ListQuery;
 }
 
 function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {

@@ -1,12 +1,12 @@
 import { useTranslations } from "use-intl";
+import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { FirstRunLine } from "./first-run-line.tsx";
-import { useMayManage } from "./use-may-manage.ts";
 
 /** What an empty account shows: the way to the first message. */
 export function FirstRun() {
   const t = useTranslations("instances");
-  const mayManage = useMayManage();
+  const mayManage = useAccess().may("admin");
   return (
     <section className="blank" aria-label={t("emptyTitle")}>
       <FirstRunLine step="instance" />

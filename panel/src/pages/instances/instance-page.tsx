@@ -3,6 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
 import { eventsQuery, instanceQuery, stateQuery } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { EventList } from "../../components/event-list.tsx";
@@ -14,7 +15,6 @@ import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { ProfileSection } from "./profile-section.tsx";
-import { useMayManage } from "./use-may-manage.ts";
 
 export function InstancePage() {
   const t = useTranslations();
@@ -112,7 +112,7 @@ function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceS
     onSettled: refresh,
   });
   const isPaired = state.jid !== null;
-  const mayManage = useMayManage();
+  const mayManage = useAccess().may("admin");
   return (
     <div className="stack">
       <FaultNotice error={reconnect.error ?? signOut.error} />

@@ -10,7 +10,7 @@ import { StatusReason } from "../../components/status-reason.tsx";
 export function InstanceRow({ row }: { row: Instance }) {
   const t = useTranslations("instances");
   return (
-    <li className="row instance-row">
+    <div className="row instance-row">
       <div>
         <h2>
           <Link to="/instances/$id" params={{ id: row.id }}>
@@ -31,7 +31,7 @@ export function InstanceRow({ row }: { row: Instance }) {
         <StatusReason status={row.status} reason={row.last_disconnect_reason} />
       </div>
       <NextStep row={row} />
-    </li>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { instanceQuery } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -10,13 +11,12 @@ import { ApiKeySection } from "./api-key-section.tsx";
 import { DeleteSection } from "./delete-section.tsx";
 import { ProxySection } from "./proxy-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
-import { useMayManage } from "./use-may-manage.ts";
 
 export function InstanceSettingsPage() {
   const t = useTranslations("instanceSettings");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { data, error, refetch } = useQuery(instanceQuery(id));
-  const mayManage = useMayManage();
+  const mayManage = useAccess().may("admin");
   if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   if (!mayManage)

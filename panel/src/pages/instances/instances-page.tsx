@@ -2,25 +2,24 @@ import "./instances.css";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
+import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { overviewQuery } from "../home/overview-query.ts";
 import { FirstRun } from "./first-run.tsx";
 import { InstanceFilterBar } from "./instance-filter-bar.tsx";
-import { InstanceRow } from "./instance-row.tsx";
+import { InstanceRows } from "./instance-rows.tsx";
 import { type InstanceFilter, instanceListQuery } from "./instances-queries.ts";
-import { useMayManage } from "./use-may-manage.ts";
 
 export function InstancesPage() {
   const t = useTranslations("instances");
   const filter = useSearch({ from: "/shell/instances" });
   const navigate = useNavigate({ from: "/instances" });
   const change = (search: InstanceFilter) => void navigate({ search, replace: true, resetScroll: false });
-  const mayManage = useMayManage();
+  const mayManage = useAccess().may("admin");
   const query = useInfiniteQuery(instanceListQuery(filter));
   const counts = useQuery(overviewQuery).data?.instances_by_status;
   const { data, error, isPending, refetch } = query;
@@ -53,14 +52,7 @@ export function InstancesPage() {
           <LinkButton to="/instances">{t("showAll")}</LinkButton>
         </Blank>
       )}
-      {rows.length > 0 && (
-        <ul className="rows" aria-label={t("list")}>
-          {rows.map((row) => (
-            <InstanceRow key={row.id} row={row} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      {rows.length > 0 && <InstanceRows key={JSON.stringify(filter)} rows={rows} query={query} />}
     </>
   );
 }

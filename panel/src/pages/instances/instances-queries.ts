@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { gateway, type InstanceStatus } from "../../api/gateway.ts";
+import { isLong } from "../../api/instance-states.ts";
 
 export const STATUSES = [
   "connected",
@@ -35,15 +36,15 @@ export function readInstanceFilter({ status, search, sort }: Record<string, unkn
   };
 }
 
-/** Live by the stream of states, so it asks again only now and then. */
+/** Live by the stream of states, so it asks again only now and then, and not for the pages of a long scroll. */
 export const instanceListQuery = (filter: InstanceFilter) =>
   infiniteQueryOptions({
     queryKey: ["instances", "list", filter],
     queryFn: ({ pageParam, signal }) =>
-      gateway.listInstances({ ...filter, limit: 50, ...(pageParam && { cursor: pageParam }) }, { signal }),
+      gateway.listInstances({ ...filter, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal }),
     initialPageParam: "",
     getNextPageParam: ({ pagination }) => pagination.next_cursor ?? undefined,
-    refetchInterval: 60_000,
+    refetchInterval: ({ state }) => (isLong(state.data) ? false : 60_000),
   });
 
 export const apiKeyQuery = (id: number) =>

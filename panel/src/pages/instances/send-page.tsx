@@ -8,6 +8,7 @@ import { gateway, type Instance } from "../../api/gateway.ts";
 import { instanceQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { toFault } from "../../api/to-fault.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
@@ -17,14 +18,13 @@ import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { MessageWay } from "./message-way.tsx";
 import { ReceiverSection } from "./receiver-section.tsx";
-import { useMayManage } from "./use-may-manage.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
 export function SendPage() {
   const t = useTranslations();
   const { id } = useParams({ from: "/shell/instances/$id/send" });
   const row = useQuery(instanceQuery(id));
-  const mayManage = useMayManage();
+  const mayManage = useAccess().may("admin");
   if (row.error && !row.data)
     return <FaultPage title={t("send.title")} error={row.error} onRetry={() => void row.refetch()} />;
   if (!row.data) return <LoadingState />;

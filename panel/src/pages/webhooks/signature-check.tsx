@@ -2,12 +2,12 @@ import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
+import { type SignatureCheck as Check, checkSignature } from "../../api/check-signature.ts";
 import { readForm } from "../../api/read-form.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { type SignatureCheck as Check, checkSignature } from "./check-signature.ts";
 import type { Attempt } from "./webhooks-queries.ts";
 
 const STEPS = ["raw", "key", "mac", "compare", "age"] as const;

@@ -22,7 +22,7 @@ export const administration = {
       users: "Usuarios",
       usersNote: "en todas las cuentas",
       instances: "Instancias",
-      instancesNote: "{connected, number} conectadas",
+      instancesNote: "{connected, plural, one {# conectada} other {# conectadas}}",
       messages: "Mensajes enviados",
       messagesNote: "desde el primero del mes",
       webhooks: "Webhooks con fallos",

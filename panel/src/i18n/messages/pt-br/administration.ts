@@ -22,7 +22,7 @@ export const administration = {
       users: "Usuários",
       usersNote: "em todas as contas",
       instances: "Instâncias",
-      instancesNote: "{connected, number} conectadas",
+      instancesNote: "{connected, plural, one {# conectada} other {# conectadas}}",
       messages: "Mensagens enviadas",
       messagesNote: "desde o primeiro dia do mês",
       webhooks: "Webhooks com falha",
