@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
@@ -10,6 +11,12 @@ const IN_ONE_CHAT = 50_000;
 const AT_ONCE = 250_000;
 const MOST_NODES = 2_500;
 const SCROLLS = 120;
+const INSTANCES = 10_000;
+/** How long a busy chat stays open, and how often a message arrives in it. */
+const WATCHED_MS = 10 * 60_000;
+const EVERY_MS = 500;
+/** What a page may grow by meanwhile: its lists keep a limited number of messages. */
+const MOST_GROWTH_MB = 25;
 
 /** Rows as a year of messages would leave them, so that lists and threads have their real size. */
 async function seed({ gateway: { database } }: PanelStory, { id }: TestInstance): Promise<void> {
@@ -24,6 +31,18 @@ async function seed({ gateway: { database } }: PanelStory, { id }: TestInstance)
   for (let from = 1; from <= MESSAGES; from += AT_ONCE)
     await pool.query(SEED_MESSAGES, [id, from, Math.min(MESSAGES, from + AT_ONCE - 1), IN_ONE_CHAT, CHATS]);
   await pool.query("analyze message; analyze conversation");
+}
+
+/** Instances beside the first, as their rows are: none of them is started. */
+async function seedInstances({ gateway: { database } }: PanelStory, { id }: TestInstance): Promise<void> {
+  await database.pool.query(
+    `insert into instance (account_id, lane, global_lane, name, network, webhook_secret, status)
+     select account_id, lane, global_lane, 'Desk ' || lpad(n::text, 5, '0'), network, webhook_secret,
+       case n % 3 when 0 then 'created' when 1 then 'logged_out' else 'qr_expired' end
+     from instance, generate_series(1, $2::int) n where id = $1`,
+    [id, INSTANCES - 1],
+  );
+  await database.pool.query("analyze instance");
 }
 
 const SEED_MESSAGES = `
@@ -73,13 +92,11 @@ async function scroll(page: Page, selector: string, step: number): Promise<Figur
 }
 
 const nodesOf = (page: Page) => page.evaluate<number>("document.querySelectorAll('*').length");
-const heapOf = (page: Page) =>
-  page.evaluate<number>("Math.round((performance.memory?.usedJSHeapSize ?? 0) / 1048576)");
 
 /** `npm run test:scale`: it needs minutes and a quiet machine. */
 const IS_ASKED = process.env.WAYGATE_SCALE === "full";
 
-describe.skipIf(!IS_ASKED)("a panel with 100,000 chats and 1,000,000 messages", () => {
+describe.skipIf(!IS_ASKED)("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", () => {
   let story: PanelStory;
   let shop: TestInstance;
 
@@ -104,7 +121,7 @@ describe.skipIf(!IS_ASKED)("a panel with 100,000 chats and 1,000,000 messages", 
     await page.getByRole("link", { name: "Conversations" }).click();
     const rows = page.getByRole("list", { name: "Chats" }).getByRole("link");
     await rows.filter({ hasText: "Person 1" }).first().waitFor();
-    const heapBefore = await heapOf(page);
+    const heapBefore = await usedHeapMb(page);
     const list = await scroll(page, ".chat-scroll", 2_400);
     // How far the measured steps come depends on the machine.
     const further = rows.filter({ hasText: /Person \d{4}/ });
@@ -130,9 +147,70 @@ describe.skipIf(!IS_ASKED)("a panel with 100,000 chats and 1,000,000 messages", 
     await search.fill("Person 77777");
     await rows.filter({ hasText: "Person 77777" }).waitFor();
     expect(failed).toEqual([]);
-    const figures = { list, back, thread, heap_mb: [heapBefore, await heapOf(page)] };
+    const figures = { list, back, thread, heap_mb: [heapBefore, await usedHeapMb(page)] };
     process.stdout.write(`Conversations at scale: ${JSON.stringify(figures)}\n`);
   });
+
+  test("keeps its memory while a message arrives every half second for ten minutes", {
+    timeout: WATCHED_MS + 300_000,
+  }, async () => {
+    const page = await story.openPage(DESKTOP);
+    await story.signIn(page);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
+    await page.getByRole("link", { name: "Large", exact: true }).click();
+    await page.getByRole("link", { name: "Conversations" }).click();
+    await page.getByRole("list", { name: "Chats" }).getByRole("link").first().click();
+    await page.getByRole("article").last().waitFor();
+    const from = `${5521900000000 + 1}`;
+    const heap = [await usedHeapMb(page)];
+    const end = performance.now() + WATCHED_MS;
+    for (let n = 1; performance.now() < end; n++) {
+      await shop.client.sandboxReceive({ id: shop.id, from, text: `Arrived ${n}` });
+      await delay(EVERY_MS);
+      if (n % 120 !== 0) continue;
+      await page.getByRole("article").getByText(`Arrived ${n}`, { exact: true }).waitFor();
+      heap.push(await usedHeapMb(page));
+    }
+    const [, settled = 0] = heap;
+    expect((heap.at(-1) ?? 0) - settled).toBeLessThan(MOST_GROWTH_MB);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    process.stdout.write(`Heap of a busy chat, each minute, in MB: ${JSON.stringify(heap)}\n`);
+  });
+
+  test("shows a list of 10,000 instances with few rows in the page, to its end", async () => {
+    await seedInstances(story, shop);
+    const page = await story.openPage(DESKTOP);
+    await story.signIn(page);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Instances" }).click();
+    const rows = page.getByRole("list", { name: "Your instances" }).getByRole("listitem");
+    await rows.first().waitFor();
+    const figures = await scroll(page, "html", 2_400);
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+          return rows.filter({ hasText: "Large" }).count();
+        },
+        { timeout: 300_000, interval: 50 },
+      )
+      .toBe(1);
+    expect(await rows.count()).toBeLessThan(40);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    await page.getByLabel("Search").fill("Desk 07777");
+    await rows.filter({ hasText: "Desk 07777" }).waitFor();
+    expect(await rows.count()).toBe(1);
+    const heap_mb = await usedHeapMb(page);
+    process.stdout.write(`Instances at scale: ${JSON.stringify({ ...figures, heap_mb })}\n`);
+  });
+
+  /** After everything that is not used has been collected. */
+  async function usedHeapMb(page: Page): Promise<number> {
+    const session = await page.context().newCDPSession(page);
+    await session.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await session.send("Runtime.getHeapUsage");
+    await session.detach();
+    return Math.round(usedSize / 1048576);
+  }
 
   /** One more step; tells how many of the wanted rows are shown. */
   async function scrollOn(page: Page, selector: string, step: number, wanted: Locator): Promise<number> {

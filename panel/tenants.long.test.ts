@@ -55,7 +55,7 @@ describeInBrowser("tenants and roles in the panel", () => {
   async function visit(page: Page, path: string): Promise<void> {
     const to = JSON.stringify(`/panel${path}`);
     await page.evaluate(`history.pushState({}, "", ${to}); dispatchEvent(new PopStateEvent("popstate"));`);
-    await page.waitForFunction(`location.pathname === ${to}`);
+    await expect.poll(() => page.evaluate("location.pathname")).toBe(JSON.parse(to));
   }
 
   const textOf = async (page: Page) => (await page.locator("body").textContent()) ?? "";

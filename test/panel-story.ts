@@ -6,12 +6,15 @@ import { describe, expect, onTestFinished } from "vitest";
 import { findChromium } from "./browser.ts";
 import { buildPanel } from "./build-panel.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
+import { measureInteractions } from "./interaction-times.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/panel");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES = ["light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 860 };
 
@@ -23,7 +26,7 @@ export interface PanelStory {
   /** A new browser profile with one page, which ends with the test. The test fails on an error of the page, or a violation of its policy. */
   openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
   /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
-  look(page: Page, name: string): Promise<void>;
+  look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
   press(page: Page, name: string | RegExp): Promise<void>;
   follow(page: Page, name: string | RegExp): Promise<void>;
   heading(page: Page, name: string | RegExp): Promise<void>;
@@ -48,6 +51,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
   const url = `${gateway.url}/panel/`;
+  const interactions = measureInteractions();
   return {
     gateway,
     url,
@@ -62,6 +66,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
       });
       await context.exposeFunction("reportViolation", (text: string) => troubles.push(text));
       await context.addInitScript(REPORT_VIOLATIONS);
+      await interactions.watch(context);
       const page = await context.newPage();
       page.on("pageerror", (error) => troubles.push(error.message));
       return page;
@@ -72,6 +77,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
     heading: (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor(),
     signIn: (page) => signIn(page, url),
     async close() {
+      interactions.print(expect.getState().testPath?.split("/").at(-1) ?? "");
       await browser.close();
       await gateway.stop();
     },
@@ -81,9 +87,9 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
   reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
 
-async function look(page: Page, name: string): Promise<void> {
+async function look(page: Page, name: string, themes: readonly Theme[] = THEMES): Promise<void> {
   const { width = 0 } = page.viewportSize() ?? {};
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) });
     const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
