@@ -36,6 +36,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["client", "Typed client"],
     ["accounts", "Accounts"],
     ["panel", "The panel"],
+    ["panel-pages", "Every page of the panel"],
   ],
   reference: [
     ["command-line", "Command line"],
