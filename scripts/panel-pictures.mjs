@@ -1,5 +1,5 @@
-// Makes the pictures of docs/guides/panel.md, and docs/guides/panel-pages.md with its pictures, from the screenshots that
-// the tests of the panel keep. First run them: npx vitest run panel
+// Makes the pictures of docs/guides/panel.md, and docs/reference/panel-pages.md with its pictures, from the screenshots
+// that the tests of the panel keep. First run them: npx vitest run panel
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -94,7 +94,7 @@ const PAGES = {
   },
 };
 const INTRODUCTION =
-  "Each picture shows a page in light, in dark, and on a phone. [The panel](panel.md) says what the pages are for.";
+  "Each picture shows a page in light, in dark, and on a phone. [The panel](../guides/panel.md) says what the pages are for.";
 const HEIGHT = 430;
 const GAP = 10;
 
@@ -109,7 +109,7 @@ await Promise.all(
 
 const names = Object.values(PAGES).flatMap((pages) => Object.keys(pages));
 await Promise.all(names.map(drawPage));
-writeFileSync(join(ROOT, "docs/guides/panel-pages.md"), describePages());
+writeFileSync(join(ROOT, "docs/reference/panel-pages.md"), describePages());
 
 /** One picture of a page: desktop in light and dark, and phone. */
 async function drawPage(name) {

@@ -36,7 +36,6 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["client", "Typed client"],
     ["accounts", "Accounts"],
     ["panel", "The panel"],
-    ["panel-pages", "Every page of the panel"],
   ],
   reference: [
     ["command-line", "Command line"],
@@ -46,6 +45,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["limits", "Limits"],
     ["session-states", "Session states"],
     ["campaign-states", "Campaign states"],
+    ["panel-pages", "Every page of the panel"],
   ],
   operation: [
     ["production-readiness", "Production readiness"],
