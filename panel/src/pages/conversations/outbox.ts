@@ -2,7 +2,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { createKey } from "../../api/create-key.ts";
 import { putChat } from "./conversation-cache.ts";
-import { type Message, readChat } from "./conversation-queries.ts";
+import { type Message, readChat, threadKey } from "./conversation-queries.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
 import { reloadMessage } from "./use-live-conversations.ts";
 
@@ -64,15 +64,25 @@ async function post(client: QueryClient, entry: Waiting): Promise<void> {
 
 async function run(client: QueryClient, entry: Waiting): Promise<void> {
   const { key, instanceId: id, jid, replyTo, post: request } = entry;
+  const target = { id, jid, async: true, ...(replyTo && { reply_to: replyTo.message_id }) } as const;
   try {
-    const target = { id, jid, async: true, ...(replyTo && { reply_to: replyTo.message_id }) } as const;
     const { data } = await request(target, { idempotencyKey: key });
-    const { pendingMessageId, message_id } = data as { pendingMessageId?: string; message_id?: string };
-    await reloadMessage(client, id, pendingMessageId ?? message_id);
+    await showAccepted(client, entry, data as { pendingMessageId?: string; message_id?: string });
     set(waiting.filter((one) => one.key !== key));
-    const chat = await readChat(id, jid).catch(() => null);
-    if (chat) putChat(client, id, chat);
   } catch (error) {
     set(waiting.map((one) => (one.key === key ? { ...one, state: "refused", error } : one)));
   }
+}
+
+/** Never throws: what the gateway has accepted is not "not sent", also when it cannot be read back. */
+async function showAccepted(
+  client: QueryClient,
+  { instanceId: id, jid }: Waiting,
+  { pendingMessageId, message_id }: { pendingMessageId?: string; message_id?: string },
+): Promise<void> {
+  await reloadMessage(client, id, pendingMessageId ?? message_id).catch(() =>
+    client.invalidateQueries({ queryKey: threadKey(id, jid) }),
+  );
+  const chat = await readChat(id, jid).catch(() => null);
+  if (chat) putChat(client, id, chat);
 }

@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { gateway } from "../../api/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
@@ -63,6 +63,7 @@ function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: Mes
     changeMessages(client, id, jid, ids, to);
   const ids = [data.message_id ?? []].flat();
   const at = data.at ?? null;
+  outdateReads(client, id, jid, [...ids, ...(data.message_ids ?? []), message?.message_id ?? ""]);
   switch (event.event) {
     case "message.received":
     case "message.sent":
@@ -134,9 +135,35 @@ function react(one: Message, { reaction, removed, sender, at }: MessageEvent): M
 /** Reads a message as it is now: after an own change, or when an event was cut. */
 export async function reloadMessage(client: QueryClient, id: number, messageId?: string): Promise<void> {
   if (messageId === undefined) return;
-  const { data } = await gateway.getMessage({ id, messageId });
-  const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = data;
-  putMessage(client, id, message);
+  const read = { messageId, isOutdated: false };
+  reads.add(read);
+  try {
+    const { data } = await gateway.getMessage({ id, messageId });
+    if (read.isOutdated) return await reloadMessage(client, id, messageId);
+    const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = data;
+    putMessage(client, id, message);
+  } finally {
+    reads.delete(read);
+  }
+}
+
+/** Messages whose response is on its way. */
+const reads = new Set<{ messageId: string; isOutdated: boolean }>();
+/** Threads that are read once more after the read that is on its way. */
+const repeats = new Set<string>();
+
+/** A response that was on its way when an event came may be from before it. */
+function outdateReads(client: QueryClient, id: number, jid: string, messageIds: readonly string[]): void {
+  for (const read of reads) read.isOutdated ||= messageIds.includes(read.messageId);
+  const queryKey = threadKey(id, jid);
+  const name = JSON.stringify(queryKey);
+  if (repeats.has(name) || client.isFetching({ queryKey }) === 0) return;
+  repeats.add(name);
+  const isOnItsWay = { queryKey, predicate: ({ state }: Query) => state.fetchStatus === "fetching" };
+  void client
+    .refetchQueries(isOnItsWay, { cancelRefetch: false })
+    .finally(() => repeats.delete(name))
+    .then(() => client.invalidateQueries({ queryKey }));
 }
 
 const UNCHANGED = { edited_at: null, deleted_at: null, reactions: [] } satisfies Partial<Message>;
