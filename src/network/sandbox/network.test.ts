@@ -204,7 +204,8 @@ describe("the ledger of the sandbox", () => {
     thief.session.connect();
     await thief.waitForEvent("connected");
     const { id, result } = send(me, to("1234"));
-    expect((await result).outcome).toBe("not_sent");
+    // The news of the other session may come after the request was sent; its response is then not known.
+    expect(["not_sent", "unknown"]).toContain((await result).outcome);
     const [row] = await ledger(`outcome from sandbox.ledger where message_id = '${id}'`);
     // It may have received the end of its session before it sent anything.
     expect([undefined, "closed"]).toContain(row?.outcome);
