@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
@@ -47,6 +49,18 @@ describe("the test of a proxy", () => {
     expect(await tryProxy()).toMatchObject({ reached: true });
     await proxy.close();
     expect(await tryProxy()).toMatchObject({ reached: false, error: expect.stringContaining("refused") });
+  });
+
+  test("ends with a reason when the proxy takes the connection and never says anything", async () => {
+    const silent = createServer();
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    expect(await tryProxy(`http://127.0.0.1:${port}`)).toMatchObject({
+      reached: false,
+      error: expect.stringContaining("in time"),
+    });
+    silent.close();
   });
 
   test("of an address that the gateway's rules forbid is rejected at its field", async () => {

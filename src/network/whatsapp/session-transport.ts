@@ -78,11 +78,16 @@ export async function reachNetwork(
   { url = WHATSAPP, signal }: { url?: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   const dispatcher = dispatcherOf({ ...(proxy && { proxy }), ...(lookup && { lookup }) }, {});
+  const ended = new AbortController();
+  // undici ends a request by its signal only once the tunnel stands, and its own end waits for the tunnel.
+  const aborted = once(signal, "abort", { signal: ended.signal }).then(() => Promise.reject(signal.reason));
+  const response = request(url.replace(/^ws/, "http"), { dispatcher, signal });
   try {
-    const { body } = await request(url.replace(/^ws/, "http"), { dispatcher, signal });
+    const { body } = await Promise.race([response, aborted]);
     body.on("error", () => {}).destroy();
   } finally {
-    await dispatcher.destroy().catch(() => {});
+    ended.abort();
+    for (const unused of [response, aborted, dispatcher.destroy()]) unused.catch(() => {});
   }
 }
 
