@@ -177,7 +177,7 @@ export const PERSONAL_DATA = {
       "id event_id event_at event delivery_id webhook_id account_id instance_id attempt trigger success status_code error_class duration_ms created_at",
     retained: {
       columns: "url request_headers",
-      because: "they are the receiver's, without what is secret in the address",
+      because: "they are the receiver's address, without what is secret in it, and what was sent to it",
     },
     personal: {
       webhook_name: reworded("account"),
