@@ -537,7 +537,8 @@ describe("the owner of a lane", () => {
       .toBeGreaterThan(rows[0].beat + 2);
     expect([running, ended]).toEqual([[1], 0]);
     gate.open();
-    await expect.poll(() => running.slice(0, 2)).toEqual([1, 2]);
+    // A claim that was under way when the lane was lost has raised the epoch once more.
+    await expect.poll(() => running[1]).toBeGreaterThan(1);
   });
 
   it("is always a node that has the role", async () => {

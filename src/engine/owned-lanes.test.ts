@@ -191,6 +191,21 @@ describe("a lane that is lost", () => {
     expect(ownedLanes.closing()).toEqual([]);
   });
 
+  it("and was claimed by a request sent before stays closed until its last job has ended", async () => {
+    const { ownedLanes, closed } = createNode();
+    ownedLanes.claim([LANE]);
+    const work = ownedLanes.get(7);
+    await expect.poll(() => work?.isOpen).toBe(true);
+    const end = startJob(work);
+    if (work) await ownedLanes.close(work);
+    ownedLanes.claim([{ ...LANE, epoch: 2 }]);
+    expect([ownedLanes.ids(), ownedLanes.closing()]).toEqual([[], [7]]);
+    end();
+    await expect.poll(closed).toBe(1);
+    ownedLanes.claim([{ ...LANE, epoch: 3 }]);
+    expect(ownedLanes.ids()).toEqual([7]);
+  });
+
   it("is closed once, when its feature has released it", async () => {
     const mayRelease = createGate();
     let released = 0;

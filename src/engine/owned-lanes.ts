@@ -114,6 +114,8 @@ export class OwnedLanes {
   }
 
   #claimOne(lane: Lane, dispatcher: LaneDispatcher): void {
+    // Lost after the claim was sent: the lane is claimed once more when its last job has ended.
+    if (this.#closing.has(lane.id)) return;
     const before = this.#byId.get(lane.id);
     // The lane was lost and claimed again unnoticed: it reopens once the old one is idle.
     if (before) return void this.close(before);
