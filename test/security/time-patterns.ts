@@ -6,7 +6,10 @@ export interface TimedPattern extends Pattern {
   /** Processor time of the worst attack, on a text of `length` characters. */
   cpuMs: number;
   length: number;
-  /** Whether that is more than the budget, and more than three times what a plain pattern takes at that moment. */
+  /**
+   * Whether that is more than the budget, more than three times what a plain pattern takes at that moment, and either
+   * four times the budget or out of proportion to a text of a quarter of the length.
+   */
   isOver: boolean;
   attack: Attack;
   /** How many were tried. */
@@ -33,6 +36,8 @@ const EXPONENTIAL_MS = 10;
 const LIKELY = 16;
 /** Attacks that go on to longer texts. */
 const WORST = 4;
+/** Four times the text takes a linear pattern four times as long, a quadratic one sixteen times. */
+const GROWTH = 8;
 
 /**
  * The worst attack on a pattern. What is over budget on a short text is not tried on a longer one: a pattern cannot be
@@ -106,9 +111,11 @@ function grow(
 ) {
   for (let length = first; ; length = Math.min(longest, length * 4)) {
     const text = textOf(attack, length);
+    const isFar = (cpuMs: number) => cpuMs > 4 * budgetMs;
     let cpuMs = leastCpuMs(1, () => run(text));
-    if (cpuMs > budgetMs && cpuMs < 4 * budgetMs) cpuMs = leastCpuMs(10, () => run(text));
-    const isOver = cpuMs > budgetMs && cpuMs > 3 * plainMs(flags);
+    if (cpuMs > budgetMs && !isFar(cpuMs)) cpuMs = leastCpuMs(10, () => run(text));
+    const isSlow = cpuMs > budgetMs && cpuMs > 3 * plainMs(flags);
+    const isOver = isSlow && (isFar(cpuMs) || cpuMs > GROWTH * timeLeast(run, attack, length / 4));
     if (length >= longest || isOver) return { length, cpuMs, isOver };
   }
 }
