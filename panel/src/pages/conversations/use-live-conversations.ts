@@ -1,9 +1,10 @@
-import { type Query, type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { gateway } from "../../api/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
+import { readOnceMore } from "./read-once-more.ts";
 
 /** Events of one chat come in groups; the chat is read once for each group. */
 const GATHER_MS = 250;
@@ -149,21 +150,10 @@ export async function reloadMessage(client: QueryClient, id: number, messageId?:
 
 /** Messages whose response is on its way. */
 const reads = new Set<{ messageId: string; isOutdated: boolean }>();
-/** Threads that are read once more after the read that is on its way. */
-const repeats = new Set<string>();
-
 /** A response that was on its way when an event came may be from before it. */
 function outdateReads(client: QueryClient, id: number, jid: string, messageIds: readonly string[]): void {
   for (const read of reads) read.isOutdated ||= messageIds.includes(read.messageId);
-  const queryKey = threadKey(id, jid);
-  const name = JSON.stringify(queryKey);
-  if (repeats.has(name) || client.isFetching({ queryKey }) === 0) return;
-  repeats.add(name);
-  const isOnItsWay = { queryKey, predicate: ({ state }: Query) => state.fetchStatus === "fetching" };
-  void client
-    .refetchQueries(isOnItsWay, { cancelRefetch: false })
-    .finally(() => repeats.delete(name))
-    .then(() => client.invalidateQueries({ queryKey }));
+  readOnceMore(client, threadKey(id, jid));
 }
 
 const UNCHANGED = { edited_at: null, deleted_at: null, reactions: [] } satisfies Partial<Message>;

@@ -1,0 +1,54 @@
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readOnceMore } from "./read-once-more.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const KEY = ["thread", 1];
+
+/** A thread on show whose reads last 100 ms; each has the text that the gateway has when the read begins. */
+async function openThread() {
+  const gateway = { text: "sent", reads: 0 };
+  const client = new QueryClient();
+  const queryFn = async () => {
+    gateway.reads += 1;
+    const { text } = gateway;
+    await new Promise((answer) => setTimeout(answer, 100));
+    return text;
+  };
+  const close = new QueryObserver(client, { queryKey: KEY, queryFn }).subscribe(() => {});
+  await vi.advanceTimersByTimeAsync(50);
+  return { gateway, client, close };
+}
+
+test("what changes while a thread is read is shown a second after the response that missed it", async () => {
+  const { gateway, client, close } = await openThread();
+  gateway.text = "read";
+  readOnceMore(client, KEY);
+  await vi.advanceTimersByTimeAsync(60);
+  expect(client.getQueryData(KEY)).toBe("sent");
+  await vi.advanceTimersByTimeAsync(1_200);
+  expect([client.getQueryData(KEY), gateway.reads]).toEqual(["read", 2]);
+  close();
+});
+
+test("a thread with an event in each of its reads is read once a second", async () => {
+  const { gateway, client, close } = await openThread();
+  for (let ms = 0; ms < 10_000; ms += 20) {
+    readOnceMore(client, KEY);
+    await vi.advanceTimersByTimeAsync(20);
+  }
+  expect(gateway.reads).toBeGreaterThan(8);
+  expect(gateway.reads).toBeLessThan(12);
+  close();
+});
+
+test("a thread that is not being read is not read again", async () => {
+  const { gateway, client, close } = await openThread();
+  await vi.advanceTimersByTimeAsync(100);
+  readOnceMore(client, KEY);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(gateway.reads).toBe(1);
+  close();
+});
