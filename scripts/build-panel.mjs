@@ -11,6 +11,8 @@ const target = join(dist, "panel");
 const draft = join(dist, `.panel-${process.pid}`);
 const old = join(dist, `.panel-old-${process.pid}`);
 
+// biome-ignore lint/style/noProcessEnv: Vite reads it, and would bundle React's build for developers
+process.env.NODE_ENV = "production";
 mkdirSync(dist, { recursive: true });
 try {
   await build({ root: join(ROOT, "panel"), logLevel: "warn", build: { outDir: draft } });

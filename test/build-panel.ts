@@ -21,9 +21,7 @@ export async function buildPanel(): Promise<void> {
 }
 
 async function build(): Promise<void> {
-  // The test runner's own NODE_ENV would put the development build of React into the panel.
-  const env = { ...process.env, NODE_ENV: "production" };
-  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-panel.mjs")], { cwd: ROOT, env });
+  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build-panel.mjs")], { cwd: ROOT });
 }
 
 function isStale(): boolean {
