@@ -224,6 +224,29 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await bubble(page, "Only once").getByText("Read", { exact: true }).waitFor({ state: "attached" });
   });
 
+  test("shows an accepted message once, and its receipt for good, when a response is later than the events", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Slow line" });
+    await write(shop, "Hello");
+    const page = await openChats("Slow line");
+    await chat(page, /Bia Souza/).click();
+    const sent = bubble(page, "On my way");
+    const read = sent.getByText("Read", { exact: true });
+    let reads = 0;
+    await page.route(/\/messages\/[^/?]+$/, async (route) => {
+      reads += 1;
+      if (reads > 1) return route.continue();
+      const messageId = route.request().url().split("/").at(-1) ?? "";
+      const { data } = await shop.client.getMessage({ id: shop.id, messageId });
+      await read.waitFor({ state: "attached" });
+      expect(await sent.count()).toBe(1);
+      await route.fulfill({ json: { success: true, message: "Message", data: { ...data, status: "sent" } } });
+    });
+    await send(page, "On my way");
+    await expect.poll(() => reads).toBe(2);
+    await page.getByText("Sending", { exact: true }).waitFor({ state: "detached" });
+    expect([await sent.count(), await read.count()]).toEqual([1, 1]);
+  });
+
   test("finds chats and messages, filters the list, and pins and archives a chat", async () => {
     const shop = await story.gateway.connectInstance({ name: "Search" });
     await write(shop, "The blue teapot is broken");

@@ -8,7 +8,7 @@ import { reloadMessage } from "./use-live-conversations.ts";
 
 /** A message that the gateway does not have yet. */
 export interface Waiting extends Outgoing {
-  /** Also the idempotency key: a try after a lost response sends no second message. */
+  /** Also the idempotency key and the `track_id`: a try after a lost response sends no second message. */
   key: string;
   instanceId: number;
   jid: string;
@@ -64,7 +64,13 @@ async function post(client: QueryClient, entry: Waiting): Promise<void> {
 
 async function run(client: QueryClient, entry: Waiting): Promise<void> {
   const { key, instanceId: id, jid, replyTo, post: request } = entry;
-  const target = { id, jid, async: true, ...(replyTo && { reply_to: replyTo.message_id }) } as const;
+  const target = {
+    id,
+    jid,
+    async: true,
+    track_id: key,
+    ...(replyTo && { reply_to: replyTo.message_id }),
+  } as const;
   try {
     const { data } = await request(target, { idempotencyKey: key });
     await showAccepted(client, entry, data as { pendingMessageId?: string; message_id?: string });

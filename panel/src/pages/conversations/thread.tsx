@@ -38,13 +38,7 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
   const messages = useMemo(() => flatten(query.data?.pages).reverse(), [query.data]);
   useTail(chat, until, messages);
   const { entries } = outbox;
-  const lines = useMemo<Line[]>(
-    () => [
-      ...messages.map((message) => ({ key: message.id, message })),
-      ...entries.map((entry) => ({ key: entry.key, entry })),
-    ],
-    [messages, entries],
-  );
+  const lines = useMemo(() => toLines(messages, entries), [messages, entries]);
   if (query.error && messages.length === 0)
     return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingState />;
@@ -60,6 +54,15 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
       <Announcement message={messages.at(-1)} />
     </>
   );
+}
+
+/** What waits for the gateway stands below the messages, until one of them is it. */
+function toLines(messages: readonly Message[], entries: readonly Waiting[]): Line[] {
+  const accepted = new Set(messages.map(({ track_id }) => track_id));
+  return [
+    ...messages.map((message) => ({ key: message.id, message })),
+    ...entries.filter(({ key }) => !accepted.has(key)).map((entry) => ({ key: entry.key, entry })),
+  ];
 }
 
 interface LinesProps extends ThreadProps {

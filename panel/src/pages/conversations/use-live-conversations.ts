@@ -4,6 +4,7 @@ import { gateway } from "../../api/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
+import { noteChange, readAlong } from "./read-along.ts";
 import { readOnceMore } from "./read-once-more.ts";
 
 /** Events of one chat come in groups; the chat is read once for each group. */
@@ -64,7 +65,8 @@ function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: Mes
     changeMessages(client, id, jid, ids, to);
   const ids = [data.message_id ?? []].flat();
   const at = data.at ?? null;
-  outdateReads(client, id, jid, [...ids, ...(data.message_ids ?? []), message?.message_id ?? ""]);
+  noteChange([...ids, ...(data.message_ids ?? []), ...(message ? [message.id, message.message_id] : [])]);
+  readOnceMore(client, threadKey(id, jid));
   switch (event.event) {
     case "message.received":
     case "message.sent":
@@ -136,24 +138,10 @@ function react(one: Message, { reaction, removed, sender, at }: MessageEvent): M
 /** Reads a message as it is now: after an own change, or when an event was cut. */
 export async function reloadMessage(client: QueryClient, id: number, messageId?: string): Promise<void> {
   if (messageId === undefined) return;
-  const read = { messageId, isOutdated: false };
-  reads.add(read);
-  try {
-    const { data } = await gateway.getMessage({ id, messageId });
-    if (read.isOutdated) return await reloadMessage(client, id, messageId);
-    const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = data;
-    putMessage(client, id, message);
-  } finally {
-    reads.delete(read);
-  }
-}
-
-/** Messages whose response is on its way. */
-const reads = new Set<{ messageId: string; isOutdated: boolean }>();
-/** A response that was on its way when an event came may be from before it. */
-function outdateReads(client: QueryClient, id: number, jid: string, messageIds: readonly string[]): void {
-  for (const read of reads) read.isOutdated ||= messageIds.includes(read.messageId);
-  readOnceMore(client, threadKey(id, jid));
+  const { found, isOutdated } = await readAlong(() => gateway.getMessage({ id, messageId }));
+  const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = found.data;
+  if (isOutdated(message)) return reloadMessage(client, id, messageId);
+  putMessage(client, id, message);
 }
 
 const UNCHANGED = { edited_at: null, deleted_at: null, reactions: [] } satisfies Partial<Message>;

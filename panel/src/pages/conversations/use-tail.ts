@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { gateway } from "../../api/gateway.ts";
 import { putMessage } from "./conversation-cache.ts";
 import type { Chat, Message } from "./conversation-queries.ts";
+import { readAlong } from "./read-along.ts";
 
 const POLL_MS = 2_500;
 const WATCHED = 20;
@@ -16,18 +17,22 @@ const WATCHED_MS = 15 * 60_000;
 export function useTail({ instance_id: id, jid }: Chat, until: string, messages: readonly Message[]): void {
   const client = useQueryClient();
   const isOpen = until === "" && messages.slice(-WATCHED).some(isUnderWay);
-  const { data } = useQuery({
+  const { data, dataUpdatedAt } = useQuery({
     queryKey: ["conversations", id, "tail", jid],
-    queryFn: async ({ signal }) =>
-      (await gateway.listChatMessages({ id, jid, limit: WATCHED }, { signal })).data,
+    queryFn: async ({ signal }) => {
+      const read = () => gateway.listChatMessages({ id, jid, limit: WATCHED }, { signal });
+      const { found, isOutdated } = await readAlong(read);
+      return found.data.filter((message) => !isOutdated(message));
+    },
     enabled: isOpen,
     refetchInterval: POLL_MS,
     staleTime: 0,
     gcTime: 0,
   });
+  // Also when it is the same as before: what is shown may have changed meanwhile.
   useEffect(() => {
-    for (const message of data ?? []) putMessage(client, id, message);
-  }, [client, id, data]);
+    if (dataUpdatedAt > 0) for (const message of data ?? []) putMessage(client, id, message);
+  }, [client, id, data, dataUpdatedAt]);
 }
 
 function isUnderWay({ from_me, status, media, timestamp }: Message): boolean {

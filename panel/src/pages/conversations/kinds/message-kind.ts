@@ -10,6 +10,8 @@ export interface SendTarget {
   id: number;
   jid: string;
   async: true;
+  /** By which the thread knows the message when an event tells of it before the response. */
+  track_id: string;
   reply_to?: string;
 }
 
