@@ -60,7 +60,9 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
       const context = await browser.newContext(settings);
       context.setDefaultTimeout(PATIENCE_MS);
       const troubles: string[] = [];
-      onTestFinished(async () => {
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state === "fail")
+          for (const page of context.pages()) await showPage(page, task.name);
         await context.close();
         expect(troubles).toEqual([]);
       });
@@ -82,6 +84,17 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
       await gateway.stop();
     },
   };
+}
+
+const MOST_SHOWN = 4_000;
+
+/** What the reader of a log needs to see of the page on which a test failed. */
+async function showPage(page: Page, test: string): Promise<void> {
+  const text = await page
+    .locator("body")
+    .ariaSnapshot({ timeout: 5_000 })
+    .catch((error: Error) => error.message);
+  process.stdout.write(`The page at the end of "${test}":\n${page.url()}\n${text.slice(0, MOST_SHOWN)}\n`);
 }
 
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
