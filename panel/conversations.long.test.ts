@@ -70,9 +70,9 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.keyboard.press("Enter");
     await bubble(page, "My order 2041").waitFor();
     await field(page).focus();
-    await page.keyboard.type("I am looking");
+    await story.type(page, "I am looking");
     await page.keyboard.press("Shift+Enter");
-    await page.keyboard.type("One moment, please.");
+    await story.type(page, "One moment, please.");
     await page.keyboard.press("Enter");
     await bubble(page, "One moment, please.").getByText("Read", { exact: true }).waitFor();
     expect(await field(page).inputValue()).toBe("");

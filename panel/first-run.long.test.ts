@@ -127,15 +127,15 @@ describeInBrowser("the panel in a browser", () => {
     const page = await openPage();
     await page.goto(`${url}instances`, { waitUntil: "load" });
     await page.getByLabel("E-mail").focus();
-    await page.keyboard.type(OWNER.email);
+    await story.type(page, OWNER.email);
     await page.keyboard.press("Tab");
-    await page.keyboard.type("not the password");
+    await story.type(page, "not the password");
     await page.keyboard.press("Enter");
     await page.getByText("The e-mail or the password is wrong.").waitFor();
     await look(page, "refused");
     await page.getByLabel("Password").fill("");
     await page.getByLabel("Password").focus();
-    await page.keyboard.type(OWNER.password);
+    await story.type(page, OWNER.password);
     await page.keyboard.press("Enter");
     await heading(page, "Instances");
   });

@@ -11,6 +11,7 @@ import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 const PATIENCE_MS = 60_000;
+const BETWEEN_KEYS_MS = 40;
 const SHOTS = join(ROOT, "test-artifacts/panel");
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const THEMES = ["light", "dark"] as const;
@@ -27,6 +28,8 @@ export interface PanelStory {
   openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
   /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
   look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
+  /** Types into what has the focus, at the pace of a very fast writer: keys without any pause let no frame between them. */
+  type(page: Page, text: string): Promise<void>;
   press(page: Page, name: string | RegExp): Promise<void>;
   follow(page: Page, name: string | RegExp): Promise<void>;
   heading(page: Page, name: string | RegExp): Promise<void>;
@@ -74,6 +77,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
       return page;
     },
     look,
+    type: (page, text) => page.keyboard.type(text, { delay: BETWEEN_KEYS_MS }),
     press: (page, name) => page.getByRole("button", { name }).click(),
     follow: (page, name) => page.getByRole("link", { name }).click(),
     heading: (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor(),
