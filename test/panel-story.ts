@@ -95,7 +95,7 @@ const MOST_SHOWN = 4_000;
 /** What the reader of a log needs to see of the page on which a test failed. */
 async function showPage(page: Page, test: string): Promise<void> {
   const text = await page
-    .locator("body")
+    .locator("main")
     .ariaSnapshot({ timeout: 5_000 })
     .catch((error: Error) => error.message);
   process.stdout.write(`The page at the end of "${test}":\n${page.url()}\n${text.slice(0, MOST_SHOWN)}\n`);

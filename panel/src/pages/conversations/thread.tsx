@@ -139,9 +139,10 @@ function useSteps(frame: RefObject<HTMLElement | null>, count: number, show: (in
     if (next < 0 || next >= count) return;
     event.preventDefault();
     show(next);
-    requestAnimationFrame(() =>
-      frame.current?.querySelector<HTMLElement>(`[data-index="${next}"] footer button`)?.focus(),
-    );
+    const button = () => frame.current?.querySelector<HTMLElement>(`[data-index="${next}"] footer button`);
+    // A key that follows at once belongs to the next message already; one out of view is drawn first.
+    if (button()) button()?.focus();
+    else requestAnimationFrame(() => button()?.focus());
   };
 }
 
