@@ -28,7 +28,7 @@ export interface PanelStory {
   openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
   /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
   look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
-  /** Types into what has the focus, at the pace of a very fast writer: keys without any pause let no frame between them. */
+  /** Types into what has the focus, at the pace of a very fast writer. */
   type(page: Page, text: string): Promise<void>;
   press(page: Page, name: string | RegExp): Promise<void>;
   follow(page: Page, name: string | RegExp): Promise<void>;
