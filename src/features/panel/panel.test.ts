@@ -124,6 +124,15 @@ describe("the files of the panel", () => {
     ]);
   });
 
+  test.each([
+    "/panel/instances/2/chats/5511999990004@s.whatsapp.net",
+    "/panel/instances/2/chats/5511999990004%40s.whatsapp.net",
+    "/panel/instances/2/chats/120363041234567890@g.us",
+  ])("the address of a chat is no file extension: %s is a page", async (path) => {
+    const { status, body } = await get(path);
+    expect([status, String(body)]).toEqual([200, PAGE]);
+  });
+
   test("a file that the browser has already is not sent again", async () => {
     const { headers } = await get("/panel/", { "accept-encoding": "gzip" });
     const again = await get("/panel/", {

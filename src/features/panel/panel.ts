@@ -45,7 +45,7 @@ const PAGE_HEADERS = {
 /** A name has the hash of its content, so the content never changes. */
 const ONE_YEAR = "public, max-age=31536000, immutable";
 
-/** The files of the web panel, as built. Every path without a file extension is a page of it. */
+/** The files of the web panel, as built. Every other path is a page of it, unless it looks like one of a file. */
 export function panelRoute(folder = join(packageRoot(), "dist/panel")): FileRoute {
   const readFiles = createPanelFilesReader(folder);
   return {
@@ -74,11 +74,13 @@ async function serveFile(files: PanelFiles, { path, headers }: FileRequest): Pro
   return new RawResponse(type, body, 200, { ...common, ...encoded });
 }
 
+/** In `assets`, or with an extension. The address of a chat, such as `5511999990004@s.whatsapp.net`, has none. */
+const FILE_NAME = /^assets\/|(^|\/)[^/@%]*\.[^/]*$/;
+
 /** Throws NOT_FOUND for a file that the build does not list. */
 function findFile(files: PanelFiles, path: string): PanelFile {
   const name = path.slice(PANEL_PATH.length).replace(/^\//, "");
-  const isPage = !/\.[^/]*$/.test(name) && !name.startsWith("assets/");
-  const found = files.find(isPage ? FIRST_PAGE : name);
+  const found = files.find(FILE_NAME.test(name) ? name : FIRST_PAGE);
   if (!found) throw new GatewayError("NOT_FOUND", "There is no such file.");
   return found;
 }
