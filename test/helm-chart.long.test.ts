@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { StatefulSet } from "kubernetes-models/apps/v1";
 import { Ingress, NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
-import { PersistentVolumeClaim, Secret, Service } from "kubernetes-models/v1";
+import { ConfigMap, PersistentVolumeClaim, Secret, Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../src/platform/config/config.ts";
-import { type ChartRenderer, createChartRenderer, HAS_GO } from "./render-chart.ts";
+import { type ChartRenderer, createChartRenderer, HAS_HELM } from "./render-chart.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -48,7 +48,12 @@ const INSTALLATIONS: Record<string, Json> = {
     podDisruptionBudget: { enabled: false },
     networkPolicy: { enabled: false },
     service: { type: "LoadBalancer", port: 8080 },
-    settings: { WAYGATE_LOG_LEVEL: "warn", WAYGATE_MEDIA_MAX_MB: 50, WAYGATE_HTTPS_ONLY: true },
+    settings: {
+      WAYGATE_LOG_LEVEL: "warn",
+      WAYGATE_MEDIA_MAX_MB: 50,
+      WAYGATE_UNKNOWN_RATE: 1000000,
+      WAYGATE_HTTPS_ONLY: true,
+    },
   },
   "with the Prometheus operator": {
     secrets: { ...SECRETS, WAYGATE_METRICS_TOKEN: "P3tLr8XkVn5qWz1yBc7mHs4dGf9jTe2A" },
@@ -63,6 +68,7 @@ const MODELS: Record<string, { from: string; model: new (object: Json) => { vali
   StatefulSet: { from: "apps/v1", model: StatefulSet },
   Service: { from: "v1", model: Service },
   Secret: { from: "v1", model: Secret },
+  ConfigMap: { from: "v1", model: ConfigMap },
   PersistentVolumeClaim: { from: "v1", model: PersistentVolumeClaim },
   Ingress: { from: "networking.k8s.io/v1", model: Ingress },
   NetworkPolicy: { from: "networking.k8s.io/v1", model: NetworkPolicy },
@@ -76,9 +82,9 @@ let scratch: ScratchDir;
 
 const find = (objects: Json[], kind: string, suffix = "") =>
   objects.find((one) => one.kind === kind && one.metadata.name === `gateway-waygate${suffix}`);
-const render = (name: string) => renderer.render(INSTALLATIONS[name]).objects;
+const render = async (name: string) => (await renderer.render(INSTALLATIONS[name])).objects;
 
-describe.skipIf(!HAS_GO)("the Helm chart", () => {
+describe.skipIf(!HAS_HELM)("the Helm chart", () => {
   beforeAll(async () => {
     renderer = await createChartRenderer();
     scratch = await makeScratchDir("waygate-objects-");
@@ -88,8 +94,8 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
     };
   });
 
-  test.each(Object.keys(INSTALLATIONS))("makes objects that Kubernetes accepts, %s", (name) => {
-    const objects = render(name);
+  test.each(Object.keys(INSTALLATIONS))("makes objects that Kubernetes accepts, %s", async (name) => {
+    const objects = await render(name);
     expect(objects.length).toBeGreaterThan(3);
     for (const object of objects.filter(({ kind }) => !OF_THE_OPERATOR.includes(kind))) {
       const { from, model: Model } = MODELS[object.kind] ?? {};
@@ -103,7 +109,7 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
 
   // A validator of Kubernetes ignores unknown fields, and so does Kubernetes, in silence.
   test("uses no field that Kubernetes does not know, in any installation", async () => {
-    const objects = Object.keys(INSTALLATIONS).flatMap(render);
+    const objects = (await Promise.all(Object.keys(INSTALLATIONS).map(render))).flat();
     const known = objects.filter(({ kind }) => MODELS[kind]);
     expect(findUnknownFields(scratch.path, await writeObjects(scratch.path, known))).toBe("");
     const [misspelt] = known.filter(({ kind }) => kind === "StatefulSet").map((one) => structuredClone(one));
@@ -112,13 +118,21 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
     expect(output).toContain("runAsNonroot");
   });
 
-  test("gives every node an environment with which the gateway starts", () => {
-    const objects = render("with the secrets alone");
+  test("gives every node an environment with which the gateway starts", async () => {
+    const objects = await render("with the secrets alone");
     const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
     const own = container.env.flatMap(({ name, value }: Json) =>
       value === undefined ? [] : [[name, value]],
     );
-    const environment = { ...find(objects, "Secret").stringData, ...Object.fromEntries(own) };
+    const sources = container.envFrom.map(({ configMapRef, secretRef }: Json) =>
+      configMapRef
+        ? objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === configMapRef.name)
+            .data
+        : objects.find(({ kind, metadata }) => kind === "Secret" && metadata.name === secretRef.name)
+            .stringData,
+    );
+    // As in Kubernetes, the last source wins.
+    const environment = Object.assign({}, ...sources, Object.fromEntries(own));
     environment.WAYGATE_NODE_URL = environment.WAYGATE_NODE_URL.replace("$(POD_NAME)", "gateway-waygate-0");
     expect(readConfig({ NODE_ENV: "production", ...environment })).toMatchObject({
       nodeUrl: "http://gateway-waygate-0.gateway-waygate-nodes:3000",
@@ -129,8 +143,18 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
     expect(find(objects, "StatefulSet").spec.serviceName).toBe("gateway-waygate-nodes");
   });
 
-  test("keeps backups and the log of erasures on a claim that outlives the release", () => {
-    const objects = render("with the secrets alone");
+  test("keeps files on the volume with a foreign secret too, unless that names a bucket", async () => {
+    const objects = await render("with a foreign secret, an existing claim and an ingress");
+    expect(find(objects, "ConfigMap", "-defaults").data).toEqual({ WAYGATE_MEDIA: "file:///files/media" });
+    const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
+    expect(container.envFrom).toEqual([
+      { configMapRef: { name: "gateway-waygate-defaults" } },
+      { secretRef: { name: "my-secret" } },
+    ]);
+  });
+
+  test("keeps backups and the log of erasures on a claim that outlives the release", async () => {
+    const objects = await render("with the secrets alone");
     const claim = find(objects, "PersistentVolumeClaim", "-files");
     expect(claim.spec.accessModes).toEqual(["ReadWriteMany"]);
     expect(claim.metadata.annotations["helm.sh/resource-policy"]).toBe("keep");
@@ -138,23 +162,33 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
     const volume = { name: "files", persistentVolumeClaim: { claimName: claim.metadata.name } };
     expect(spec.volumes).toContainEqual(volume);
     expect(spec.containers[0].volumeMounts).toContainEqual({ name: "files", mountPath: "/files" });
-    const existing = render("with a foreign secret, an existing claim and an ingress");
+    const existing = await render("with a foreign secret, an existing claim and an ingress");
     expect(existing.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
     expect(JSON.stringify(existing)).toContain('"claimName":"my-claim"');
   });
 
-  test("makes no backups without a volume, and says so", () => {
-    const { objects, notes } = renderer.render(
+  test("makes no backups without a volume, and says so", async () => {
+    const { objects, notes } = await renderer.render(
       INSTALLATIONS["with a bucket and no volume, budget or policy"],
     );
     const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
     expect(container.env).toContainEqual({ name: "WAYGATE_BACKUP_AT", value: "off" });
     expect(notes).toContain("No backups are made");
-    expect(container.env).toContainEqual({ name: "WAYGATE_MEDIA_MAX_MB", value: "50" });
   });
 
-  test("runs without rights on a read-only root file system, with three probes", () => {
-    const { spec } = find(render("with the secrets alone"), "StatefulSet").spec.template;
+  test("passes numbers and truth values as the gateway reads them", async () => {
+    const objects = await render("with a bucket and no volume, budget or policy");
+    const [container] = find(objects, "StatefulSet").spec.template.spec.containers;
+    const settings = [
+      { name: "WAYGATE_MEDIA_MAX_MB", value: "50" },
+      { name: "WAYGATE_UNKNOWN_RATE", value: "1000000" },
+      { name: "WAYGATE_HTTPS_ONLY", value: "true" },
+    ];
+    expect(container.env).toEqual(expect.arrayContaining(settings));
+  });
+
+  test("runs without rights on a read-only root file system, with three probes", async () => {
+    const { spec } = find(await render("with the secrets alone"), "StatefulSet").spec.template;
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true },
@@ -171,11 +205,11 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
     expect(paths).toEqual(["/health/live", "/health/live", "/health/ready"]);
   });
 
-  test("opens the nodes to named peers, and to Prometheus when it scrapes them, each node once", () => {
-    const policy = (name: string) => find(render(name), "NetworkPolicy").spec.ingress[0].from;
-    expect(policy("with a foreign secret, an existing claim and an ingress")).toHaveLength(2);
-    expect(JSON.stringify(policy("with the Prometheus operator"))).toContain('"monitoring"');
-    const objects = render("with the Prometheus operator");
+  test("opens the nodes to named peers, and to Prometheus when it scrapes them, each node once", async () => {
+    const policy = async (name: string) => find(await render(name), "NetworkPolicy").spec.ingress[0].from;
+    expect(await policy("with a foreign secret, an existing claim and an ingress")).toHaveLength(2);
+    expect(JSON.stringify(await policy("with the Prometheus operator"))).toContain('"monitoring"');
+    const objects = await render("with the Prometheus operator");
     const monitor = find(objects, "ServiceMonitor").spec;
     const selected = objects.filter(({ kind, metadata }) =>
       kind === "Service"
@@ -212,14 +246,18 @@ describe.skipIf(!HAS_GO)("the Helm chart", () => {
       { secrets: SECRETS, monitoring: { serviceMonitor: { enabled: true } } },
       "needs secrets.WAYGATE_METRICS_TOKEN",
     ],
-    ["a misspelt value", { secrets: SECRETS, replica: 3 }, "values.schema.json refuses"],
+    [
+      "a misspelt value",
+      { secrets: SECRETS, replica: 3 },
+      "values don't meet the specifications of the schema",
+    ],
     [
       "a setting that the chart makes",
       { secrets: SECRETS, settings: { WAYGATE_PORT: 1 } },
-      "values.schema.json refuses",
+      "values don't meet the specifications of the schema",
     ],
-  ])("refuses %s with the reason", (_, values, reason) => {
-    expect(() => renderer.render(values)).toThrow(reason);
+  ])("refuses %s with the reason", async (_, values, reason) => {
+    await expect(renderer.render(values)).rejects.toThrow(reason);
   });
 });
 
