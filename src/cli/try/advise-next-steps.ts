@@ -1,4 +1,5 @@
 import type { Env } from "../../platform/config/config.ts";
+import { commandName } from "./command-name.ts";
 import { REPLYING_NUMBER } from "./try-steps.ts";
 
 export interface TriedGateway {
@@ -14,7 +15,7 @@ export interface TriedGateway {
 
 /** What to do next, as lines to read and to paste. */
 export function adviseNextSteps({ baseUrl, id, apiKey, keep, owner, env }: TriedGateway): string[] {
-  const waygate = env.npm_lifecycle_event === undefined ? "waygate" : "node bin/waygate.mjs";
+  const waygate = commandName(env);
   const isGone = owner !== undefined && !keep;
   const url = isGone ? "http://127.0.0.1:3000" : baseUrl;
   const lines = ["", "It works. Next:", ""];

@@ -69,8 +69,8 @@ describe("waygate try at a gateway that runs", () => {
     const [, key = ""] = /WAYGATE_API_KEY=(wg_\S+)/.exec(stdout) ?? [];
     const client = createClient({ baseUrl: gateway.url, apiKey: key });
     expect((await client.listWebhooks({ id: kept?.id ?? 0 })).data).toEqual([]);
-    const [, line = ""] = /^ {4}(WAYGATE_API_KEY=\S+ waygate send .*)$/m.exec(stdout) ?? [];
-    const waygate = `waygate() { "${process.execPath}" "${ROOT}/dist/program/main.js" "$@"; }`;
+    const [, line = ""] = /^ {4}(WAYGATE_API_KEY=\S+ node bin\/waygate\.mjs send .*)$/m.exec(stdout) ?? [];
+    const waygate = `node() { shift; "${process.execPath}" "${ROOT}/dist/program/main.js" "$@"; }`;
     const [, curl = ""] = /^ {4}(curl [\s\S]*?'\{.*\}')$/m.exec(stdout) ?? [];
     const shell = spawn("bash", ["--norc", "-c", `${waygate}\n${line}\n${curl}`], {
       env: { PATH: process.env.PATH },
@@ -161,7 +161,7 @@ describe("waygate try from nothing", () => {
     expect((await createClient({ baseUrl: url }).login({ email, password })).data.user.email).toBe(email);
     started.child.kill("SIGINT");
     expect(await started.exited).toMatchObject({ code: 0 });
-    const [, data = ""] = /WAYGATE_DATA_DIR=(\S+) waygate serve/.exec(started.stdout()) ?? [];
+    const [, data = ""] = /WAYGATE_DATA_DIR=(\S+) node bin\/waygate\.mjs serve/.exec(started.stdout()) ?? [];
     expect(data.startsWith(scratch.path)).toBe(true);
     expect(existsSync(data)).toBe(true);
   });

@@ -8,6 +8,7 @@ import { createStopSignal, type StopSignal } from "../listen/stop-signal.ts";
 import { startWebhookListener } from "../listen/webhook-listener.ts";
 import { toCommandError } from "../to-command-error.ts";
 import { adviseNextSteps } from "./advise-next-steps.ts";
+import { commandName } from "./command-name.ts";
 import { readTrySettings, type TryOptionTexts, type TrySettings } from "./read-try-settings.ts";
 import { startTemporaryGateway, type TemporaryGateway } from "./start-temporary-gateway.ts";
 import { createTrySteps } from "./try-steps.ts";
@@ -51,7 +52,7 @@ async function play(attempt: Attempt): Promise<void> {
   }
   console.log("Starting a gateway with its own PostgreSQL on temporary data ...");
   const temporary = await startTemporaryGateway(env);
-  undo.add(() => stopTemporary(temporary, keep));
+  undo.add(() => stopTemporary(temporary, keep, commandName(env)));
   stop.signal.throwIfAborted();
   const { baseUrl, owner } = temporary;
   console.log(`It listens on ${baseUrl}.`);
@@ -64,10 +65,10 @@ async function play(attempt: Attempt): Promise<void> {
   await stop.stopped;
 }
 
-async function stopTemporary(gateway: TemporaryGateway, keep: boolean): Promise<void> {
+async function stopTemporary(gateway: TemporaryGateway, keep: boolean, command: string): Promise<void> {
   await gateway.stop({ keep });
   if (!keep) return console.log("The gateway is stopped, and its data are deleted.");
-  console.log(`The gateway is stopped. Its data stay: WAYGATE_DATA_DIR=${gateway.dataDir} waygate serve`);
+  console.log(`The gateway is stopped. Its data stay: WAYGATE_DATA_DIR=${gateway.dataDir} ${command} serve`);
 }
 
 type Target = NonNullable<TrySettings["gateway"]>;
