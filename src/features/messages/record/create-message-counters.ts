@@ -21,7 +21,8 @@ export function createMessageCounters(registry: Registry): MessageCounters {
     registers: [registry],
   });
   // A rate needs the zero from which the first one is counted.
-  for (const outcome of ["sent", "failed"]) sends.inc({ outcome, code: "" }, 0);
+  sends.inc({ outcome: "sent", code: "" }, 0);
+  for (const code of ["", ...SEND_CODES]) sends.inc({ outcome: "failed", code }, 0);
   return {
     countOutcome: ({ status, error }) =>
       sends.inc({ outcome: OUTCOMES.has(status) ? status : "sent", code: codeOf(error) }),
@@ -30,8 +31,10 @@ export function createMessageCounters(registry: Registry): MessageCounters {
 }
 
 const OUTCOMES = new Set(["failed", "cancelled"]);
+/** With which the gateway itself ends a send. */
+const SEND_CODES = new Set(Object.values(SEND_ERROR).map(({ code }) => code));
 /** The codes of responses and those that only events have. */
-const CODES = new Set([...Object.keys(ERROR_CODES), ...Object.values(SEND_ERROR).map(({ code }) => code)]);
+const CODES = new Set([...Object.keys(ERROR_CODES), ...SEND_CODES]);
 
 /** One of a known set: each value of a label is a series of its own. */
 function codeOf(error: Pick<SendError, "code"> | null): string {
