@@ -42,6 +42,28 @@ export function readLockedPackages(root = packageRoot()): LockedPackage[] {
   return entries.map(toPackage).sort((a, b) => order(a.name, b.name) || order(a.version, b.version));
 }
 
+/** Where the builds write the notices of what they have put into their bundles. */
+const BUNDLES = ["dist/program/licenses.md", "dist/panel/licenses.md"];
+const NOTICE_HEADING = /^## (\S+) - (\S+) \(/gm;
+
+/** A package of the lock file that users get. */
+export interface ShippedPackage extends LockedPackage {
+  /** It is inside the program or the panel, and not installed beside them. */
+  isBundled: boolean;
+}
+
+/** The packages that users get: those that npm installs with the gateway, and those inside its bundles. */
+export function readShippedPackages(root = packageRoot()): ShippedPackage[] {
+  const bundled = new Set(
+    BUNDLES.flatMap((path) => [...readFileSync(join(root, path), "utf8").matchAll(NOTICE_HEADING)]).map(
+      ([, name, version]) => `${name}@${version}`,
+    ),
+  );
+  return readLockedPackages(root)
+    .map((one) => ({ ...one, isBundled: one.isDev && bundled.has(`${one.name}@${one.version}`) }))
+    .filter(({ isDev, isBundled }) => !isDev || isBundled);
+}
+
 function toPackage([path, entry]: [string, LockEntry]): LockedPackage {
   return {
     name: path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length),
@@ -62,10 +84,11 @@ function order(a: string, b: string): number {
 
 const PAGE_HEAD = `# Dependencies
 
-<!-- Written by \`npm run generate\` from package-lock.json. -->
+<!-- Written by \`npm run generate\` from package-lock.json and the notices of the bundles. -->
 
-What \`npm ci --omit=dev\` installs. A package marked *optional* is installed only where it fits the machine. The same list
-for tools, in CycloneDX: \`npm run --silent sbom\`.
+What users get. A *bundled* package is inside the program or the panel, whose \`licenses.md\` has its notice; npm installs the
+others with the gateway, an *optional* one only where it fits the machine. The same list for tools, in CycloneDX:
+\`npm run --silent sbom\`.
 
 \`libsignal\`, which Baileys needs, is under the GPL 3.0. Whoever passes an image or a package with it on to others has to
 fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically.
@@ -76,10 +99,9 @@ fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL an
 
 /** docs/contributing/dependencies.md. */
 export function dependenciesPage(): string {
-  const rows = readLockedPackages()
-    .filter(({ isDev }) => !isDev)
-    .map(({ name, version, license, isOptional }) => {
-      return `| \`${name}\` | ${version}${isOptional ? " (optional)" : ""} | ${license} |\n`;
-    });
+  const rows = readShippedPackages().map(({ name, version, license, isOptional, isBundled }) => {
+    const kind = isBundled ? " (bundled)" : isOptional ? " (optional)" : "";
+    return `| \`${name}\` | ${version}${kind} | ${license} |\n`;
+  });
   return `${PAGE_HEAD}${[...new Set(rows)].join("")}`;
 }

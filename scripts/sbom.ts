@@ -1,19 +1,15 @@
-// Prints what `npm ci --omit=dev` installs, in CycloneDX. npm's own --omit=dev also leaves out packages that development
-// names and the program needs, so the list is cut here.
+// Prints what users get, in CycloneDX: what npm installs with the gateway, and what is inside its bundles. To npm the
+// latter belong to development, so its whole list is cut here.
 import { execFileSync } from "node:child_process";
 import { packageRoot } from "../src/platform/config/package-version.ts";
-import { readLockedPackages } from "./dependencies.ts";
+import { readShippedPackages } from "./dependencies.ts";
 
 interface Bom {
   components: { "bom-ref": string; name: string; version: string }[];
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-const shipped = new Set(
-  readLockedPackages()
-    .filter(({ isDev }) => !isDev)
-    .map(({ name, version }) => `${name}@${version}`),
-);
+const shipped = new Set(readShippedPackages().map(({ name, version }) => `${name}@${version}`));
 const bom = readBom();
 const components = bom.components.filter(({ name, version }) => shipped.has(`${name}@${version}`));
 const included = new Set(components.map((component) => component["bom-ref"]));

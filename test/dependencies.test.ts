@@ -1,11 +1,12 @@
 import { execSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { type LockedPackage, readLockedPackages } from "../scripts/dependencies.ts";
+import { type LockedPackage, readLockedPackages, readShippedPackages } from "../scripts/dependencies.ts";
 import { buildDist } from "./build-dist.ts";
+import { buildPanel } from "./build-panel.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
 // The library of fastify: npm compares with the same one.
@@ -27,6 +28,7 @@ const PERMISSIVE = new Set([
 ]);
 
 beforeAll(buildDist);
+beforeAll(buildPanel);
 
 describe("the lock file", () => {
   test("names packages of the registry only, each with a checksum", () => {
@@ -58,7 +60,7 @@ describe("the lock file", () => {
   });
 
   test("contains permissive licences, except two families in docs/contributing/dependencies.md", () => {
-    const others = packages.filter(({ isDev, license }) => !isDev && !PERMISSIVE.has(license));
+    const others = readShippedPackages().filter(({ license }) => !PERMISSIVE.has(license));
     expect(named(others).filter((name) => !name.startsWith("@img/sharp-"))).toEqual(["libsignal"]);
   });
 });
@@ -75,7 +77,7 @@ test("every version in package.json is exact", () => {
 test("the list of components names each shipped package with its version, in CycloneDX", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [build, start] = scripts.sbom.split(" && ");
-  expect(build).toBe("npm run --silent build:gateway");
+  expect(build).toBe("npm run --silent build");
   const said = execSync(start, {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "ignore"],
@@ -87,8 +89,22 @@ test("the list of components names each shipped package with its version, in Cyc
       return `${group ? `${group}/` : ""}${name}@${version}`;
     }),
   );
-  const shipped = packages.filter(({ isDev, isOptional }) => !isDev && !isOptional);
+  const shipped = readShippedPackages().filter(({ isOptional, isBundled }) => isBundled || !isOptional);
+  expect(named(shipped)).toEqual(expect.arrayContaining(["baileys", "fastify", "react-dom"]));
   expect(shipped.filter(({ name, version }) => !listed.has(`${name}@${version}`))).toEqual([]);
+});
+
+test("npm installs with the gateway only what its bundle and its two exports import", () => {
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const program = listFiles("dist/program").filter((path) => path.endsWith(".js"));
+  const imported = program.flatMap((path) => [
+    ...readFileSync(join(ROOT, path), "utf8").matchAll(/^import [^"]*from "([^"]+)"|\bimport\("([^"]+)"\)/gm),
+  ]);
+  const outside = imported
+    .map(([, fixed, dynamic = ""]) => fixed ?? dynamic)
+    .filter((name) => !name.startsWith(".") && !isBuiltin(name));
+  // The contract describes its bodies with zod.
+  expect(Object.keys(dependencies).toSorted()).toEqual([...new Set([...outside, "zod"])].toSorted());
 });
 
 test.each(listFiles(".github/workflows"))(

@@ -7,8 +7,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { EVENT_NAMES, STREAM_EVENTS } from "../src/features/events/contract.ts";
 import { listSettings } from "../src/platform/config/config.ts";
 import { buildDist } from "./build-dist.ts";
+import { buildPanel } from "./build-panel.ts";
 
 beforeAll(buildDist);
+// The list of dependencies names what is inside the panel.
+beforeAll(buildPanel);
 
 const SCRIPT = fileURLToPath(new URL("../dist/scripts/generate.js", import.meta.url));
 let folder = "";
