@@ -113,7 +113,7 @@ async function fillInstance(client: Client, id: number, url: string) {
   });
   await waitUntil(async () => (await client.listEvents({ id, event: "message.received" })).data.length > 0);
   const [received] = (await client.listMessages({ id, direction: "inbound" })).data;
-  const [event] = (await client.listEvents({ id })).data;
+  const [event] = (await client.listEvents({ id, event: "instance.connected" })).data;
   const group = await client.createGroup({ id, name: "Team", participants: [PERSON] });
   // Nobody listens there, so that the test is refused; its attempt is in the log all the same.
   await client.testWebhook({ id, webhookId: webhook.data.id }).catch(() => undefined);

@@ -221,6 +221,8 @@ export const linkingContract = {
   wahaPasskeyChallenge: route({
     ...WAHA,
     http: "GET /api/:session/auth/passkey/challenge",
+    errors: ["CONFLICT"],
+    errorStatuses: { CONFLICT: 422 },
     summary: "Get the challenge in WAHA's format; 422 if there is none",
     input: z.object({ session }),
     output: z.record(z.string(), z.unknown()),
@@ -239,6 +241,8 @@ export const linkingContract = {
   wahaPasskeyConfirmation: route({
     ...WAHA,
     http: "GET /api/:session/auth/passkey/confirmation",
+    errors: ["CONFLICT"],
+    errorStatuses: { CONFLICT: 422 },
     summary: "Get the code in WAHA's format; 422 if there is none",
     input: z.object({ session }),
     output: z.object({ code: z.string() }),

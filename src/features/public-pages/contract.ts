@@ -9,10 +9,11 @@ export const publicPagesContract = {
     http: "GET /",
     access: "public",
     tag,
-    summary: "Show the start page with its links",
+    summary: "Show the start page with its links, or send a browser to the panel",
     input: z.object({}),
     output: z.never(),
     raw: "text/html",
+    statuses: [302],
   }),
   openApi: route({
     http: "GET /openapi.json",

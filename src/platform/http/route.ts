@@ -89,7 +89,9 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
    * credential, the input, the path, limits and failures of the gateway.
    */
   readonly errors?: readonly ErrorCode[];
-  /** Statuses other than 200 with the same body. */
+  /** The statuses of some of its errors, where clients of another gateway expect others than ours. */
+  readonly errorStatuses?: Readonly<Partial<Record<ErrorCode, number>>>;
+  /** Statuses other than 200: with the same body, or of a redirect. */
   readonly statuses?: readonly number[];
   /** Cost of a request in the rate limits; 1 by default. */
   readonly cost?: number;

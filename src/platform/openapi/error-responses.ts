@@ -41,7 +41,7 @@ export function errorResponsesOf(route: Route, shape: OperationShape): Json {
     ...(route.accepted ? (["QUEUE_UNAVAILABLE"] as const) : []),
     ...(route.errors ?? []),
   ];
-  const statuses = new Set(codes.map((code) => ERROR_CODES[code].status));
+  const statuses = new Set(codes.map((code) => route.errorStatuses?.[code] ?? ERROR_CODES[code].status));
   return Object.fromEntries(
     [...statuses].map((status) => [status, { $ref: `#/components/responses/${status}` }]),
   );

@@ -1,4 +1,4 @@
-const LINE_WIDTH = 320;
+const LINE_WIDTH = 640;
 
 const EXAMPLES = new Set(["example", "examples"]);
 

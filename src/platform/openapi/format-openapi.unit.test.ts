@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formatOpenApi } from "./format-openapi.ts";
 
 test("an OpenAPI document is printed with small objects on one line and large ones on several", () => {
-  const words = Array.from({ length: 24 }, (_, nth) => `word number ${nth}`);
+  const words = Array.from({ length: 48 }, (_, nth) => `word number ${nth}`);
   expect(formatOpenApi({ info: { title: "Waygate", tags: ["a", "b"], none: {} }, words })).toBe(
     `{\n\t"info": {"title":"Waygate","tags":["a","b"],"none":{}},\n\t"words": [\n${words
       .map((word) => `\t\t"${word}"`)
@@ -11,7 +11,7 @@ test("an OpenAPI document is printed with small objects on one line and large on
 });
 
 test("an example of any length is printed on one line", () => {
-  const example = { data: "x".repeat(300) };
+  const example = { data: "x".repeat(800) };
   expect(formatOpenApi({ example })).toBe(`{\n\t"example": ${JSON.stringify(example)}\n}\n`);
 });
 
@@ -19,7 +19,7 @@ test("a printed OpenAPI document is the same JSON", () => {
   const document = {
     text: 'a "quoted" ä\n',
     list: [1, null, true, [{}], []],
-    long: "x".repeat(300),
+    long: "x".repeat(800),
     absent: undefined,
   };
   expect(JSON.parse(formatOpenApi(document))).toEqual(document);

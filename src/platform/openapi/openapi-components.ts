@@ -1,4 +1,6 @@
 import { ERROR_CODES } from "../error-codes.ts";
+import { GatewayError, invalidField } from "../gateway-error.ts";
+import { errorBody } from "../http/response-serializer.ts";
 import type { RouteAccess } from "../http/route.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -45,6 +47,7 @@ const REFUSAL = {
     request_id: { type: "string" },
   },
   required: ["success", "code", "message", "error", "request_id"],
+  examples: [bodyOf(invalidField("number", "must have 7 to 15 digits, with country and area code"))],
 };
 
 const PROBLEM = {
@@ -60,7 +63,12 @@ const PROBLEM = {
     request_id: { type: "string" },
   },
   required: ["type", "title", "status", "detail", "code", "request_id"],
+  examples: [bodyOf(new GatewayError("NOT_FOUND", "There is no such instance."), "application/problem+json")],
 };
+
+function bodyOf(error: GatewayError, accept?: string): unknown {
+  return JSON.parse(errorBody(error, "req_01M7VZ7A9ZBG8NWRNYBYXP4FZP", accept).body);
+}
 
 /** Schemas that all operations share. */
 export const SHARED_SCHEMAS: Record<string, JsonSchema> = {

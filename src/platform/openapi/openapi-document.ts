@@ -16,7 +16,7 @@ import { illustrateResponses, type RecordedResponses } from "./response-examples
 import { responsesOf } from "./responses-of.ts";
 import { createSchemaComponents, type SchemaComponents } from "./schema-components.ts";
 import { shareParameters } from "./share-parameters.ts";
-import { type DescribedEvents, deliveryParameters, webhooksOf } from "./webhooks-of.ts";
+import { type DescribedEvents, deliveryParameters, RECEIVER_RESPONSES, webhooksOf } from "./webhooks-of.ts";
 
 type Json = Record<string, unknown>;
 
@@ -42,7 +42,7 @@ export function createOpenApiDocument(
   const tags = [...new Set(Object.values(contract).map(({ tag }) => tag))];
   const components = {
     ...OPENAPI_COMPONENTS,
-    responses: errorResponses(),
+    responses: { ...errorResponses(), ...(events && RECEIVER_RESPONSES) },
     parameters: {
       ...OPENAPI_COMPONENTS.parameters,
       ...parameters,
@@ -151,7 +151,7 @@ function body(name: string, schema: JsonSchema, route: Route, schemas: SchemaCom
   const required = route.requiresBody ?? requiresField(schema);
   const componentName = `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
   const toJson = (shape: JsonSchema) => {
-    const example = route.example ?? exampleBody(shape, schemas);
+    const example = (route.example ?? exampleBody(shape, schemas)) as object;
     return { "application/json": { schema: schemas.add(shape, componentName), example } };
   };
   const isRequired = required && { required };
@@ -160,15 +160,27 @@ function body(name: string, schema: JsonSchema, route: Route, schemas: SchemaCom
   const file = { ...FILE_SCHEMA, description: named[upload]?.description };
   const isOnlyFile = isEmpty(rest);
   const withFile = { type: "object", properties: { [upload]: file } };
+  const json = isOnlyFile ? undefined : toJson(rest);
   return {
     ...isRequired,
     content: {
       // A body that is only a file has no JSON form.
-      ...(isOnlyFile ? {} : toJson(rest)),
+      ...json,
       "multipart/form-data": {
         schema: isOnlyFile ? withFile : { allOf: [schemas.add(rest, componentName), withFile] },
+        example: formExample(upload, json?.["application/json"].example),
       },
-      ...Object.fromEntries(uploadTypes.map((type) => [type, { schema: FILE_SCHEMA }])),
+      ...Object.fromEntries(
+        uploadTypes.map((type) => [type, { schema: FILE_SCHEMA, example: FILE_EXAMPLES[type] }]),
+      ),
     },
   };
+}
+
+const FILE_EXAMPLES = { "text/csv": "phone,name\n5511999990004,Bia\n" };
+
+/** The fields of the JSON example that a form can have beside the file, which takes the place of an address. */
+function formExample(upload: string, json: object = {}): Json {
+  const fields = Object.entries(json).filter(([key, value]) => key !== "url" && typeof value !== "object");
+  return { ...Object.fromEntries(fields), [upload]: "(the file)" };
 }

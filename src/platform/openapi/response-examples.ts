@@ -1,7 +1,7 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { componentOf } from "./schema-components.ts";
 
-/** Recorded bodies of successful responses, by the name of the operation. */
+/** Recorded bodies of successful responses, by the name of the operation, which `Accepted` follows for those with 202. */
 export type RecordedResponses = Readonly<Record<string, unknown>>;
 
 type Json = Record<string, unknown>;
@@ -19,10 +19,12 @@ export function illustrateResponses(
 ): Record<string, JsonSchema> {
   const examples = new Map<string, unknown>();
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
-    const body = recorded[operation.operationId];
-    const schema = successOf(operation);
-    const part = body !== undefined && schema && describedPart(schema, omitRespelled(body), schemas);
-    if (part && !examples.has(part.name)) examples.set(part.name, part.value);
+    for (const [status, ending] of SUCCESSES) {
+      const body = recorded[`${operation.operationId}${ending}`];
+      const schema = schemaOf(operation, status);
+      const part = body !== undefined && schema && describedPart(schema, omitRespelled(body), schemas);
+      if (part && !examples.has(part.name)) examples.set(part.name, part.value);
+    }
   }
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
@@ -31,6 +33,11 @@ export function illustrateResponses(
     }),
   );
 }
+
+const SUCCESSES = [
+  [200, ""],
+  [202, "Accepted"],
+] as const;
 
 /** Omits fields that a response repeats in camelCase, as the schemas do. */
 function omitRespelled(value: unknown): unknown {
@@ -43,9 +50,9 @@ function omitRespelled(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, one]) => [name, omitRespelled(one)]));
 }
 
-function successOf({ responses }: Json): JsonSchema | undefined {
+function schemaOf({ responses }: Json, status: number): JsonSchema | undefined {
   const { content = {} } =
-    (responses as Record<string, { content?: Record<string, { schema: JsonSchema }> }>)[200] ?? {};
+    (responses as Record<string, { content?: Record<string, { schema: JsonSchema }> }>)[status] ?? {};
   return content["application/json"]?.schema;
 }
 

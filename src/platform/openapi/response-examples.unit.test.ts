@@ -12,15 +12,22 @@ const schemas = {
   TreeResponse: envelope(reference("Tree")),
   BushList: envelope({ type: "array", items: reference("Bush") }),
   CountResponse: envelope({ type: "object", properties: { count: { type: "integer" } } }),
+  QueuedResponse: envelope({ type: "object", properties: { job: { type: "integer" } } }),
 };
+const response = (schema: string) => ({ content: { "application/json": { schema: reference(schema) } } });
 const operation = (operationId: string, schema: string) => ({
   operationId,
-  responses: { 200: { content: { "application/json": { schema: reference(schema) } } } },
+  responses: { 200: response(schema) },
 });
 const paths = {
   "/trees": { get: operation("getTree", "TreeResponse"), put: operation("putTree", "TreeResponse") },
   "/bushes": { get: operation("listBushes", "BushList") },
-  "/count": { get: operation("count", "CountResponse") },
+  "/count": {
+    get: {
+      operationId: "count",
+      responses: { 200: response("CountResponse"), 202: response("QueuedResponse") },
+    },
+  },
 };
 
 test("a recorded response becomes the example of its data, of the first row of a list, or of the whole body", () => {
@@ -29,12 +36,14 @@ test("a recorded response becomes the example of its data, of the first row of a
     putTree: { data: { id: 2 } },
     listBushes: { data: [{ id: 3 }, { id: 4 }] },
     count: { data: { count: 5 } },
+    countAccepted: { data: { job: 6 } },
   };
   expect(illustrateResponses(schemas, paths, recorded)).toEqual({
     ...schemas,
     Tree: { type: "object", examples: [{ id: 1 }] },
     Bush: { type: "object", examples: [{ id: 3 }] },
     CountResponse: { ...schemas.CountResponse, examples: [{ data: { count: 5 } }] },
+    QueuedResponse: { ...schemas.QueuedResponse, examples: [{ data: { job: 6 } }] },
   });
 });
 

@@ -14,7 +14,10 @@ export function responsesOf(
   schemas: SchemaComponents,
 ): Json {
   const ok = response("Done", content(name, route, schemas));
-  const others = (route.statuses ?? []).map((status) => [String(status), ok]);
+  const others = (route.statuses ?? []).map((status) => [
+    String(status),
+    status >= 300 && status < 400 ? REDIRECT : ok,
+  ]);
   return {
     "200": ok,
     ...(route.accepted && {
@@ -27,6 +30,8 @@ export function responsesOf(
     default: { $ref: "#/components/responses/default" },
   };
 }
+
+const REDIRECT = { description: "Redirect", headers: { location: { schema: { type: "string" } } } };
 
 function response(description: string, shapes: Json): Json {
   return { description, content: shapes };

@@ -3,7 +3,7 @@ type Json = Record<string, unknown>;
 /**
  * Replaces each parameter that several operations have by a reference, and returns the components. The name is
  * that of the parameter and its place, such as `LimitQuery`. Of parameters with the same name and place, the
- * most frequent one becomes the component.
+ * most frequent one has this name, and the next one is `LimitQuery2`.
  */
 export function shareParameters(operations: readonly { parameters?: Json[] }[]): Record<string, Json> {
   const uses = new Map<string, number>();
@@ -12,22 +12,28 @@ export function shareParameters(operations: readonly { parameters?: Json[] }[]):
       const content = JSON.stringify(parameter);
       if (!("$ref" in parameter)) uses.set(content, (uses.get(content) ?? 0) + 1);
     }
+  /** Names, by content. */
   const components = new Map<string, string>();
-  for (const [content, count] of [...uses].toSorted(([, one], [, other]) => other - one)) {
-    const name = componentName(JSON.parse(content));
-    if (count > 1 && !components.has(name)) components.set(name, content);
-  }
+  const shared = [...uses].filter(([, count]) => count > 1).toSorted(([, one], [, other]) => other - one);
+  for (const [content] of shared)
+    components.set(content, freeName(JSON.parse(content), new Set(components.values())));
   for (const operation of operations.filter(({ parameters }) => parameters))
     operation.parameters = operation.parameters?.map((parameter) => {
-      const name = componentName(parameter);
-      const isShared = components.get(name) === JSON.stringify(parameter);
-      return isShared ? { $ref: `#/components/parameters/${name}` } : parameter;
+      const name = components.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
     });
   return Object.fromEntries(
     [...components]
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, content]) => [name, JSON.parse(content)]),
+      .toSorted(([, one], [, other]) => (one < other ? -1 : 1))
+      .map(([content, name]) => [name, JSON.parse(content)]),
   );
+}
+
+function freeName(parameter: Json, taken: ReadonlySet<string>): string {
+  const name = componentName(parameter);
+  let free = name;
+  for (let nth = 2; taken.has(free); nth += 1) free = `${name}${nth}`;
+  return free;
 }
 
 function componentName({ name, in: place }: Json): string {

@@ -33,12 +33,17 @@ export function webhooksOf({ body, headers, events }: DescribedEvents, schemas: 
         security: [],
         parameters,
         requestBody: { required: true, content: { "application/json": content } },
-        responses: { "2XX": { description: "Received. Any other response is a failed attempt." } },
+        responses: { "2XX": { $ref: "#/components/responses/EventReceived" } },
       };
       return [event, { post }];
     }),
   );
 }
+
+/** What a receiver responds to an event. */
+export const RECEIVER_RESPONSES = {
+  EventReceived: { description: "Received. Any other response is a failed attempt." },
+};
 
 /** The headers of deliveries as components. */
 export function deliveryParameters({ headers }: DescribedEvents): Record<string, Json> {
