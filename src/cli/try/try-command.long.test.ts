@@ -108,8 +108,8 @@ describe("waygate try at a gateway that runs", () => {
     const started = startCli(["try", "--public-url", receiver.url], signedIn());
     await waitUntil(() => receiver.received.length > 0);
     started.child.kill("SIGINT");
-    gate.open();
     expect(await started.exited).toMatchObject({ code: 1 });
+    gate.open();
     expect(started.stderr()).toContain("Interrupted. What was made is removed.");
     expect(await instances()).toEqual([]);
     await receiver.close();
