@@ -166,6 +166,28 @@ describeInBrowser("the campaigns of the panel", () => {
     await page.getByRole("link", { name: "June" }).waitFor();
   });
 
+  test("an act without a network is refused in words at once, and is not carried out later", async () => {
+    const { gateway, openPage, press, heading, url } = story;
+    const { data } = await gateway.owner.createCampaign({
+      name: "Offline",
+      instance_id: shop.id,
+      message_template: "Hello",
+    });
+    await gateway.owner.addRecipients({ id: data.id, numbers: [newPhone()] });
+    const page = await openPage(DESKTOP);
+    await openAt(page, `${url}campaigns/${data.id}`);
+    await heading(page, "Offline");
+    await page.context().setOffline(true);
+    await press(page, "Delete");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete it" }).click();
+    await page.getByText("You are offline. Nothing was changed").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("What you see may be out of date.").waitFor({ state: "detached" });
+    await page.reload({ waitUntil: "load" });
+    await heading(page, "Offline");
+    expect((await gateway.owner.getCampaign({ id: data.id })).data.status).toBe("created");
+  });
+
   test("a draft that is not saved is lost only after a question, and keeps its times in a named zone", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const page = await openPage();

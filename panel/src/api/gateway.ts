@@ -2,9 +2,10 @@ import { routes } from "virtual:gateway-routes";
 import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
+import { reportingOffline } from "./offline-error.ts";
 import { askingForPassword } from "./password-question.ts";
 
-const options: ClientOptions = { baseUrl: location.origin, fetch: fetchAsPanel };
+const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 
 /** No page of another site can send the header, so the gateway accepts the session cookie with it alone. */
 function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {

@@ -7,6 +7,9 @@ const MOVING = new Set<InstanceStatus>(["connecting", "qr_pending", "passkey_req
 const MOVING_MS = 2_000;
 const RESTING_MS = 30_000;
 
+/** "always": without a network an act fails at once. Otherwise it would wait, and happen unasked later. */
+const MUTATIONS = { retry: false, networkMode: "always" } as const;
+
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({
@@ -14,7 +17,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         if (isSignedOut(error) && query.queryKey[0] !== "session") onSignedOut();
       },
     }),
-    defaultOptions: { queries: { retry: shouldRetry, staleTime: 5_000 }, mutations: { retry: false } },
+    defaultOptions: { queries: { retry: shouldRetry, staleTime: 5_000 }, mutations: MUTATIONS },
   });
 }
 

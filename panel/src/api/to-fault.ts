@@ -1,18 +1,27 @@
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+import { OfflineError } from "./offline-error.ts";
 
 /** What the panel says of a failed request. */
 export interface Fault {
-  /** undefined: the gateway could not be reached. */
+  /** The words of the gateway; undefined: the panel has its own. */
   message: string | undefined;
+  /** The panel's own words, in `connection`. */
+  text: "unreachable" | "offlineRefused" | undefined;
   requestId: string | undefined;
   /** Messages by field of the request. */
   fields: Record<string, string>;
 }
 
-/** The gateway's own words, since they name what is wrong and what to do. */
+/** The gateway's own words where it gives some, since they name what is wrong and what to do. */
 export function toFault(error: unknown): Fault {
-  if (!(error instanceof WaygateError)) return { message: undefined, requestId: undefined, fields: {} };
-  return { message: error.message, requestId: error.request_id, fields: readFields(error.details) };
+  if (error instanceof OfflineError) return ownFault("offlineRefused");
+  if (!(error instanceof WaygateError)) return ownFault("unreachable");
+  const { message, request_id: requestId, details } = error;
+  return { message, text: undefined, requestId, fields: readFields(details) };
+}
+
+function ownFault(text: Fault["text"]): Fault {
+  return { message: undefined, text, requestId: undefined, fields: {} };
 }
 
 function readFields(details: Record<string, unknown> | undefined): Record<string, string> {

@@ -1,10 +1,11 @@
 import { useTranslations } from "use-intl";
+import { useOnline } from "./use-online.ts";
 
 export function LoadingState() {
-  const t = useTranslations("common");
+  const t = useTranslations();
   return (
     <p className="loading" role="status">
-      {t("loading")}
+      {useOnline() ? t("common.loading") : t("connection.offlineLoading")}
     </p>
   );
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useMatches } from "@tanstack/react-router";
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
 import { needOfPage } from "../api/may-open.ts";
@@ -8,6 +8,7 @@ import { accountQuery } from "../api/queries.ts";
 import { useAccess } from "../api/use-access.ts";
 import { BrandMark } from "../components/brand-mark.tsx";
 import { PasswordDialog } from "../components/password-dialog.tsx";
+import { useOnline } from "../components/use-online.ts";
 import { NotAllowedPage } from "../pages/not-allowed-page.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
@@ -117,20 +118,11 @@ function Icon({ path }: { path: string }) {
 function ConnectionBar() {
   const t = useTranslations("connection");
   const live = useLiveState();
-  const isOnline = useSyncExternalStore(subscribeToNetwork, () => navigator.onLine);
+  const isOnline = useOnline();
   if (isOnline && live !== "reconnecting") return null;
   return (
     <div className="offline" role="status">
       <p>{isOnline ? t("reconnecting") : t("offline")}</p>
     </div>
   );
-}
-
-function subscribeToNetwork(listener: () => void): () => void {
-  addEventListener("online", listener);
-  addEventListener("offline", listener);
-  return () => {
-    removeEventListener("online", listener);
-    removeEventListener("offline", listener);
-  };
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { useFaultText } from "../../components/use-fault-text.ts";
 import { type Message, messageErrorQuery } from "./conversation-queries.ts";
 import { kindOf, summarise } from "./kinds/kinds.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
@@ -15,6 +15,7 @@ interface MessageFaultProps {
 /** Why a message was not sent, and the button that sends it once more. */
 export function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
   const t = useTranslations("conversations");
+  const textOf = useFaultText();
   const { data } = useQuery(messageErrorQuery(instanceId, message.message_id));
   const { resend } = kindOf(message);
   const again = useMutation({
@@ -25,7 +26,7 @@ export function MessageFault({ message, instanceId, onResend }: MessageFaultProp
   return (
     <div className="message-fault">
       <p>{data?.message ?? t(`status.${message.status}`)}</p>
-      {again.error && <p className="fault">{toFault(again.error).message ?? t("media.unreachable")}</p>}
+      {again.error && <p className="fault">{textOf(again.error)}</p>}
       {resend && (
         <ActionButton isPending={again.isPending} onPress={() => again.mutate()}>
           {t("thread.sendAgain")}

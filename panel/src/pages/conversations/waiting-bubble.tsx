@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { useFaultText } from "../../components/use-fault-text.ts";
 import { MessageStatus } from "./message-status.tsx";
 import { MessageText } from "./message-text.tsx";
 import type { Waiting } from "./outbox.ts";
@@ -14,6 +14,7 @@ interface WaitingBubbleProps {
 /** A message on its way to the gateway, or refused by it. */
 export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps) {
   const t = useTranslations("conversations");
+  const textOf = useFaultText();
   const isRefused = entry.state === "refused";
   return (
     <article className="bubble" data-own="" data-waiting="" aria-label={t("thread.fromYou")}>
@@ -24,7 +25,7 @@ export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps)
       </footer>
       {isRefused && (
         <div className="message-fault" role="alert">
-          <p>{toFault(entry.error).message ?? t("media.unreachable")}</p>
+          <p>{textOf(entry.error)}</p>
           <div className="buttons">
             <ActionButton onPress={() => onRetry(entry)}>{t("thread.tryAgain")}</ActionButton>
             <ActionButton kind="bare" onPress={() => onDiscard(entry)}>

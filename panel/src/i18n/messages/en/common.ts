@@ -32,6 +32,9 @@ export const common = {
   },
   connection: {
     offline: "You are offline. What you see may be out of date.",
+    offlineRefused:
+      "You are offline. Nothing was changed, and nothing is done later by itself. Try again when you are online.",
+    offlineLoading: "You are offline. This loads when the connection is back.",
     reconnecting: "Reconnecting to the gateway. What you see may be out of date.",
     unreachable: "The gateway cannot be reached. Check the connection, then try again.",
   },

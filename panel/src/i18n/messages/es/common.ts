@@ -32,6 +32,9 @@ export const common = {
   },
   connection: {
     offline: "No tienes conexión. Lo que ves puede estar desactualizado.",
+    offlineRefused:
+      "No tienes conexión. No se cambió nada, y nada se hará después por sí solo. Reintenta cuando vuelva la conexión.",
+    offlineLoading: "No tienes conexión. Esto se carga cuando vuelva la conexión.",
     reconnecting: "Reconectando con el gateway. Lo que ves puede estar desactualizado.",
     unreachable: "El gateway no responde. Revisa la conexión y reintenta.",
   },

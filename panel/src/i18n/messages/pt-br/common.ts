@@ -32,6 +32,9 @@ export const common = {
   },
   connection: {
     offline: "Você está sem conexão. O que aparece aqui pode estar desatualizado.",
+    offlineRefused:
+      "Você está sem conexão. Nada foi alterado, e nada será feito depois sozinho. Tente de novo quando a conexão voltar.",
+    offlineLoading: "Você está sem conexão. Isto carrega quando a conexão voltar.",
     reconnecting: "Reconectando ao gateway. O que aparece aqui pode estar desatualizado.",
     unreachable: "O gateway não responde. Verifique a conexão e tente de novo.",
   },
