@@ -87,6 +87,13 @@ describeInBrowser("the instances of the panel", () => {
       send_delay_max_ms: 4_000,
     });
     await page.getByLabel("Name", { exact: true }).fill("Other");
+    await page.context().setOffline(true);
+    await press(page, "Save the settings");
+    const fault = page.getByRole("alert").filter({ hasText: "Nothing was changed" });
+    await fault.waitFor();
+    const { y = 0, height = 0 } = (await fault.boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
+    await page.context().setOffline(false);
     await press(page, "Discard the changes");
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Settings shop");
   });

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { isPasswordRequired } from "../api/password-question.ts";
 import { toFault } from "../api/to-fault.ts";
@@ -5,20 +6,27 @@ import { ActionButton } from "./action-button.tsx";
 import { Notice } from "./notice.tsx";
 import { useFaultText } from "./use-fault-text.ts";
 
+interface FaultNoticeProps {
+  error: unknown;
+  /** For what could not be read. Without it the notice belongs to an act, and moves into view. */
+  onRetry?: () => void;
+}
+
 /** A failed request in the words of the gateway, with its number for the log. */
-export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
   const t = useTranslations();
   const textOf = useFaultText();
+  const place = useInView(onRetry === undefined ? error : undefined);
   if (error === null || error === undefined) return null;
   const { requestId } = toFault(error);
   if (isPasswordRequired(error))
     return (
-      <Notice tone="note" isUrgent>
+      <Notice ref={place} tone="note" isUrgent>
         <p>{t("shell.passwordMissing")}</p>
       </Notice>
     );
   return (
-    <Notice tone="stop" isUrgent>
+    <Notice ref={place} tone="stop" isUrgent>
       <p>{textOf(error)}</p>
       {requestId && <p className="code">{t("common.requestId", { id: requestId })}</p>}
       {onRetry && (
@@ -28,4 +36,13 @@ export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: () =
       )}
     </Notice>
   );
+}
+
+/** The button of a long form may be far from the notice. */
+function useInView(error: unknown) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
+  return place;
 }

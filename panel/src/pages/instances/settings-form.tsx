@@ -29,8 +29,8 @@ export function SettingsForm({ row }: { row: Instance }) {
       <ReceivingPart {...part} />
       <SendingPart {...part} />
       <KeepingPart {...part} />
-      {Object.keys(faults).length === 0 && <FaultNotice error={save.error} />}
       <div className="save-bar" data-changed={isChanged ? "" : undefined}>
+        {Object.keys(faults).length === 0 && <FaultNotice error={save.error} />}
         <ActionButton kind="main" type="submit" isDisabled={!isChanged} isPending={save.isPending}>
           {t("save")}
         </ActionButton>
