@@ -344,7 +344,19 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.getByText("The line was dropped.").waitFor();
     await page.getByRole("button", { name: "Ban the number" }).click();
     await page.getByRole("button", { name: "Ban it" }).click();
-    await page.getByText("The instance is not connected. The gateway keeps").waitFor();
+    await page.getByText("Nothing can be sent before a phone is linked").waitFor();
+    await field(page).fill("Still there?");
+    await field(page).press("Enter");
+    expect(await field(page).inputValue()).toBe("Still there?");
+    expect(await page.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
+    await act(page, "I am", "React with 👍");
+    await page.getByText("The instance is not connected, so this was not done.").waitFor();
+    await page.keyboard.press("Escape");
+    await page
+      .getByRole("region", { name: "Write a message" })
+      .getByRole("link", { name: "Link the phone" })
+      .click();
+    await page.waitForURL(/\/link$/);
   });
 
   test("takes a quick reply by its name, and reads who wrote what in a group", async () => {

@@ -6,7 +6,7 @@ export interface Fault {
   /** The words of the gateway; undefined: the panel has its own. */
   message: string | undefined;
   /** The panel's own words, in `connection`. */
-  text: "unreachable" | "offlineRefused" | undefined;
+  text: "unreachable" | "offlineRefused" | "notConnected" | undefined;
   requestId: string | undefined;
   /** Messages by field of the request. */
   fields: Record<string, string>;
@@ -16,6 +16,8 @@ export interface Fault {
 export function toFault(error: unknown): Fault {
   if (error instanceof OfflineError) return ownFault("offlineRefused");
   if (!(error instanceof WaygateError)) return ownFault("unreachable");
+  if (error.code === "INSTANCE_NOT_CONNECTED")
+    return { ...ownFault("notConnected"), requestId: error.request_id };
   const { message, request_id: requestId, details } = error;
   return { message, text: undefined, requestId, fields: readFields(details) };
 }

@@ -3,6 +3,7 @@ import { useTranslations } from "use-intl";
 import { isPasswordRequired } from "../api/password-question.ts";
 import { toFault } from "../api/to-fault.ts";
 import { ActionButton } from "./action-button.tsx";
+import { LinkRemedy } from "./link-remedy.tsx";
 import { Notice } from "./notice.tsx";
 import { useFaultText } from "./use-fault-text.ts";
 
@@ -29,6 +30,7 @@ export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
     <Notice ref={place} tone="stop" isUrgent>
       <p>{textOf(error)}</p>
       {requestId && <p className="code">{t("common.requestId", { id: requestId })}</p>}
+      <LinkRemedy error={error} />
       {onRetry && (
         <div className="buttons">
           <ActionButton onPress={onRetry}>{t("common.retry")}</ActionButton>

@@ -11,8 +11,10 @@ import {
 } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type InstanceState } from "../../api/gateway.ts";
-import { ActionButton } from "../../components/action-button.tsx";
+import { isLinked } from "../../api/is-linked.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/notice.tsx";
 import type { Chat, Message } from "./conversation-queries.ts";
 import { DraftFile } from "./draft-file.tsx";
 import { summarise } from "./kinds/kinds.ts";
@@ -47,9 +49,10 @@ const drafts = new Map<string, string>();
 
 export function Composer(props: ComposerProps) {
   const t = useTranslations("conversations.compose");
-  const { state, target, file, onTarget, onFile, onSend } = props;
+  const { chat, state, target, file, onTarget, onFile, onSend } = props;
   const [isOpen, setOpen] = useState(false);
   const { field, text, type, write, replies, edit, send, press, paste } = useComposer(props);
+  const mayBeSent = isLinked(state);
   const words = file ? t("caption") : t("text");
   const leave = () => {
     onTarget(undefined);
@@ -60,11 +63,16 @@ export function Composer(props: ComposerProps) {
       <FaultNotice error={edit.error} />
       {target && <TargetBar target={target} onEnd={leave} />}
       {file && <DraftFile file={file} onRemove={() => onFile(undefined)} />}
-      {!state.connected && <p className="hint">{t("notConnected")}</p>}
+      <ConnectionHint id={chat.instance_id} state={state} />
       <QuickReplyList replies={replies} />
-      <Suspense>{isOpen && <Attachments onFile={onFile} onSend={onSend} />}</Suspense>
+      <Suspense>{isOpen && mayBeSent && <Attachments onFile={onFile} onSend={onSend} />}</Suspense>
       <div className="composer-row">
-        <ActionButton aria-expanded={isOpen} aria-label={t("attach")} onPress={() => setOpen(!isOpen)}>
+        <ActionButton
+          aria-expanded={isOpen}
+          aria-label={t("attach")}
+          isDisabled={!mayBeSent}
+          onPress={() => setOpen(!isOpen)}
+        >
           +
         </ActionButton>
         <textarea
@@ -79,12 +87,29 @@ export function Composer(props: ComposerProps) {
           onKeyDown={press}
           onPaste={paste}
         />
-        <ActionButton kind="main" isPending={edit.isPending} onPress={send}>
+        <ActionButton kind="main" isDisabled={!mayBeSent} isPending={edit.isPending} onPress={send}>
           {target?.kind === "edit" ? t("saveEdit") : t("send")}
         </ActionButton>
       </div>
       <p className="hint composer-hint">{t("keys")}</p>
     </section>
+  );
+}
+
+/** What becomes of a message while the instance is not connected. */
+function ConnectionHint({ id, state }: { id: number; state: InstanceState }) {
+  const t = useTranslations();
+  if (state.connected) return null;
+  if (isLinked(state)) return <p className="hint">{t("conversations.compose.notConnected")}</p>;
+  return (
+    <Notice tone="wait">
+      <p>{t("conversations.compose.notLinked")}</p>
+      <div className="buttons">
+        <LinkButton to="/instances/$id/link" params={{ id }}>
+          {t("connection.toLink")}
+        </LinkButton>
+      </div>
+    </Notice>
   );
 }
 
@@ -98,7 +123,7 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
   useTargetFocus(target, field, setText);
   const send = () => {
     const words = text.trim();
-    if (words === "" && !file) return;
+    if ((words === "" && !file) || !isLinked(state)) return;
     if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: words });
     onSend(file ? withFile(file, words) : { shown: words, post: postText(words) });
     typing.stop();

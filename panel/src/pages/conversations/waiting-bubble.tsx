@@ -1,5 +1,6 @@
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
+import { LinkRemedy } from "../../components/link-remedy.tsx";
 import { useFaultText } from "../../components/use-fault-text.ts";
 import { MessageStatus } from "./message-status.tsx";
 import { MessageText } from "./message-text.tsx";
@@ -27,6 +28,7 @@ export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps)
         <div className="message-fault" role="alert">
           <p>{textOf(entry.error)}</p>
           <div className="buttons">
+            <LinkRemedy error={entry.error} />
             <ActionButton onPress={() => onRetry(entry)}>{t("thread.tryAgain")}</ActionButton>
             <ActionButton kind="bare" onPress={() => onDiscard(entry)}>
               {t("thread.discard")}

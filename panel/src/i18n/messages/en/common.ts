@@ -32,6 +32,8 @@ export const common = {
   },
   connection: {
     offline: "You are offline. What you see may be out of date.",
+    notConnected: "The instance is not connected, so this was not done. Link its phone, then try again.",
+    toLink: "Link the phone",
     offlineRefused:
       "You are offline. Nothing was changed, and nothing is done later by itself. Try again when you are online.",
     offlineLoading: "You are offline. This loads when the connection is back.",

@@ -129,6 +129,8 @@ export const conversations = {
       keys: "Enter sends, Shift and Enter begin a new line, / lists the quick replies.",
       notConnected:
         "The instance is not connected. The gateway keeps the message and sends it after the connection is back.",
+      notLinked:
+        "Nothing can be sent before a phone is linked with the instance. What you have written stays here.",
       quickReplies: "Quick replies",
       withFile: "with a file",
       location: "Location",

@@ -32,6 +32,8 @@ export const common = {
   },
   connection: {
     offline: "No tienes conexión. Lo que ves puede estar desactualizado.",
+    notConnected: "La instancia no está conectada, así que esto no se hizo. Vincula su teléfono y reintenta.",
+    toLink: "Vincular el teléfono",
     offlineRefused:
       "No tienes conexión. No se cambió nada, y nada se hará después por sí solo. Reintenta cuando vuelva la conexión.",
     offlineLoading: "No tienes conexión. Esto se carga cuando vuelva la conexión.",

@@ -130,6 +130,8 @@ export const conversations = {
       keys: "Enter envía, Mayús y Enter empiezan otra línea, / muestra las respuestas rápidas.",
       notConnected:
         "La instancia no está conectada. El gateway guarda el mensaje y lo envía cuando vuelva la conexión.",
+      notLinked:
+        "No se puede enviar nada hasta que vincules un teléfono con la instancia. Lo que escribiste se queda aquí.",
       quickReplies: "Respuestas rápidas",
       withFile: "con archivo",
       location: "Ubicación",

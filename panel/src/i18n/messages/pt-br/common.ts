@@ -32,6 +32,9 @@ export const common = {
   },
   connection: {
     offline: "Você está sem conexão. O que aparece aqui pode estar desatualizado.",
+    notConnected:
+      "A instância não está conectada, então isto não foi feito. Vincule o telefone dela e tente de novo.",
+    toLink: "Vincular o telefone",
     offlineRefused:
       "Você está sem conexão. Nada foi alterado, e nada será feito depois sozinho. Tente de novo quando a conexão voltar.",
     offlineLoading: "Você está sem conexão. Isto carrega quando a conexão voltar.",

@@ -130,6 +130,8 @@ export const conversations = {
       keys: "Enter envia, Shift e Enter começam outra linha, / lista as respostas rápidas.",
       notConnected:
         "A instância não está conectada. O gateway guarda a mensagem e a envia quando a conexão voltar.",
+      notLinked:
+        "Nada pode ser enviado antes de vincular um telefone à instância. O que você escreveu fica aqui.",
       quickReplies: "Respostas rápidas",
       withFile: "com arquivo",
       location: "Localização",
