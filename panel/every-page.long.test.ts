@@ -1,15 +1,29 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { OWNER, PASSWORD } from "../test/sign-in.ts";
 import { ROOT } from "../test/source-files.ts";
 
-const PERSON = "5511987651234";
 /** Before a sign-in: the stories of the entry open them. */
 const ENTRY = ["/panel", "/sign-in", "/welcome"];
+const NAMES = {
+  instance: "Front desk",
+  webhook: "Orders",
+  contact: "Bruno",
+  campaign: "May",
+  account: "Bakery",
+};
+/** No word of them fits into the window of a phone. */
+const LONG_NAMES = {
+  instance: `Instance${"N".repeat(70)}`,
+  webhook: `Webhook${"N".repeat(55)}`,
+  contact: `Contact${"W".repeat(90)}`,
+  campaign: `Campaign${"M".repeat(90)}`,
+  account: `Account${"N".repeat(60)}`,
+};
 const NOT_FOUND = ["There is no such page", "Esta página não existe", "Esta página no existe"];
 
 describeInBrowser("every page of the panel", () => {
@@ -19,40 +33,40 @@ describeInBrowser("every page of the panel", () => {
 
   beforeAll(async () => {
     story = await startPanelStory({ WAYGATE_RETRY_SCHEDULE: "1h" });
-    values = await fill();
+    values = await fill(NAMES, "551198765");
   });
   afterAll(() => story?.close());
 
-  /** Something of every kind, so that no page is empty. */
-  async function fill(): Promise<Record<string, string>> {
+  /** Something of every kind, so that no page is empty. The numbers begin with `numbers`. */
+  async function fill(names: typeof NAMES, numbers: string): Promise<Record<string, string>> {
     const { owner, connectInstance } = story.gateway;
-    const { id, client } = await connectInstance({ name: "Front desk" });
+    const { id, client } = await connectInstance({ name: names.instance });
     await story.gateway.createInstance({ name: "Kitchen" });
     const input = {
       id,
-      name: "Orders",
+      name: names.webhook,
       url: "http://127.0.0.1:9/orders",
       events: ["message.received"] as const,
     };
     const { data: webhook } = await client.createWebhook({ ...input, events: [...input.events] });
     for (const text of ["Good morning", "Are you open today?"])
-      await client.sandboxReceive({ id, from: PERSON, push_name: "Carla", text });
-    await client.sendText({ id, number: PERSON, text: "Until six o'clock." });
+      await client.sandboxReceive({ id, from: `${numbers}1234`, push_name: names.contact, text });
+    await client.sendText({ id, number: `${numbers}1234`, text: "Until six o'clock." });
     await waitUntil(async () => (await client.listDeliveryLogs({ id })).data.length > 0);
     const [attempt] = (await client.listDeliveryLogs({ id })).data;
     const [chat] = (await client.listChats({ id })).data;
-    const { data: lead } = await owner.createLead({ name: "Bruno", phone: "5511987651235" });
+    const { data: lead } = await owner.createLead({ name: names.contact, phone: `${numbers}1235` });
     await owner.addLeadNote({ id: lead.id, note: "Prefers the afternoon." });
     await owner.saveQuickReply({ shortcut: "hours", content: "We are open until six o'clock." });
     const { data: campaign } = await owner.createCampaign({
-      name: "May",
+      name: names.campaign,
       instance_id: id,
       message_template: "Hello",
     });
-    await owner.addRecipients({ id: campaign.id, numbers: ["5511987651236", "5511987651237"] });
+    await owner.addRecipients({ id: campaign.id, numbers: [`${numbers}1236`, `${numbers}1237`] });
     const { data: account } = await owner.createAccount({
-      name: "Bakery",
-      email: "boss@bakery.example",
+      name: names.account,
+      email: `${numbers}@example.com`,
       password: PASSWORD,
     });
     const [plan] = (await owner.listPlans()).data;
@@ -81,7 +95,7 @@ describeInBrowser("every page of the panel", () => {
     await page.locator("input[name=email]").fill(OWNER.email);
     await page.locator("input[name=password]").fill(OWNER.password);
     await page.keyboard.press("Enter");
-    await page.locator("h1").waitFor();
+    await page.locator(".frame h1").waitFor();
   }
 
   /** Without a new load, which would ask for the sign-in again. */
@@ -137,4 +151,57 @@ describeInBrowser("every page of the panel", () => {
     },
     900_000,
   );
+
+  describe("with names that are one long word", () => {
+    let shortValues: typeof values;
+    beforeAll(async () => {
+      shortValues = values;
+      values = await fill(LONG_NAMES, "551198764");
+    });
+    afterAll(() => {
+      values = shortValues;
+    });
+
+    test.each([
+      ["a phone", PHONE],
+      ["a desktop", DESKTOP],
+    ])(
+      "keeps its text in the window and the boxes of %s",
+      async (_, viewport) => {
+        const page = await story.openPage(viewport);
+        await signIn(page);
+        await visitEach(page, (path) => expectFit(page, path));
+        await visit(page, values["/campaigns/$id"] ?? "");
+        await story.press(page, "Start");
+        await page.getByRole("alertdialog").waitFor();
+        await expectFit(page, "the dialog that starts a campaign");
+      },
+      900_000,
+    );
+  });
 });
+
+async function expectFit(page: Page, name: string): Promise<void> {
+  const outside = await page.evaluate<string[]>(FIND_TEXT_OUTSIDE);
+  expect.soft(outside, name).toEqual([]);
+}
+
+/** Texts that leave the box around them or the window; what its box cuts off or scrolls is left out. */
+const FIND_TEXT_OUTSIDE = `(() => {
+  const texts = document.createTreeWalker(document.querySelector("#root"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const element = text.parentElement;
+    if (element.closest("svg, .unseen, select")) continue;
+    let box = element;
+    while (box && getComputedStyle(box).overflowX === "visible" && !box.matches(".plate, .row, .watched, .alert, .dialog"))
+      box = box.parentElement;
+    if (box && getComputedStyle(box).overflowX !== "visible") continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const edge = Math.min(innerWidth, box ? box.getBoundingClientRect().right : innerWidth);
+    if (range.getBoundingClientRect().right > edge + 1) found.push(text.data.slice(0, 60));
+  }
+  const wide = document.documentElement.scrollWidth;
+  return wide > innerWidth ? [...found, "the page is " + wide + " px wide"] : found;
+})()`;
