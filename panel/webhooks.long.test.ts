@@ -123,6 +123,11 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByText("All 3 events have arrived.").waitFor();
     await page.getByText("Working", { exact: true }).waitFor();
     await look(page, "webhook-recovered");
+    const latency = page.getByRole("figure", { name: /Time to answer/ });
+    await latency.getByText("Show as a table").click();
+    const cells = (await latency.locator("td").allTextContents()).slice(0, 4);
+    expect(cells).toEqual(["—", "—", "—", "—"]);
+    expect(await latency.locator("circle").count()).toBe(2);
     await page.getByLabel("Time", { exact: true }).selectOption("week");
     await expect.poll(() => page.url(), PATIENTLY).toContain("period=week");
   });

@@ -1,7 +1,7 @@
 import { AxisBottom, AxisLeft } from "@visx/axis";
 import { scaleBand, scaleLinear } from "@visx/scale";
 import { Bar, LinePath } from "@visx/shape";
-import { useId } from "react";
+import { Fragment, useId } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { useWidth } from "./use-width.ts";
 
@@ -12,8 +12,8 @@ export interface Series {
   key: string;
   label: string;
   tone: SeriesTone;
-  /** One for each time. */
-  values: readonly number[];
+  /** One for each time; null: there is none, which lines show as a gap. */
+  values: readonly (number | null)[];
 }
 
 interface TimePlotProps {
@@ -141,17 +141,35 @@ function Bars({ keys, series, x, y }: MarksProps) {
   });
 }
 
+/** A value between two gaps has no line, so it is a dot. */
 function Lines({ keys, series, x, y }: MarksProps) {
   const middle = x.bandwidth() / 2;
   return series.map(({ key, tone, values }) => (
-    <LinePath
-      key={key}
-      data-series={tone}
-      className="plot-path"
-      data={keys.map((time, at) => ({ time, value: values[at] ?? 0 }))}
-      x={({ time }) => (x(time) ?? 0) + middle}
-      y={({ value }) => y(value)}
-    />
+    <Fragment key={key}>
+      <LinePath
+        data-series={tone}
+        className="plot-path"
+        data={keys.map((time, at) => ({ time, value: values[at] ?? null }))}
+        defined={({ value }) => value !== null}
+        x={({ time }) => (x(time) ?? 0) + middle}
+        y={({ value }) => y(value ?? 0)}
+      />
+      {keys.map((time, at) => {
+        const value = values[at] ?? null;
+        if (value === null || (values[at - 1] ?? null) !== null || (values[at + 1] ?? null) !== null)
+          return null;
+        return (
+          <circle
+            key={time}
+            data-series={tone}
+            className="plot-bar"
+            cx={(x(time) ?? 0) + middle}
+            cy={y(value)}
+            r={3}
+          />
+        );
+      })}
+    </Fragment>
   ));
 }
 
@@ -159,7 +177,8 @@ function Lines({ keys, series, x, y }: MarksProps) {
 function PlotTable({ times, series, step = "hour", format }: Omit<TimePlotProps, "title" | "kind">) {
   const t = useTranslations("common");
   const formatter = useFormatter();
-  const write = (value: number) => (format ? format(value) : formatter.number(value));
+  const write = (value: number | null | undefined) =>
+    value === null || value === undefined ? "—" : (format ?? ((one: number) => formatter.number(one)))(value);
   return (
     <details className="plot-table">
       <summary>{t("asTable")}</summary>
@@ -180,7 +199,7 @@ function PlotTable({ times, series, step = "hour", format }: Omit<TimePlotProps,
               <tr key={time.getTime()}>
                 <th scope="row">{formatter.dateTime(time, step === "hour" ? { ...DAY, ...HOUR } : DAY)}</th>
                 {series.map(({ key, values }) => (
-                  <td key={key}>{write(values[at] ?? 0)}</td>
+                  <td key={key}>{write(values[at])}</td>
                 ))}
               </tr>
             ))}

@@ -49,13 +49,14 @@ function Plots({ figures, period }: { figures: Figures; period: "day" | "week" }
   const times = steps.map(({ at }) => new Date(at));
   const step = period === "day" ? "hour" : "day";
   const duration = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${format.number(ms / 1_000)} s`);
+  const durationIfAny = (ms: number | null) => (ms === null ? "—" : duration(ms));
   const rate = total.succeeded / (total.succeeded + total.failed);
   const facts = {
     rate: format.number(rate, { style: "percent", maximumFractionDigits: 1 }),
     succeeded: format.number(total.succeeded),
     failed: format.number(total.failed),
-    median: duration(total.median_ms ?? 0),
-    p95: duration(total.p95_ms ?? 0),
+    median: durationIfAny(total.median_ms),
+    p95: durationIfAny(total.p95_ms),
   };
   return (
     <>
@@ -85,8 +86,8 @@ function Plots({ figures, period }: { figures: Figures; period: "day" | "week" }
           step={step}
           format={duration}
           series={[
-            { key: "p50", label: t("median"), tone: "first", values: steps.map((one) => one.median_ms ?? 0) },
-            { key: "p95", label: t("p95"), tone: "second", values: steps.map((one) => one.p95_ms ?? 0) },
+            { key: "p50", label: t("median"), tone: "first", values: steps.map((one) => one.median_ms) },
+            { key: "p95", label: t("p95"), tone: "second", values: steps.map((one) => one.p95_ms) },
           ]}
         />
       </div>
