@@ -53,6 +53,16 @@ describeInBrowser("the contacts of the panel", () => {
     await press(page, /^Begin with/);
     await page.getByRole("region", { name: "Talking" }).waitFor();
     await look(page, "board");
+    const { lead_stages } = (await story.gateway.owner.getAccount({})).data.settings;
+    expect(lead_stages).toContain("Talking");
+    const other = await openPage();
+    await openAt(other, "crm/board");
+    await other.getByRole("region", { name: "Talking" }).waitFor();
+    await other.getByRole("button", { name: "Remove this stage: Talking" }).click();
+    await other.getByRole("region", { name: "Talking" }).waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("region", { name: "No stage" }).waitFor();
+    expect(await page.getByRole("region", { name: "Talking" }).count()).toBe(0);
   });
 
   test("a contact moves on the board by drag, by keyboard and by its list, and a move can be undone", async () => {

@@ -30,12 +30,13 @@ const user = named(
 export const DEFAULT_ACCOUNT_SETTINGS = {
   auto_create_leads: false,
   keys_manage_instances: true,
+  lead_stages: [],
   message_retention_days: null,
   campaign_retention_days: null,
   lead_retention_days: null,
   event_retention_days: null,
   log_retention_days: null,
-} as const satisfies z.output<typeof accountSettings>;
+} satisfies z.output<typeof accountSettings>;
 
 export const accountSettings = named(
   "AccountSettings",
@@ -48,6 +49,11 @@ export const accountSettings = named(
       .describe(
         "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
       ),
+    lead_stages: z
+      .array(trimmedText(64).min(1))
+      .max(50)
+      .refine((names) => new Set(names).size === names.length, "names a stage twice")
+      .describe("Stages of the board of leads, in order; stages of leads that are not listed follow."),
     message_retention_days: retentionDays.describe(
       "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
     ),
@@ -272,6 +278,7 @@ export const accountsContract = {
     aliases: {
       "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
+      "settings.lead_stages": ["settings.leadStages"],
       "settings.message_retention_days": ["settings.messageRetentionDays"],
       "settings.campaign_retention_days": ["settings.campaignRetentionDays"],
       "settings.lead_retention_days": ["settings.leadRetentionDays"],

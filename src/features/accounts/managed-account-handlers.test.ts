@@ -173,6 +173,17 @@ describe("the user's own account", () => {
       settings: { auto_create_leads: true },
     });
   });
+
+  it("keep the stages of their board in order, each of them once", async () => {
+    const { client } = await makeAccount(test.owner);
+    expect((await client.getAccount()).data.settings.lead_stages).toEqual([]);
+    const stages = ["Won", "Talking"];
+    await client.updateAccount({ settings: { lead_stages: stages } });
+    await client.updateAccount({ settings: { auto_create_leads: true } });
+    expect((await client.getAccount()).data.settings.lead_stages).toEqual(stages);
+    const refused = client.updateAccount({ settings: { lead_stages: ["Won", " Won "] } });
+    await expect(refused).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
 });
 
 describe("accounts", () => {

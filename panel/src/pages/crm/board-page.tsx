@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -14,13 +15,13 @@ import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
-import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries.ts";
+import { boardQuery, type Lead, MOST_ON_BOARD } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import type { LeadFilter } from "./lead-filters.ts";
 import { nameOf } from "./name-of.ts";
 import { StageColumn } from "./stage-column.tsx";
-import { readStages, saveStages } from "./stages.ts";
+import { useStages } from "./use-stages.ts";
 
 export function BoardPage() {
   const t = useTranslations("crm");
@@ -29,10 +30,11 @@ export function BoardPage() {
   const { data, error, isPending, refetch } = useQuery(boardQuery(filter));
   const board = useStages(data?.leads);
   const move = useMove(filter);
+  const mayManage = useAccess().may("admin");
   return (
     <>
       <PageHead title={t("title")} lead={t("boardLead")}>
-        <AddStage stages={board.stages} onAdd={board.add} />
+        {mayManage && <AddStage stages={board.stages} change={board.change} onAdd={board.add} />}
         <LeadDialog kind="main" />
       </PageHead>
       <ContactsTabs />
@@ -42,14 +44,16 @@ export function BoardPage() {
         onChange={(search) => void navigate({ to: "/crm/board", search, replace: true })}
       />
       {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      <FaultNotice error={move.error} />
+      <FaultNotice error={move.error ?? board.change.error} />
       {isPending && <LoadingState />}
       {data?.isCut && (
         <Notice tone="wait">
           <p>{t("boardCut", { max: MOST_ON_BOARD })}</p>
         </Notice>
       )}
-      {data && board.stages.length === 0 && <FirstStages onChoose={board.add} />}
+      {data && !board.isPending && board.stages.length === 0 && (
+        <FirstStages mayManage={mayManage} isPending={board.change.isPending} onChoose={board.add} />
+      )}
       {data && (
         <div className="board">
           {["", ...board.stages].map((stage) => (
@@ -60,34 +64,13 @@ export function BoardPage() {
               leads={data.leads.filter(({ kanban_status }) => (kanban_status ?? "") === stage)}
               onMove={(lead, to) => move.mutate({ lead, to })}
               onFind={(id) => data.leads.find((lead) => lead.id === id)}
-              onRemove={board.remove}
+              onRemove={mayManage ? board.remove : undefined}
             />
           ))}
         </div>
       )}
     </>
   );
-}
-
-/** The stages in the order of this browser, then those that leads have besides. */
-function useStages(leads: readonly Lead[] = []) {
-  const labels = useQuery(labelsQuery);
-  const [own, setOwn] = useState(readStages);
-  const used = [
-    ...(labels.data?.stages ?? []).map(({ name }) => name),
-    ...leads.map((lead) => lead.kanban_status),
-  ];
-  const others = used.filter((name) => name !== null && !own.includes(name)).sort();
-  const keep = (next: readonly string[]) => {
-    saveStages(next);
-    setOwn(next);
-  };
-  const stages = [...new Set([...own, ...others])].filter((name): name is string => name !== null);
-  return {
-    stages,
-    add: (names: readonly string[]) => keep([...new Set([...stages, ...names])]),
-    remove: (name: string) => keep(own.filter((one) => one !== name)),
-  };
 }
 
 /** Moves a lead at once, and takes it back if the gateway refuses. */
@@ -119,41 +102,57 @@ function useMove(filter: LeadFilter) {
   return move;
 }
 
-function AddStage({ stages, onAdd }: { stages: readonly string[]; onAdd(names: readonly string[]): void }) {
+interface AddStageProps {
+  stages: readonly string[];
+  change: ReturnType<typeof useStages>["change"];
+  onAdd(names: readonly string[]): Promise<unknown>;
+}
+
+function AddStage({ stages, change, onAdd }: AddStageProps) {
   const t = useTranslations("crm");
-  const [fault, setFault] = useState<Error | null>(null);
+  const [isKnown, setKnown] = useState(false);
+  const reset = () => {
+    setKnown(false);
+    change.reset();
+  };
   const add = async ({ stage = "" }: Partial<Record<string, string>>) => {
     const name = stage.trim();
-    if (stages.includes(name)) {
-      setFault(new Error("known"));
-      throw new Error("known");
-    }
-    onAdd([name]);
+    setKnown(stages.includes(name));
+    if (stages.includes(name)) throw new Error("known");
+    await onAdd([name]);
   };
   return (
     <FormDialog
       label={t("addStage")}
       title={t("addStage")}
       submitLabel={t("addStage")}
-      mutation={{ isPending: false, error: null, reset: () => setFault(null) }}
+      mutation={{ isPending: change.isPending, error: change.error, reset }}
       onSubmit={add}
     >
       <FormField name="stage" label={t("stageName")} hint={t("stageHint")} maxLength={64} />
-      {fault !== null && <p className="fault">{t("stageKnown")}</p>}
+      {isKnown && <p className="fault">{t("stageKnown")}</p>}
     </FormDialog>
   );
 }
 
 const STARTERS = ["first", "talking", "offer", "won"] as const;
 
-function FirstStages({ onChoose }: { onChoose(names: readonly string[]): void }) {
+interface FirstStagesProps {
+  mayManage: boolean;
+  isPending: boolean;
+  onChoose(names: readonly string[]): void;
+}
+
+function FirstStages({ mayManage, isPending, onChoose }: FirstStagesProps) {
   const t = useTranslations("crm");
   const names = STARTERS.map((name) => t(`starter.${name}`));
   return (
     <Blank title={t("noStages")} help={t("noStagesHelp")}>
-      <ActionButton kind="main" onPress={() => onChoose(names)}>
-        {t("useStarters", { names: names.join(", ") })}
-      </ActionButton>
+      {mayManage && (
+        <ActionButton kind="main" isPending={isPending} onPress={() => onChoose(names)}>
+          {t("useStarters", { names: names.join(", ") })}
+        </ActionButton>
+      )}
     </Blank>
   );
 }

@@ -25,7 +25,8 @@ interface StageColumnProps {
   leads: readonly Lead[];
   onMove(lead: Lead, stage: string): void;
   onFind(id: number): Lead | undefined;
-  onRemove(stage: string): void;
+  /** Undefined: this user may not change the stages. */
+  onRemove: ((stage: string) => void) | undefined;
 }
 
 /** A stage with its leads. Each can be dragged, also with the keyboard, or moved by its list. */
@@ -74,7 +75,7 @@ export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove }: 
           {t("showMoreCards")}
         </ActionButton>
       )}
-      {leads.length === 0 && stage !== "" && (
+      {leads.length === 0 && stage !== "" && onRemove && (
         <ActionButton
           kind="bare"
           aria-label={`${t("removeStage")}: ${stage}`}

@@ -61,7 +61,7 @@ export const crm = {
     boardCut: "The board shows the latest {max, number} contacts. Use the filters to see others.",
     addStage: "Add a stage",
     stageName: "Name of the stage",
-    stageHint: "An empty stage is kept in this browser. It is shared once a contact is in it.",
+    stageHint: "Everyone in the account sees the stages, in this order.",
     stageKnown: "There is such a stage already.",
     removeStage: "Remove this stage",
     noStages: "No stage yet",

@@ -61,7 +61,7 @@ export const crm = {
     boardCut: "El tablero muestra los {max, number} contactos más recientes. Usa los filtros para ver otros.",
     addStage: "Añadir una etapa",
     stageName: "Nombre de la etapa",
-    stageHint: "Una etapa vacía queda en este navegador. Es de todos cuando tiene un contacto.",
+    stageHint: "Todos los usuarios de la cuenta ven las etapas, en este orden.",
     stageKnown: "Esa etapa ya existe.",
     removeStage: "Quitar esta etapa",
     noStages: "Aún no hay etapas",

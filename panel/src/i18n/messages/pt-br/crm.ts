@@ -61,7 +61,7 @@ export const crm = {
     boardCut: "O quadro mostra os {max, number} contatos mais recentes. Use os filtros para ver outros.",
     addStage: "Criar uma etapa",
     stageName: "Nome da etapa",
-    stageHint: "Uma etapa vazia fica neste navegador. Ela é de todos quando tem um contato.",
+    stageHint: "Todos os usuários da conta veem as etapas, nesta ordem.",
     stageKnown: "Esta etapa já existe.",
     removeStage: "Remover esta etapa",
     noStages: "Nenhuma etapa ainda",
