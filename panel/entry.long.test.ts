@@ -161,6 +161,20 @@ describeInBrowser("the way into the panel", () => {
     await heading(page, "Sign in");
   });
 
+  test("after the session has ended, a new sign-in leads back to the page with its filters", async () => {
+    const { url, openPage, signIn, heading, press } = story;
+    const page = await openPage(DESKTOP);
+    await signIn(page);
+    await heading(page, HOME);
+    await page.context().clearCookies();
+    await page.goto(`${url}crm?search=Ana&stage=Novo`, { waitUntil: "load" });
+    await heading(page, "Sign in");
+    await page.getByLabel("E-mail").fill(OWNER.email);
+    await page.getByLabel("Password").fill(OWNER.password);
+    await press(page, "Sign in");
+    await page.waitForURL("**/panel/crm?search=Ana&stage=Novo");
+  });
+
   test("another site can neither use the session nor show the panel in a frame", async () => {
     const { url, openPage, signIn, heading } = story;
     const page = await openPage(DESKTOP);

@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
+import { toSignInSearch } from "../api/own-path.ts";
 import { isSignedOut, sessionQuery } from "../api/queries.ts";
 import { Toasts } from "../components/toasts.tsx";
 import { AppShell } from "./app-shell.tsx";
@@ -27,8 +28,7 @@ export const shellRoute = createRoute({
       await queries.ensureQueryData(sessionQuery);
     } catch (error) {
       if (!isSignedOut(error)) throw error;
-      const to = location.pathname === "/" ? undefined : location.pathname;
-      throw redirect({ to: "/sign-in", search: to === undefined ? {} : { to } });
+      throw redirect({ to: "/sign-in", search: toSignInSearch(location.href) });
     }
   },
 });

@@ -59,7 +59,7 @@ function useSignIn() {
     onSuccess: async ({ data: { account, user } }) => {
       queries.clear();
       queries.setQueryData(sessionQuery.queryKey, { account, user });
-      await navigate({ to: (to ?? "/") as "/" });
+      await navigate({ href: to ?? "/" });
     },
   });
 }
