@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
 import { startHttpProxy } from "../test/proxy-server.ts";
+import { OWNER } from "../test/sign-in.ts";
 
 describeInBrowser("the instances of the panel", () => {
   let story: PanelStory;
@@ -96,6 +97,38 @@ describeInBrowser("the instances of the panel", () => {
     await page.context().setOffline(false);
     await press(page, "Discard the changes");
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Settings shop");
+  });
+
+  test("after the session has ended, a sign-in over the page keeps the form, and its act goes on", async () => {
+    const { gateway, openPage, look, press, heading, url } = story;
+    const { id } = await gateway.connectInstance({ name: "Long open" });
+    const page = await openPage();
+    await openInstance(page, "Long open");
+    await openTab(page, "Settings");
+    await page.getByLabel("Name", { exact: true }).fill("Still typed");
+    await page.context().clearCookies();
+    await press(page, "Save the settings");
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    await dialog.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    expect(await dialog.getByLabel("E-mail").inputValue()).toBe(OWNER.email);
+    await look(page, "session-ended");
+    await dialog.getByLabel("Password").fill("not the password");
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await dialog.getByText("The e-mail or the password is wrong.").waitFor();
+    await dialog.getByLabel("Password").fill(OWNER.password);
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The settings are saved.").waitFor();
+    expect((await gateway.owner.getInstance({ id })).data.name).toBe("Still typed");
+    await gateway.owner.updateInstance({ id, name: "By another program" });
+    await heading(page, "By another program");
+    await page.context().clearCookies();
+    await openTab(page, "Logs");
+    await dialog.getByRole("button", { name: "Use another sign-in" }).click();
+    await heading(page, "Sign in");
+    await page.getByLabel("E-mail").fill(OWNER.email);
+    await page.getByLabel("Password").fill(OWNER.password);
+    await press(page, "Sign in");
+    await page.waitForURL(`${url}instances/${id}/logs`);
   });
 
   test("a proxy is tried before it is used, in words", async () => {

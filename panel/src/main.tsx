@@ -11,7 +11,6 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { toSignInSearch } from "./api/own-path.ts";
 import { createQueryClient } from "./api/queries.ts";
 import { LanguageProvider } from "./i18n/language-provider.tsx";
 import { loadMessages } from "./i18n/locales.ts";
@@ -19,12 +18,7 @@ import { applyTheme, readLocale, readTheme } from "./preferences.ts";
 import { createPanelRouter } from "./shell/router.tsx";
 
 applyTheme(readTheme());
-const queries = createQueryClient(() => {
-  const { pathname, href } = router.state.location;
-  if (pathname === "/sign-in") return;
-  queries.clear();
-  void router.navigate({ to: "/sign-in", search: toSignInSearch(href) });
-});
+const queries = createQueryClient();
 const router = createPanelRouter(queries);
 const messages = await loadMessages(readLocale());
 

@@ -3,7 +3,8 @@ import { type ClientOptions, createMethods } from "../../../packages/client/src/
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
 import { reportingOffline } from "./offline-error.ts";
-import { askingForPassword } from "./password-question.ts";
+import { passwordQuestion } from "./password-question.ts";
+import { sessionQuestion } from "./session-question.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 
@@ -14,8 +15,19 @@ function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Prom
   return fetch(url, { ...init, headers, credentials: "same-origin" });
 }
 
+const methods = createMethods(routes, options);
+/** For the sign-in itself, which a question would wait for. */
+const unasking = methods as unknown as Client;
+
 /** The typed client: the panel's only way to the gateway. */
-export const gateway = askingForPassword(createMethods(routes, options)) as unknown as Client;
+export const gateway = passwordQuestion.asking(sessionQuestion.asking(methods)) as unknown as Client;
+
+/** A new sign-in, which is kept. */
+export async function signIn(input: { email: string; password: string }): Promise<Signed> {
+  const { token, account, user } = (await unasking.login(input)).data;
+  await keepSession(token);
+  return { account, user };
+}
 
 /**
  * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token
@@ -23,10 +35,10 @@ export const gateway = askingForPassword(createMethods(routes, options)) as unkn
  */
 export async function keepSession(token: string): Promise<void> {
   setToken(token);
-  await gateway.startSession();
+  await unasking.startSession();
   setToken(undefined);
   try {
-    await gateway.me();
+    await unasking.me();
   } catch (error) {
     setToken(token);
     if (!(error instanceof WaygateError) || error.status !== 401) throw error;

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { gateway, type InstanceStatus } from "./gateway.ts";
 
@@ -10,13 +10,8 @@ const RESTING_MS = 30_000;
 /** "always": without a network an act fails at once. Otherwise it would wait, and happen unasked later. */
 const MUTATIONS = { retry: false, networkMode: "always" } as const;
 
-export function createQueryClient(onSignedOut: () => void): QueryClient {
+export function createQueryClient(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({
-      onError: (error, query) => {
-        if (isSignedOut(error) && query.queryKey[0] !== "session") onSignedOut();
-      },
-    }),
     defaultOptions: { queries: { retry: shouldRetry, staleTime: 5_000 }, mutations: MUTATIONS },
   });
 }

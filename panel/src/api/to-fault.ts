@@ -1,12 +1,13 @@
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { OfflineError } from "./offline-error.ts";
+import { isSessionEnded } from "./session-question.ts";
 
 /** What the panel says of a failed request. */
 export interface Fault {
   /** The words of the gateway; undefined: the panel has its own. */
   message: string | undefined;
   /** The panel's own words, in `connection`. */
-  text: "unreachable" | "offlineRefused" | "notConnected" | undefined;
+  text: "unreachable" | "offlineRefused" | "notConnected" | "sessionEnded" | undefined;
   requestId: string | undefined;
   /** Messages by field of the request. */
   fields: Record<string, string>;
@@ -18,6 +19,7 @@ export function toFault(error: unknown): Fault {
   if (!(error instanceof WaygateError)) return ownFault("unreachable");
   if (error.code === "INSTANCE_NOT_CONNECTED")
     return { ...ownFault("notConnected"), requestId: error.request_id };
+  if (isSessionEnded(error)) return ownFault("sessionEnded");
   const { message, request_id: requestId, details } = error;
   return { message, text: undefined, requestId, fields: readFields(details) };
 }

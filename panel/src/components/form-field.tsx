@@ -19,6 +19,8 @@ interface FormFieldProps {
   isOptional?: boolean;
   isLong?: boolean;
   isReadOnly?: boolean;
+  /** The field has the focus as soon as it is shown. */
+  hasFocus?: boolean;
 }
 
 /** A labelled field; what is wrong with it appears below it and is read with it. */
@@ -29,13 +31,14 @@ export function FormField({
   isLong,
   isOptional,
   onInput,
+  hasFocus = false,
   ...field
 }: FormFieldProps) {
   const t = useTranslations("common");
   const shown = { placeholder, autoCapitalize: "none", spellCheck: isLong === true };
   const change = onInput && { onChange: onInput };
   return (
-    <TextField {...field} {...change} isRequired={!isOptional} className="field">
+    <TextField {...field} {...change} autoFocus={hasFocus} isRequired={!isOptional} className="field">
       <Label>{label}</Label>
       {isLong ? <TextArea {...shown} /> : <Input {...shown} />}
       {hint && (

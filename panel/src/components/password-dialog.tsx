@@ -4,15 +4,17 @@ import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-component
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { gateway } from "../api/gateway.ts";
-import { type PasswordQuestion, usePasswordQuestion } from "../api/password-question.ts";
+import { passwordQuestion } from "../api/password-question.ts";
+import type { Question } from "../api/question.ts";
 import { readForm } from "../api/read-form.ts";
+import { useQuestion } from "../api/use-question.ts";
 import { ActionButton } from "./action-button.tsx";
 import { FaultNotice } from "./fault-notice.tsx";
 import { FormField } from "./form-field.tsx";
 
 /** Asks for the password when a request needs it again. Once in the frame of all pages. */
 export function PasswordDialog() {
-  const question = usePasswordQuestion();
+  const question = useQuestion(passwordQuestion);
   const isOpen = question !== undefined;
   return (
     <ModalOverlay
@@ -28,7 +30,7 @@ export function PasswordDialog() {
 
 const NO_FAULTS: Record<string, string> = {};
 
-function PasswordForm({ question }: { question: PasswordQuestion }) {
+function PasswordForm({ question }: { question: Question }) {
   const t = useTranslations();
   const confirm = useMutation({
     mutationFn: (password: string) => gateway.confirmPassword({ password }),

@@ -8,6 +8,7 @@ import { accountQuery } from "../api/queries.ts";
 import { useAccess } from "../api/use-access.ts";
 import { BrandMark } from "../components/brand-mark.tsx";
 import { PasswordDialog } from "../components/password-dialog.tsx";
+import { SessionDialog } from "../components/session-dialog.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { NotAllowedPage } from "../pages/not-allowed-page.tsx";
 
@@ -33,6 +34,7 @@ export function AppShell() {
         </main>
       </div>
       <PasswordDialog />
+      <SessionDialog />
     </div>
   );
 }

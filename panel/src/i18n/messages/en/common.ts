@@ -38,6 +38,7 @@ export const common = {
       "You are offline. Nothing was changed, and nothing is done later by itself. Try again when you are online.",
     offlineLoading: "You are offline. This loads when the connection is back.",
     reconnecting: "Reconnecting to the gateway. What you see may be out of date.",
+    sessionEnded: "Your session has ended. Sign in again to go on.",
     unreachable: "The gateway cannot be reached. Check the connection, then try again.",
   },
 } as const;

@@ -21,6 +21,8 @@ export const shell = {
     passwordWrong: "The password is wrong.",
     passwordConfirm: "Confirm",
     passwordMissing: "Nothing was changed, because the password was not confirmed.",
+    sessionTitle: "Sign in again",
+    sessionOther: "Use another sign-in",
     typeToConfirm: "Type {word} to confirm",
     exportCut:
       "The list is longer: the file has its first {count, number} rows. Filter the list to get the others.",

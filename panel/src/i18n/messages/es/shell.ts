@@ -21,6 +21,8 @@ export const shell = {
     passwordWrong: "La contraseña es incorrecta.",
     passwordConfirm: "Confirmar",
     passwordMissing: "No se cambió nada, porque no se confirmó la contraseña.",
+    sessionTitle: "Inicia sesión de nuevo",
+    sessionOther: "Usar otra cuenta",
     typeToConfirm: "Escribe {word} para confirmar",
     exportCut:
       "La lista es más larga: el archivo tiene las primeras {count, number} filas. Filtra la lista para obtener las demás.",

@@ -21,6 +21,8 @@ export const shell = {
     passwordWrong: "A senha está errada.",
     passwordConfirm: "Confirmar",
     passwordMissing: "Nada foi alterado, porque a senha não foi confirmada.",
+    sessionTitle: "Entre de novo",
+    sessionOther: "Usar outra conta",
     typeToConfirm: "Digite {word} para confirmar",
     exportCut:
       "A lista é maior: o arquivo tem as primeiras {count, number} linhas. Filtre a lista para obter as outras.",

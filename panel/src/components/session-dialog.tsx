@@ -1,0 +1,93 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { signIn } from "../api/gateway.ts";
+import { toSignInSearch } from "../api/own-path.ts";
+import { sessionQuery } from "../api/queries.ts";
+import type { Question } from "../api/question.ts";
+import { readForm } from "../api/read-form.ts";
+import { sessionQuestion } from "../api/session-question.ts";
+import { useAccess } from "../api/use-access.ts";
+import { useQuestion } from "../api/use-question.ts";
+import { ActionButton } from "./action-button.tsx";
+import { FormField } from "./form-field.tsx";
+import { SignInFault } from "./sign-in-fault.tsx";
+
+/** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
+export function SessionDialog() {
+  const question = useQuestion(sessionQuestion);
+  return (
+    <ModalOverlay isOpen={question !== undefined} isKeyboardDismissDisabled className="veil">
+      <Modal className="dialog">{question && <SessionForm question={question} />}</Modal>
+    </ModalOverlay>
+  );
+}
+
+function SessionForm({ question }: { question: Question }) {
+  const t = useTranslations();
+  const { signed } = useAccess();
+  const enter = useSignInAgain(question);
+  const leave = useLeave();
+  const email = signed?.user.email ?? "";
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    enter.mutate({ email, password: readForm(event.currentTarget).password ?? "" });
+  };
+  return (
+    <Dialog>
+      <Form className="stack" onSubmit={submit}>
+        <Heading slot="title">{t("shell.sessionTitle")}</Heading>
+        <p>{t("connection.sessionEnded")}</p>
+        <SignInFault error={enter.error} />
+        <FormField
+          name="email"
+          type="email"
+          label={t("signIn.email")}
+          autoComplete="username"
+          value={email}
+          isReadOnly
+        />
+        <FormField
+          name="password"
+          type="password"
+          label={t("signIn.password")}
+          autoComplete="current-password"
+          hasFocus
+        />
+        <div className="buttons">
+          <ActionButton kind="main" type="submit" isPending={enter.isPending}>
+            {t("signIn.submit")}
+          </ActionButton>
+          <ActionButton onPress={leave}>{t("shell.sessionOther")}</ActionButton>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The refused requests go on; everything else on show is read again, since it may have changed meanwhile. */
+function useSignInAgain(question: Question) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: signIn,
+    onSuccess: (signed) => {
+      queries.setQueryData(sessionQuery.queryKey, signed);
+      question.answer(true);
+      void queries.invalidateQueries();
+    },
+  });
+}
+
+/** To the sign-in page, for another user. What is typed on the page is given up. */
+function useLeave() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const router = useRouter();
+  return async () => {
+    const search = toSignInSearch(router.state.location.href);
+    await navigate({ to: "/sign-in", search, ignoreBlocker: true });
+    queries.clear();
+  };
+}
