@@ -47,6 +47,29 @@ describe.each([
   });
 });
 
+/** "usted", orders to it, and "la pasarela": the panel says tú and "el gateway". */
+const FORMAL_SPANISH = [
+  /(?<!\p{L})(pasarelas?|ustedes|usted|su atención|le necesit[ae]|le ve)(?!\p{L})/iu,
+  /(?<!\p{L})(Abra|Active|Añada|Busque|Compruebe|Copie|Elija|Escanee|Escriba|Filtre|Guarde|Haga|Inicie|Intente|Lea|Mire|Pida|Ponga|Pruebe|Pulse|Reenvíe|Repare|Revise|Toque|Vea|Vincule)(?!\p{L})/u,
+  /(?<!\p{L})(busque|compruebe|elija|pulse|reenvíe|revise)(?!\p{L})/u,
+  /(?<!\p{L})(léa|guárde|vincúle|inténte|muéstre|cópie|déje|envíe|escanée|elíja|ábra|pruébe)(l[aeo]s?)(?!\p{L})/iu,
+];
+
+test("the Spanish texts say tú to the reader, and el gateway", async () => {
+  const isFormal = (text: string) => FORMAL_SPANISH.some((words) => words.test(text));
+  expect([...(await wholeOf(es, "es"))].filter(([, text]) => isFormal(text))).toEqual([]);
+  expect(isFormal("Léalo en el teléfono.")).toBe(true);
+});
+
+test.each([
+  ["pt-BR", await wholeOf(ptBr, "pt-BR")],
+  ["es", await wholeOf(es, "es")],
+])("a text beside nouns of both genders has no gender in %s", (_, texts) => {
+  const shared = ["common.none", "common.all", "webhooks.facts.never"].map((key) => texts.get(key));
+  const gendered = /^(ningun[oa]|nenhuma?|tod[oa]s)$/i;
+  expect(shared.filter((text) => text === undefined || gendered.test(text))).toEqual([]);
+});
+
 test("the panel speaks the first language of the browser that it knows", () => {
   expect(chooseLocale(["fr-CA", "pt-PT", "en"])).toBe("pt-BR");
   expect(chooseLocale(["es-419"])).toBe("es");

@@ -9,7 +9,7 @@ export const common = {
     copied: "Copiado",
     back: "Todas las instancias",
     required: "Completa este campo.",
-    none: "ninguno",
+    none: "—",
     notFound: "Esta página no existe",
     notFoundHelp: "La dirección puede estar mal escrita, o lo que mostraba fue eliminado.",
     guide: "Guía",
@@ -24,7 +24,7 @@ export const common = {
     delete: "Eliminar",
     edit: "Editar",
     search: "Buscar",
-    all: "Todos",
+    all: "Cualquiera",
     adminOnly: "Solo para administradores",
     adminOnlyHelp:
       "Los webhooks y las integraciones contienen secretos. Pide a un administrador de tu cuenta que abra esta página.",

@@ -367,7 +367,7 @@ export const webhooks = {
     facts: {
       last: "Última entrega",
       answer: "Último estado",
-      never: "ninguno",
+      never: "—",
       events: "Eventos",
       usual: "Mensajes y conexiones",
       attempts: "Intentos",

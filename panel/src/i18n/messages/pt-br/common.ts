@@ -9,7 +9,7 @@ export const common = {
     copied: "Copiado",
     back: "Todas as instâncias",
     required: "Preencha este campo.",
-    none: "nenhum",
+    none: "—",
     notFound: "Esta página não existe",
     notFoundHelp: "O endereço pode estar errado, ou o que ele mostrava foi removido.",
     guide: "Guia",
@@ -24,7 +24,7 @@ export const common = {
     delete: "Excluir",
     edit: "Editar",
     search: "Buscar",
-    all: "Todos",
+    all: "Qualquer",
     adminOnly: "Só para administradores",
     adminOnlyHelp:
       "Webhooks e integrações contêm segredos. Peça a um administrador da sua conta para abrir esta página.",

@@ -364,7 +364,7 @@ export const webhooks = {
     facts: {
       last: "Última entrega",
       answer: "Último status",
-      never: "nenhum",
+      never: "—",
       events: "Eventos",
       usual: "Mensagens e conexões",
       attempts: "Tentativas",
