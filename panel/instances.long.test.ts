@@ -59,6 +59,34 @@ describeInBrowser("the instances of the panel", () => {
     ]);
   });
 
+  test("an address whose number is none shows that it has no page, and asks the gateway nothing", async () => {
+    const { gateway, openPage } = story;
+    const { id } = await gateway.connectInstance({ name: "Numbered" });
+    const page = await openPage(DESKTOP);
+    await openInstances(page);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    const paths = [
+      "instances/abc",
+      "instances/abc/chats",
+      "instances/0/link",
+      "crm/1.5",
+      "campaigns/x/edit",
+      `instances/${id}/webhooks/x`,
+      `instances/${id}/webhooks/x/edit`,
+      `instances/${id}/webhooks/attempts/x`,
+      "administration/accounts/x",
+      "administration/plans/x",
+    ];
+    for (const path of paths) {
+      await page.evaluate((to) => history.pushState({}, "", `/panel/${to}`), path);
+      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      await page.evaluate(() => history.pushState({}, "", "/panel/settings"));
+      await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+    }
+    expect(asked.filter((url) => /NaN|\/(0|abc|x|1\.5)\b/.test(url))).toEqual([]);
+  });
+
   test("every setting is explained, checked where it stands, saved, and can be discarded", async () => {
     const { gateway, openPage, look, press } = story;
     const { id } = await gateway.connectInstance({ name: "Settings shop" });

@@ -4,6 +4,7 @@ import { toSignInSearch } from "../api/own-path.ts";
 import { isSignedOut, sessionQuery } from "../api/queries.ts";
 import { Toasts } from "../components/toasts.tsx";
 import { AppShell } from "./app-shell.tsx";
+import { numberParam } from "./number-param.ts";
 
 interface RouterContext {
   queries: QueryClient;
@@ -33,10 +34,5 @@ export const shellRoute = createRoute({
   },
 });
 
-const idParam = {
-  parse: ({ id }: { id: string }) => ({ id: Number(id) }),
-  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
-};
-
 /** `$id` in the address of a page is a number. */
-export const withId = { params: idParam };
+export const withId = numberParam("id");

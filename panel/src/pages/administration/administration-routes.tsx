@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { readId, readOneOf, readText } from "../../api/read-search.ts";
+import { numberParam, parseId } from "../../shell/number-param.ts";
 import { shellRoute } from "../../shell/root-routes.tsx";
 import {
   ACCOUNT_STATUSES,
@@ -52,14 +53,10 @@ const newAccount = createRoute({
   path: "/accounts/new",
   component: lazyRouteComponent(() => import("./new-account-page.tsx"), "NewAccountPage"),
 });
-const accountParam = {
-  parse: ({ accountId }: { accountId: string }) => ({ accountId: Number(accountId) }),
-  stringify: ({ accountId }: { accountId: number }) => ({ accountId: String(accountId) }),
-};
 const account = createRoute({
   getParentRoute: () => administration,
   path: "/accounts/$accountId",
-  params: accountParam,
+  ...numberParam("accountId"),
   component: lazyRouteComponent(() => import("./managed-account-page.tsx"), "ManagedAccountPage"),
 });
 const plans = createRoute({
@@ -70,6 +67,7 @@ const plans = createRoute({
 const plan = createRoute({
   getParentRoute: () => administration,
   path: "/plans/$planId",
+  params: { parse: parsePlan, stringify: ({ planId }: PlanParam) => ({ planId }) },
   component: lazyRouteComponent(() => import("./plan-page.tsx"), "PlanPage"),
 });
 const logs = createRoute({
@@ -105,6 +103,14 @@ const system = createRoute({
   path: "/system",
   component: lazyRouteComponent(() => import("./system-page.tsx"), "SystemPage"),
 });
+
+interface PlanParam {
+  planId: string;
+}
+
+function parsePlan({ planId }: PlanParam): PlanParam {
+  return { planId: planId === "new" ? planId : String(parseId(planId)) };
+}
 
 export const administrationRoutes = [
   administration.addChildren([

@@ -20,7 +20,7 @@ import { type Attempt, attemptQuery, webhooksQuery } from "./webhooks-queries.ts
 export function AttemptPage() {
   const t = useTranslations("webhooks");
   const { id, logId } = useParams({ from: "/shell/instances/$id/webhooks/attempts/$logId" });
-  const { data, error, refetch } = useQuery(attemptQuery(id, Number(logId)));
+  const { data, error, refetch } = useQuery(attemptQuery(id, logId));
   if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
@@ -93,7 +93,7 @@ function AttemptFacts({ id, attempt }: { id: number; attempt: Attempt }) {
           {
             name: t("webhook"),
             value: isOwn ? (
-              <Link to="/instances/$id/webhooks/$webhookId" params={{ id, webhookId: String(webhook_id) }}>
+              <Link to="/instances/$id/webhooks/$webhookId" params={{ id, webhookId: webhook_id }}>
                 {webhook_name}
               </Link>
             ) : (

@@ -103,7 +103,7 @@ export function AttemptList({ id, attempts }: { id: number; attempts: readonly A
           <Link
             className="code"
             to="/instances/$id/webhooks/attempts/$logId"
-            params={{ id, logId: String(attempt.id) }}
+            params={{ id, logId: attempt.id }}
           >
             {attempt.event}
           </Link>

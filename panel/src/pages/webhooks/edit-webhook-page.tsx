@@ -20,7 +20,7 @@ export function EditWebhookPage() {
   const { data, error, refetch } = useQuery(webhooksQuery(id));
   const save = useMutation({
     mutationFn: (input: ReturnType<typeof toWebhookInput>) =>
-      gateway.updateWebhook({ id, webhookId: Number(webhookId), ...input }),
+      gateway.updateWebhook({ id, webhookId, ...input }),
     onSuccess: async () => {
       showToast(t("common.saved"));
       await navigate({ to: "/instances/$id/webhooks/$webhookId", params: { id, webhookId } });
@@ -29,7 +29,7 @@ export function EditWebhookPage() {
   });
   if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
-  const webhook = data.find((one) => one.id === Number(webhookId));
+  const webhook = data.find((one) => one.id === webhookId);
   if (!webhook) return <NotFoundPage />;
   return (
     <>

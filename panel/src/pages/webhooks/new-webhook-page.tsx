@@ -65,7 +65,7 @@ function Made({ id, webhook }: { id: number; webhook: Webhook }) {
       <WebhookTest id={id} webhookId={webhook.id} isMain />
       <CodeSamples url={webhook.url} />
       <div className="buttons">
-        <LinkButton to="/instances/$id/webhooks/$webhookId" params={{ id, webhookId: String(webhook.id) }}>
+        <LinkButton to="/instances/$id/webhooks/$webhookId" params={{ id, webhookId: webhook.id }}>
           {t("goOn")}
         </LinkButton>
       </div>

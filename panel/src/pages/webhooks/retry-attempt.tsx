@@ -49,7 +49,7 @@ function Followed({ id, attempt, after }: { id: number; attempt: Attempt; after:
       </Notice>
     );
   const more = (
-    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: String(made.id) }}>
+    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: made.id }}>
       {t("details")}
     </LinkButton>
   );

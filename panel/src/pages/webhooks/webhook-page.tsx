@@ -27,7 +27,7 @@ export function WebhookPage() {
   const { data, error, refetch } = useQuery(webhooksQuery(id));
   if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
-  const webhook = data.find((one) => one.id === Number(webhookId));
+  const webhook = data.find((one) => one.id === webhookId);
   if (!webhook) return <NotFoundPage />;
   const hasTrouble = ["failing", "stopped"].includes(stateOf(webhook));
   return (
@@ -107,10 +107,7 @@ function WebhookActions({ id, webhook }: { id: number; webhook: Webhook }) {
     <>
       <FaultNotice error={toggle.error ?? remove.error} />
       <div className="buttons">
-        <LinkButton
-          to="/instances/$id/webhooks/$webhookId/edit"
-          params={{ id, webhookId: String(webhookId) }}
-        >
+        <LinkButton to="/instances/$id/webhooks/$webhookId/edit" params={{ id, webhookId }}>
           {t("common.edit")}
         </LinkButton>
         <ActionButton isPending={toggle.isPending} onPress={() => toggle.mutate()}>

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { instanceRoute } from "../../shell/instance-route.tsx";
+import { numberParam } from "../../shell/number-param.ts";
 import { readAttemptFilter, readEventFilter, readPeriod } from "./filters.ts";
 
 const frame = createRoute({
@@ -38,17 +39,20 @@ const attempts = createRoute({
 const attempt = createRoute({
   getParentRoute: () => frame,
   path: "/attempts/$logId",
+  ...numberParam("logId"),
   component: lazyRouteComponent(() => import("./attempt-page.tsx"), "AttemptPage"),
 });
 const detail = createRoute({
   getParentRoute: () => frame,
   path: "/$webhookId",
+  ...numberParam("webhookId"),
   validateSearch: readPeriod,
   component: lazyRouteComponent(() => import("./webhook-page.tsx"), "WebhookPage"),
 });
 const edit = createRoute({
   getParentRoute: () => frame,
   path: "/$webhookId/edit",
+  ...numberParam("webhookId"),
   component: lazyRouteComponent(() => import("./edit-webhook-page.tsx"), "EditWebhookPage"),
 });
 

@@ -53,7 +53,7 @@ function Answer({ id, attempt }: { id: number; attempt: Attempt }) {
   const t = useTranslations("webhooks.test");
   const { success, status_code, duration_ms, response_body } = attempt;
   const more = (
-    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: String(attempt.id) }}>
+    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: attempt.id }}>
       {t("details")}
     </LinkButton>
   );

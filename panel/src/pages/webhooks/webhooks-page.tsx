@@ -46,7 +46,7 @@ export function WebhooksPage() {
 
 function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks");
-  const params = { id, webhookId: String(webhook.id) };
+  const params = { id, webhookId: webhook.id };
   const state = stateOf(webhook);
   return (
     <li className="row">
@@ -83,7 +83,7 @@ export function LastFailure({ id, webhookId }: { id: number; webhookId: number }
   if (!data) return null;
   return (
     <FailureWords attempt={data}>
-      <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: String(data.id) }}>
+      <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: data.id }}>
         {t("openFailure")}
       </LinkButton>
     </FailureWords>
