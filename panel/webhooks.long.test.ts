@@ -116,7 +116,7 @@ describeInBrowser("the webhooks in the panel", () => {
     const page = await openPage(DESKTOP);
     await open(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Open: Orders");
-    await page.getByText("3 events failed since then.").waitFor();
+    await page.getByText("3 events since then were given up.").waitFor();
     await look(page, "webhook");
     receiver.respond(200);
     await press(page, "Send 3 events again");
@@ -130,6 +130,19 @@ describeInBrowser("the webhooks in the panel", () => {
     expect(await latency.locator("circle").count()).toBe(2);
     await page.getByLabel("Time", { exact: true }).selectOption("week");
     await expect.poll(() => page.url(), PATIENTLY).toContain("period=week");
+  });
+
+  test("an event that is still being tried is not counted as given up, and the page says so", async () => {
+    const { openPage, look } = story;
+    const shop = await addShop("Kiosk");
+    receiver.respond(503);
+    await shop.say("One");
+    await waitUntil(async () => (await shop.logs()).length === 1);
+    const page = await openPage(DESKTOP);
+    await open(page, `instances/${shop.id}/webhooks/${shop.webhook.id}`);
+    await page.getByText("No event since then was given up.").waitFor();
+    await page.getByText("1 event is still being tried: the gateway repeats it by itself.").waitFor();
+    await look(page, "webhook-still-tried");
   });
 
   test("a secret is replaced with a grace for the previous one, and a webhook is paused and deleted", async () => {

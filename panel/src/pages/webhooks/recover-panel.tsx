@@ -6,15 +6,13 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { TimeField } from "../../components/time-field.tsx";
-import type { Webhook } from "./webhooks-queries.ts";
+import { MOST_COUNTED, type Webhook, waitingQuery } from "./webhooks-queries.ts";
 
 const DAY_MS = 86_400_000;
 const BEFORE_MS = 600_000;
 const MOVING_MS = 1_500;
-/** Rows of one page: more than these are shown as "more". */
-const MOST = 200;
-
-/** Sends everything again that failed since a time, with its number known beforehand. */
+const CALM_MS = 5_000;
+/** Sends everything again that was given up since a time, with its number known beforehand. */
 export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks.recover");
   const queries = useQueryClient();
@@ -38,6 +36,9 @@ export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) 
       <TimeField label={t("since")} value={since} onChange={setSince} />
       <FaultNotice error={recover.error ?? preview.error} />
       {preview.data !== undefined && <p>{t("preview", { count })}</p>}
+      {since !== "" && recover.data === undefined && (
+        <StillTried id={id} webhookId={webhookId} since={since} />
+      )}
       {!webhook.is_active && <p className="hint">{t("inactive")}</p>}
       <div className="buttons">
         <ActionButton
@@ -61,10 +62,27 @@ function firstTimeOf({ failing_since }: Webhook): string {
   return new Date(at).toISOString();
 }
 
-interface RecoverProgressProps {
+interface EventsSince {
   id: number;
   webhookId: number;
   since: string;
+}
+
+/** Events that the gateway has not given up, which a recovery leaves alone. */
+function StillTried({ id, webhookId, since }: EventsSince) {
+  const t = useTranslations("webhooks.recover");
+  const { data: count = 0 } = useQuery({
+    ...waitingQuery(id, webhookId, since),
+    queryKey: ["instances", id, "still-tried", webhookId, since],
+    refetchInterval: CALM_MS,
+  });
+  if (count === 0) return null;
+  return (
+    <p>{count >= MOST_COUNTED ? t("retryingMany", { count: MOST_COUNTED }) : t("retrying", { count })}</p>
+  );
+}
+
+interface RecoverProgressProps extends EventsSince {
   queued: number;
   /** Failed again. */
   failed: number;
@@ -74,15 +92,7 @@ interface RecoverProgressProps {
 function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgressProps) {
   const t = useTranslations("webhooks.recover");
   const { data: waiting, error } = useQuery({
-    queryKey: ["instances", id, "recovering", webhookId, since],
-    queryFn: async ({ signal }) => {
-      const lists = await Promise.all(
-        (["pending", "retrying", "parked"] as const).map((status) =>
-          gateway.listEvents({ id, webhook_id: webhookId, status, from: since, limit: MOST }, { signal }),
-        ),
-      );
-      return lists.reduce((sum, { data }) => sum + data.length, 0);
-    },
+    ...waitingQuery(id, webhookId, since),
     refetchInterval: ({ state }) => (state.data === 0 ? false : MOVING_MS),
   });
   if (error) return <FaultNotice error={error} />;
@@ -91,7 +101,9 @@ function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgre
   if (waiting > 0)
     return (
       <div role="status">
-        <p>{waiting >= MOST ? t("many", { total: queued }) : t("progress", { done, total: queued })}</p>
+        <p>
+          {waiting >= MOST_COUNTED ? t("many", { total: queued }) : t("progress", { done, total: queued })}
+        </p>
         <progress className="done" max={queued} value={done} aria-label={t("title")} />
       </div>
     );

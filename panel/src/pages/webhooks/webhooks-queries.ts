@@ -91,6 +91,23 @@ export const attemptQuery = (id: number, logId: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
+/** Rows of one page: more than these are shown as "at least". */
+export const MOST_COUNTED = 200;
+
+/** How many events since a time have not ended: they wait, or are tried again. */
+export const waitingQuery = (id: number, webhook_id: number, from: string) =>
+  queryOptions({
+    queryKey: ["instances", id, "recovering", webhook_id, from],
+    queryFn: async ({ signal }) => {
+      const lists = await Promise.all(
+        (["pending", "retrying", "parked"] as const).map((status) =>
+          gateway.listEvents({ id, webhook_id, status, from, limit: MOST_COUNTED }, { signal }),
+        ),
+      );
+      return lists.reduce((sum, { data }) => sum + data.length, 0);
+    },
+  });
+
 function cursorOf(cursor: string) {
   return cursor === "" ? {} : { cursor };
 }

@@ -273,9 +273,12 @@ export const webhooks = {
     recover: {
       title: "After an outage",
       lead: "Sends every event again that was given up or discarded since a time, each with new attempts.",
-      since: "Failed since",
+      since: "Events since",
       preview:
-        "{count, plural, =0 {Nothing failed since then.} one {# event failed since then.} other {# events failed since then.}}",
+        "{count, plural, =0 {No event since then was given up.} one {# event since then was given up.} other {# events since then were given up.}}",
+      retrying:
+        "{count, plural, one {# event is still being tried: the gateway repeats it} other {# events are still being tried: the gateway repeats them}} by itself.",
+      retryingMany: "At least {count} events are still being tried: the gateway repeats them by itself.",
       inactive: "Activate the webhook first.",
       submit: "{count, plural, =0 {Send again} one {Send # event again} other {Send # events again}}",
       progress: "{done} of {total} are through.",

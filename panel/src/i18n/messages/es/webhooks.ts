@@ -276,9 +276,12 @@ export const webhooks = {
     recover: {
       title: "Después de una caída",
       lead: "Envía de nuevo cada evento abandonado o descartado desde un momento, con intentos nuevos.",
-      since: "Fallidos desde",
+      since: "Eventos desde",
       preview:
-        "{count, plural, =0 {Nada falló desde entonces.} one {# evento falló desde entonces.} other {# eventos fallaron desde entonces.}}",
+        "{count, plural, =0 {Desde entonces no se abandonó ningún evento.} one {Desde entonces se abandonó # evento.} other {Desde entonces se abandonaron # eventos.}}",
+      retrying:
+        "{count, plural, one {# evento todavía se intenta: el gateway lo repite} other {# eventos todavía se intentan: el gateway los repite}} solo.",
+      retryingMany: "Al menos {count} eventos todavía se intentan: el gateway los repite solo.",
       inactive: "Activa primero el webhook.",
       submit:
         "{count, plural, =0 {Enviar de nuevo} one {Enviar # evento de nuevo} other {Enviar # eventos de nuevo}}",

@@ -274,9 +274,12 @@ export const webhooks = {
     recover: {
       title: "Depois de uma queda",
       lead: "Envia de novo todo evento abandonado ou descartado desde um momento, com novas tentativas.",
-      since: "Falharam desde",
+      since: "Eventos desde",
       preview:
-        "{count, plural, =0 {Nada falhou desde então.} one {# evento falhou desde então.} other {# eventos falharam desde então.}}",
+        "{count, plural, =0 {Nenhum evento foi abandonado desde então.} one {# evento foi abandonado desde então.} other {# eventos foram abandonados desde então.}}",
+      retrying:
+        "{count, plural, one {# evento ainda está sendo tentado: o gateway o repete} other {# eventos ainda estão sendo tentados: o gateway os repete}} sozinho.",
+      retryingMany: "Pelo menos {count} eventos ainda estão sendo tentados: o gateway os repete sozinho.",
       inactive: "Ative o webhook primeiro.",
       submit:
         "{count, plural, =0 {Enviar de novo} one {Enviar # evento de novo} other {Enviar # eventos de novo}}",
