@@ -270,7 +270,7 @@ describe("the administration monitor", () => {
     expect(await alerts()).toEqual(["webhook_failing", "webhook_failing"]);
     const { data } = await test.owner.adminMonitor();
     expect(data.noc.headline).toMatch(
-      /^Webhook \d+ \(.+\) fails: its receiver cannot be reached\. Start the receiver/,
+      /^Webhook \d+ \(.+\) fails: no response comes from its receiver\. Start the receiver/,
     );
     expect(data.queues.find(({ name }) => name === "nobody")).toEqual({
       name: "nobody",

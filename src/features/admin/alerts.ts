@@ -113,7 +113,7 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
 function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">): string {
   if (disabled_at !== null) return "was disabled";
   return last_status === null
-    ? "fails: its receiver cannot be reached"
+    ? "fails: no response comes from its receiver"
     : `fails: its receiver responded with ${last_status}`;
 }
 

@@ -11,12 +11,12 @@ export const home = {
     instanceLost: "{name} is no longer connected: {status}.",
     webhook: {
       disabled: "The webhook {name} is switched off, because it failed for too long.",
-      unreachable: "The webhook {name} fails: its program cannot be reached.",
+      unreachable: "The webhook {name} fails: no response comes from its program.",
       responds: "The webhook {name} fails: its program answers with status {status}.",
     },
     webhookHelp: {
       disabled: "Repair the program, switch the webhook on again, then send again what it missed.",
-      unreachable: "Check the address and that the program runs. The gateway keeps trying.",
+      unreachable: "Its last attempt says why. The gateway keeps trying.",
       responds: "Look at the log of the program. The gateway keeps trying.",
     },
     storage: "{percent} % of the storage for files is in use.",

@@ -110,7 +110,7 @@ export const administration = {
       title: "Webhooks con fallos",
       global: "el webhook global",
       of: "cuenta {account}, instancia {instance}",
-      unreachable: "No se puede alcanzar al receptor.",
+      unreachable: "No llega ninguna respuesta del receptor.",
       answered: "El receptor respondió con {status}.",
       missed: "{count, plural, =0 {} one {Falta # evento.} other {Faltan # eventos.}}",
       since: "Desde <when></when>.",

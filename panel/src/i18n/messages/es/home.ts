@@ -11,12 +11,12 @@ export const home = {
     instanceLost: "{name} ya no está conectada: {status}.",
     webhook: {
       disabled: "El webhook {name} está desactivado porque falló demasiado tiempo.",
-      unreachable: "El webhook {name} falla: no se puede llegar a su programa.",
+      unreachable: "El webhook {name} falla: no llega ninguna respuesta de su programa.",
       responds: "El webhook {name} falla: su programa responde con el estado {status}.",
     },
     webhookHelp: {
       disabled: "Repara el programa, activa el webhook de nuevo y reenvía lo que no recibió.",
-      unreachable: "Comprueba la dirección y que el programa funcione. El gateway sigue intentándolo.",
+      unreachable: "Su último intento dice el motivo. El gateway sigue intentándolo.",
       responds: "Mira el registro del programa. El gateway sigue intentándolo.",
     },
     storage: "Está en uso el {percent} % del espacio para archivos.",

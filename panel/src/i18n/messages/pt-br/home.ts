@@ -11,12 +11,12 @@ export const home = {
     instanceLost: "{name} não está mais conectada: {status}.",
     webhook: {
       disabled: "O webhook {name} está desligado porque falhou por tempo demais.",
-      unreachable: "O webhook {name} falha: o programa dele não pode ser alcançado.",
+      unreachable: "O webhook {name} falha: nenhuma resposta vem do programa dele.",
       responds: "O webhook {name} falha: o programa dele responde com o status {status}.",
     },
     webhookHelp: {
       disabled: "Conserte o programa, ligue o webhook de novo e reenvie o que ele perdeu.",
-      unreachable: "Confira o endereço e se o programa está rodando. O gateway continua tentando.",
+      unreachable: "A última tentativa diz o motivo. O gateway continua tentando.",
       responds: "Veja o log do programa. O gateway continua tentando.",
     },
     storage: "{percent} % do espaço para arquivos está em uso.",
