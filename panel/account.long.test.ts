@@ -173,7 +173,7 @@ describeInBrowser("the account in the panel", () => {
     await question.getByLabel(`Type ${account.name} to confirm`).fill(account.name);
     await confirm.click();
     await question.waitFor({ state: "detached" });
-    await page.getByText("Anonymous: Leads and campaigns").waitFor();
+    await page.getByText("Anonymous: Contacts and campaigns").waitFor();
     await expect.poll(async () => JSON.stringify((await owner.listLeads()).data)).not.toContain("Carla");
     await lookBoth(page, "account-privacy");
   });

@@ -159,6 +159,12 @@ describeInBrowser("the administration in the panel", () => {
     await open(page, "Plans");
     await page.getByRole("heading", { name: "standard" }).waitFor();
     await lookBoth(page, "administration-plans");
+    await page.evaluate(() => history.pushState({}, "", "/panel/administration/plans/1"));
+    await story.heading(page, "unlimited");
+    await page.getByText("This is the owner's own plan. It cannot be changed.").waitFor();
+    expect(await page.locator("main input, main button[type=submit]").count()).toBe(0);
+    await lookBoth(page, "administration-plan-fixed");
+    await story.follow(page, "All plans");
     await story.follow(page, "New plan");
     await story.heading(page, "New plan");
     await page.getByLabel("Name").fill("Small");
@@ -171,11 +177,11 @@ describeInBrowser("the administration in the panel", () => {
       .waitFor();
     await lookBoth(page, "administration-plan");
     await page.getByLabel("Instances", { exact: true }).fill("2");
-    await page.getByLabel("Leads and tags").selectOption("Not included");
+    await page.getByLabel("Contacts and tags").selectOption("Not included");
     await story.press(page, "Save");
     const name = page.getByRole("heading", { name: "Small" });
     const plate = page.getByRole("listitem").filter({ has: name });
-    await plate.getByText("Without: Leads and tags.").waitFor();
+    await plate.getByText("Without: Contacts and tags.").waitFor();
     await story.follow(page, "Edit Small");
     await page.getByLabel("Messages a month").fill("5000");
     await story.press(page, "Save");

@@ -292,8 +292,8 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     const page = await openChats("Customers");
     await chat(page, /Bia Souza/).click();
     await page.getByRole("link", { name: "Contact", exact: true }).click();
-    await page.getByRole("button", { name: "Create a lead" }).click();
-    await page.getByRole("button", { name: "Edit the lead" }).click();
+    await page.getByRole("button", { name: "Create a contact" }).click();
+    await page.getByRole("button", { name: "Edit the contact" }).click();
     await page.getByLabel("Tags").fill("customer, wholesale");
     await page.getByLabel("city").fill("Recife");
     await story.look(page, "lead-form");

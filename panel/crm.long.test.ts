@@ -106,7 +106,10 @@ describeInBrowser("the contacts of the panel", () => {
   test("a contact's page keeps tags, fields by their types, notes, and consent with its opt-out", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const { owner } = gateway;
-    const { data: lead } = await owner.createLead({ name: "Duda Reis", phone: newPhone() });
+    const phone = newPhone();
+    const { data: lead } = await owner.createLead({ name: "Duda Reis", phone });
+    const desk = await gateway.connectInstance({ name: "Front desk" });
+    await desk.client.sandboxReceive({ id: desk.id, from: phone, text: "Hello" });
     const page = await openPage();
     await openAt(page, "crm/fields");
     await heading(page, "Contacts");
@@ -120,6 +123,10 @@ describeInBrowser("the contacts of the panel", () => {
     await follow(page, "List");
     await follow(page, "Duda Reis");
     await heading(page, "Duda Reis");
+    await page
+      .getByRole("region", { name: "Conversations" })
+      .getByText("Front desk", { exact: true })
+      .waitFor();
     await page.getByLabel("New tag").fill("vip");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("button", { name: "Remove the tag vip" }).waitFor();

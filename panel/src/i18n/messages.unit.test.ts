@@ -70,6 +70,14 @@ test.each([
   expect(shared.filter((text) => text === undefined || gendered.test(text))).toEqual([]);
 });
 
+test.each([
+  ["en", await wholeOf(en, "en")],
+  ["pt-BR", await wholeOf(ptBr, "pt-BR")],
+  ["es", await wholeOf(es, "es")],
+])("a person in the CRM is a contact and no lead in %s", (_, texts) => {
+  expect([...texts].filter(([, text]) => /\bleads?\b/i.test(text))).toEqual([]);
+});
+
 test("the panel speaks the first language of the browser that it knows", () => {
   expect(chooseLocale(["fr-CA", "pt-PT", "en"])).toBe("pt-BR");
   expect(chooseLocale(["es-419"])).toBe("es");

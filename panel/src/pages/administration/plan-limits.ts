@@ -22,3 +22,8 @@ export const PLAN_DAYS = [
 ] as const;
 
 export const PLAN_PARTS = ["campaigns", "crm", "integrations"] as const;
+
+/** The plan of the gateway's owner, which the gateway refuses to change. */
+export function isFixedPlan({ name }: { name: string }): boolean {
+  return name === "unlimited";
+}

@@ -16,7 +16,8 @@ import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { type Plan, plansQuery } from "./administration-queries.ts";
-import { PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS } from "./plan-limits.ts";
+import { PlanFacts } from "./plan-facts.tsx";
+import { isFixedPlan, PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS } from "./plan-limits.ts";
 
 type NewPlan = Parameters<typeof gateway.createPlan>[0];
 
@@ -32,6 +33,15 @@ export function PlanPage() {
     return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!isNew && !data) return <LoadingState />;
   if (!isNew && !plan) return <PageHead title={t("unknown")} trail={trail} />;
+  if (plan && isFixedPlan(plan))
+    return (
+      <>
+        <PageHead title={plan.name} lead={t("fixed")} trail={trail} />
+        <section className="plate">
+          <PlanFacts plan={plan} />
+        </section>
+      </>
+    );
   return (
     <>
       <PageHead

@@ -1,11 +1,10 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useFormatter, useTranslations } from "use-intl";
+import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
@@ -13,7 +12,8 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Plan, plansQuery } from "./administration-queries.ts";
-import { PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS } from "./plan-limits.ts";
+import { PlanFacts } from "./plan-facts.tsx";
+import { isFixedPlan, PLAN_LIMITS } from "./plan-limits.ts";
 
 const COLUMNS = ["id", "name", "price", ...PLAN_LIMITS, "features"] as const;
 
@@ -47,38 +47,20 @@ export function PlansPage() {
 }
 
 function PlanPlate({ plan }: { plan: Plan }) {
-  const t = useTranslations("administration.plans");
-  const format = useFormatter();
   const { may } = useAccess();
-  const write = (limit: number | null) => (limit === null ? t("noLimit") : format.number(limit));
-  const missing = PLAN_PARTS.filter((part) => plan.features[part] === false);
-  const days = PLAN_DAYS.filter((name) => typeof plan.features[name] === "number");
   return (
     <li className="plate">
       <div className="head">
         <h2>{plan.name}</h2>
         {may("owner") && <PlanActions plan={plan} />}
       </div>
-      <Facts
-        facts={[
-          { name: t("price"), value: format.number(plan.price) },
-          ...PLAN_LIMITS.map((name) => ({ name: t(`limits.${name}`), value: write(plan[name]) })),
-          ...days.map((name) => ({
-            name: t(`limits.${name}`),
-            value: t("days", { days: plan.features[name] ?? 0 }),
-          })),
-        ]}
-      />
-      <p className="hint">
-        {missing.length === 0
-          ? t("allParts")
-          : t("withoutParts", { parts: format.list(missing.map((part) => t(`parts.${part}`))) })}
-      </p>
+      <PlanFacts plan={plan} />
     </li>
   );
 }
 
-function PlanActions({ plan: { id, name } }: { plan: Plan }) {
+function PlanActions({ plan }: { plan: Plan }) {
+  const { id, name } = plan;
   const t = useTranslations();
   const queries = useQueryClient();
   const remove = useMutation({
@@ -88,7 +70,7 @@ function PlanActions({ plan: { id, name } }: { plan: Plan }) {
       return queries.invalidateQueries({ queryKey: plansQuery.queryKey });
     },
   });
-  if (name === "unlimited") return <p className="hint">{t("administration.plans.fixed")}</p>;
+  if (isFixedPlan(plan)) return <p className="hint">{t("administration.plans.fixed")}</p>;
   return (
     <div className="stack">
       <FaultNotice error={remove.error} />

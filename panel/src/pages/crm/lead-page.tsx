@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { instancesQuery } from "../../api/queries.ts";
+import { instanceQuery } from "../../api/queries.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -104,8 +104,6 @@ function DeleteLead({ lead }: { lead: LeadDetails }) {
 
 function Conversations({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
-  const queries = useQueryClient();
-  const known = queries.getQueryData(instancesQuery.queryKey)?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <section className="plate" aria-label={t("conversations")}>
       <h2>{t("conversations")}</h2>
@@ -114,7 +112,7 @@ function Conversations({ lead }: { lead: LeadDetails }) {
         {lead.conversations.map(({ id, instance_id, jid }) => (
           <li key={id} className="chat-link">
             <span>
-              {known.find((one) => one.id === instance_id)?.name ?? t("instanceNumber", { id: instance_id })}
+              <InstanceName id={instance_id} />
             </span>
             <LinkButton to="/instances/$id/chats/$jid" params={{ id: instance_id, jid }}>
               {t("openConversation")}
@@ -124,6 +122,14 @@ function Conversations({ lead }: { lead: LeadDetails }) {
       </ul>
     </section>
   );
+}
+
+/** Its number only while the name cannot be read. */
+function InstanceName({ id }: { id: number }) {
+  const t = useTranslations("crm");
+  const { data, isPending } = useQuery(instanceQuery(id));
+  if (isPending) return null;
+  return data?.name ?? t("instanceNumber", { id });
 }
 
 const SHOWN_MESSAGES = 8;

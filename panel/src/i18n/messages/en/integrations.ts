@@ -129,7 +129,7 @@ export const integrations = {
       },
     },
     typebot: {
-      purpose: "A bot leads dialogues: questions, choices and forms.",
+      purpose: "A bot holds dialogues: questions, choices and forms.",
       deleteHelp:
         "The bot replies no more, its open dialogues in all chats end, and messages that wait for it are discarded. The bot in Typebot stays.",
       steps: {
