@@ -159,7 +159,7 @@ describeInBrowser("the administration in the panel", () => {
     await open(page, "Plans");
     await page.getByRole("heading", { name: "standard" }).waitFor();
     await lookBoth(page, "administration-plans");
-    await page.evaluate(() => history.pushState({}, "", "/panel/administration/plans/1"));
+    await page.evaluate(`history.pushState({}, "", "/panel/administration/plans/1")`);
     await story.heading(page, "unlimited");
     await page.getByText("This is the owner's own plan. It cannot be changed.").waitFor();
     expect(await page.locator("main input, main button[type=submit]").count()).toBe(0);

@@ -1,11 +1,13 @@
 import { useEffect, useRef } from "react";
 import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isPasswordRequired } from "../api/password-question.ts";
 import { toFault } from "../api/to-fault.ts";
 import { ActionButton } from "./action-button.tsx";
 import { LinkRemedy } from "./link-remedy.tsx";
 import { Notice } from "./notice.tsx";
 import { useFaultText } from "./use-fault-text.ts";
+import { useGatewayWords } from "./use-gateway-words.ts";
 
 interface FaultNoticeProps {
   error: unknown;
@@ -13,10 +15,9 @@ interface FaultNoticeProps {
   onRetry?: () => void;
 }
 
-/** A failed request in the words of the gateway, with its number for the log. */
+/** A failed request in words, with its number for the log. */
 export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
   const t = useTranslations();
-  const textOf = useFaultText();
   const place = useInView(onRetry === undefined ? error : undefined);
   if (error === null || error === undefined) return null;
   const { requestId } = toFault(error);
@@ -28,7 +29,7 @@ export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
     );
   return (
     <Notice ref={place} tone="stop" isUrgent>
-      <p>{textOf(error)}</p>
+      <FaultWords error={error} />
       {requestId && <p className="code">{t("common.requestId", { id: requestId })}</p>}
       <LinkRemedy error={error} />
       {onRetry && (
@@ -47,4 +48,22 @@ function useInView(error: unknown) {
     if (error) place.current?.scrollIntoView({ block: "nearest" });
   }, [error]);
   return place;
+}
+
+/** What went wrong, in the language of the panel; the gateway's own words below where they say more. */
+export function FaultWords({ error }: { error: unknown }) {
+  const textOf = useFaultText();
+  const words = useGatewayWords();
+  if (!(error instanceof WaygateError) || toFault(error).text !== undefined) return <p>{textOf(error)}</p>;
+  const { sentence, detail } = words.failure(error);
+  return (
+    <>
+      <p>{sentence}</p>
+      {detail && (
+        <p className="hint" lang="en">
+          {detail}
+        </p>
+      )}
+    </>
+  );
 }

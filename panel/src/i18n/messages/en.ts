@@ -5,6 +5,7 @@ import { common } from "./en/common.ts";
 import { conversations } from "./en/conversations.ts";
 import { crm } from "./en/crm.ts";
 import { entry } from "./en/entry.ts";
+import { faults } from "./en/faults.ts";
 import { home } from "./en/home.ts";
 import { instancePages } from "./en/instance-pages.ts";
 import { instances } from "./en/instances.ts";
@@ -22,6 +23,7 @@ export const en = {
   ...instancePages,
   ...send,
   ...home,
+  ...faults,
   ...conversations,
   ...campaigns,
   ...crm,

@@ -6,6 +6,7 @@ import { common } from "./es/common.ts";
 import { conversations } from "./es/conversations.ts";
 import { crm } from "./es/crm.ts";
 import { entry } from "./es/entry.ts";
+import { faults } from "./es/faults.ts";
 import { home } from "./es/home.ts";
 import { instancePages } from "./es/instance-pages.ts";
 import { instances } from "./es/instances.ts";
@@ -22,6 +23,7 @@ export const es = {
   ...instancePages,
   ...send,
   ...home,
+  ...faults,
   ...conversations,
   ...campaigns,
   ...crm,

@@ -6,6 +6,7 @@ import { common } from "./pt-br/common.ts";
 import { conversations } from "./pt-br/conversations.ts";
 import { crm } from "./pt-br/crm.ts";
 import { entry } from "./pt-br/entry.ts";
+import { faults } from "./pt-br/faults.ts";
 import { home } from "./pt-br/home.ts";
 import { instancePages } from "./pt-br/instance-pages.ts";
 import { instances } from "./pt-br/instances.ts";
@@ -22,6 +23,7 @@ export const ptBr = {
   ...instancePages,
   ...send,
   ...home,
+  ...faults,
   ...conversations,
   ...campaigns,
   ...crm,

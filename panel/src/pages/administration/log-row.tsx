@@ -6,11 +6,11 @@ import type { LogEntry } from "./administration-queries.ts";
 
 /** One entry; it opens to everything that was recorded, under the names that the API has. */
 export function LogRow({ row }: { row: LogEntry }) {
-  const t = useTranslations("common");
+  const t = useTranslations();
   const { title, note, tone } = summarise(row);
   const facts = Object.entries(row)
     .filter(([name]) => name !== "type")
-    .map(([name, value]) => ({ name, value: write(value) || t("none") }));
+    .map(([name, value]) => ({ name, value: write(value) || t("common.none") }));
   return (
     <li>
       <details>
@@ -19,13 +19,23 @@ export function LogRow({ row }: { row: LogEntry }) {
             <Lamp tone={tone} /> <span className="code">{title}</span>
           </span>
           <span className="hint">
-            {note} <RelativeTime at={row.created_at} />
+            {row.type === "audit" ? actorOf(row, t) : note} <RelativeTime at={row.created_at} />
           </span>
         </summary>
         <Facts facts={facts} />
       </details>
     </li>
   );
+}
+
+type AuditEntry = Extract<LogEntry, { type: "audit" }>;
+
+const ACTORS = ["user", "key", "admin", "system", "public"] as const;
+
+/** The number of a key is that of its instance. */
+function actorOf({ actor, actor_id }: AuditEntry, t: ReturnType<typeof useTranslations<never>>): string {
+  const known = ACTORS.find((one) => one === actor);
+  return known ? t(`administration.logs.actors.${known}`, { id: String(actor_id ?? "") }) : actor;
 }
 
 function write(value: unknown): string {
@@ -43,7 +53,7 @@ interface Summary {
 function summarise(row: LogEntry): Summary {
   switch (row.type) {
     case "audit":
-      return { title: row.action, note: `${row.actor} ${row.actor_id ?? ""}`.trim(), tone: "rest" };
+      return { title: row.action, note: "", tone: "rest" };
     case "api":
       return {
         title: `${row.method} ${row.route}`,

@@ -7,6 +7,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PickList } from "../../components/pick-list.tsx";
+import { useContactStatus } from "../../components/use-contact-status.ts";
 import { type Lead, labelsQuery } from "../crm/crm-queries.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
 import { RecipientCheck } from "./recipient-check.tsx";
@@ -56,10 +57,11 @@ export function LeadPicker({ consent, onPick }: LeadPickerProps) {
 
 function LeadFilters({ wanted, onChange }: { wanted: Wanted; onChange(wanted: Wanted): void }) {
   const t = useTranslations();
+  const nameStatus = useContactStatus();
   const { data } = useQuery(labelsQuery);
-  const optionsOf = (labels: readonly { name: string }[] = []) => ({
+  const optionsOf = (labels: readonly { name: string }[] = [], nameOf = (name: string) => name) => ({
     "": t("common.all"),
-    ...Object.fromEntries(labels.map(({ name }) => [name, name])),
+    ...Object.fromEntries(labels.map(({ name }) => [name, nameOf(name)])),
   });
   return (
     <div className="pickers">
@@ -78,7 +80,7 @@ function LeadFilters({ wanted, onChange }: { wanted: Wanted; onChange(wanted: Wa
       <PickList
         label={t("crm.status")}
         value={wanted.status}
-        options={optionsOf(data?.statuses)}
+        options={optionsOf(data?.statuses, nameStatus)}
         onChange={(status) => onChange({ ...wanted, status })}
       />
     </div>

@@ -3,10 +3,12 @@ import { useEffect, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { createKey } from "../../api/create-key.ts";
 import { gateway } from "../../api/gateway.ts";
+import { splitReason } from "../../api/gateway-words.ts";
 import { ExportButton } from "../../components/export-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
 import type { CheckedRecipients } from "./campaigns-queries.ts";
 
@@ -143,12 +145,15 @@ function ProblemTable({ recipients, local, checked }: ProblemTableProps) {
 /** The problems in the order of the file, in words. */
 function useProblems({ recipients, local, checked }: ProblemTableProps): ShownProblem[] {
   const t = useTranslations("campaigns");
+  const gatewayWords = useGatewayWords();
   const found: ShownProblem[] = local.map(({ line, value, problem }) => {
     return { key: `line ${line}`, line, value, words: t(`problemHelp.${problem}`) };
   });
   for (const { index, value, problem, reason } of checked.problems) {
     const words =
-      problem === "invalid" && reason ? t("invalidBecause", { reason }) : t(`problemHelp.${problem}`);
+      problem === "invalid" && reason
+        ? t("invalidBecause", { reason: gatewayWords.reason(splitReason(reason).issue).replace(/\.$/, "") })
+        : t(`problemHelp.${problem}`);
     found.push({ key: `index ${index}`, line: recipients[index]?.line, value, words });
   }
   return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));

@@ -6,6 +6,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { useContactStatus } from "../../components/use-contact-status.ts";
 import { type Chat, leadQuery } from "./conversation-queries.ts";
 import { LeadForm } from "./lead-form.tsx";
 import { LeadNotes } from "./lead-notes.tsx";
@@ -45,6 +46,7 @@ export function LeadSide({ chat, phone }: { chat: Chat; phone: string }) {
 
 function Shown({ lead, phone }: { lead: LeadDetails; phone: string }) {
   const t = useTranslations("conversations.lead");
+  const nameStatus = useContactStatus();
   const fields = Object.entries(lead.custom_fields).map(([name, value]) => ({
     name,
     value: typeof value === "boolean" ? t(value ? "yes" : "no") : String(value),
@@ -52,7 +54,7 @@ function Shown({ lead, phone }: { lead: LeadDetails; phone: string }) {
   const facts = [
     { name: t("name"), value: lead.name },
     { name: t("email"), value: lead.email },
-    { name: t("status"), value: lead.status },
+    { name: t("status"), value: lead.status && nameStatus(lead.status) },
     { name: t("stage"), value: lead.kanban_status },
     ...fields,
   ];

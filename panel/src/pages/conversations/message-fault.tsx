@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { useFaultText } from "../../components/use-fault-text.ts";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { type Message, messageErrorQuery } from "./conversation-queries.ts";
 import { kindOf, summarise } from "./kinds/kinds.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
@@ -16,6 +17,7 @@ interface MessageFaultProps {
 export function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
   const t = useTranslations("conversations");
   const textOf = useFaultText();
+  const words = useGatewayWords();
   const { data } = useQuery(messageErrorQuery(instanceId, message.message_id));
   const { resend } = kindOf(message);
   const again = useMutation({
@@ -25,7 +27,7 @@ export function MessageFault({ message, instanceId, onResend }: MessageFaultProp
   });
   return (
     <div className="message-fault">
-      <p>{data?.message ?? t(`status.${message.status}`)}</p>
+      <p>{data ? words.failure(data).sentence : t(`status.${message.status}`)}</p>
       {again.error && <p className="fault">{textOf(again.error)}</p>}
       {resend && (
         <ActionButton isPending={again.isPending} onPress={() => again.mutate()}>

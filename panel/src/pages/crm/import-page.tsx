@@ -12,6 +12,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { fieldsQuery } from "./crm-queries.ts";
 import { COLUMNS, guessColumns, toImportTable } from "./import-columns.ts";
 
@@ -111,12 +112,17 @@ type Result = Awaited<ReturnType<typeof gateway.importLeads>>["data"];
 
 function ImportResult({ result, csv }: { result: Result; csv: CsvFile }) {
   const t = useTranslations("crm");
+  const words = useGatewayWords();
   const { created, updated, unchanged, invalid, invalid_count } = result;
   // A row of the sent table is one line; the file may have others between.
   const lineOf = (line: number) => csv.rows[line - 2]?.line ?? line;
   const problems = [
     ...csv.broken.map(({ line, text, fault }) => ({ line, value: text, reason: t(`importFault.${fault}`) })),
-    ...invalid.map(({ line, value, reason }) => ({ line: lineOf(line), value, reason })),
+    ...invalid.map(({ line, value, reason }) => ({
+      line: lineOf(line),
+      value,
+      reason: words.reason(reason, lineOf),
+    })),
   ].sort((a, b) => a.line - b.line);
   const count = invalid_count + csv.broken.length;
   return (

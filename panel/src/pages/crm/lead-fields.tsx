@@ -3,11 +3,11 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { type CustomField, fieldsQuery, type LeadDetails } from "./crm-queries.ts";
 
@@ -23,7 +23,7 @@ export function LeadFields({ lead }: { lead: LeadDetails }) {
     (name) => !declared.some((one) => one.name === name),
   );
   const all = [...declared, ...undeclared.map((name) => ({ name, type: "text" as const, options: [] }))];
-  const { fields } = toFault(save.error);
+  const { fields } = useFault(save.error);
   const hasFieldFault = Object.keys(fields).length > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();

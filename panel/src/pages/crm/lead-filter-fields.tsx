@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { PickList } from "../../components/pick-list.tsx";
+import { useContactStatus } from "../../components/use-contact-status.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { labelsQuery } from "./crm-queries.ts";
 import type { LeadFilter } from "./lead-filters.ts";
@@ -15,10 +16,17 @@ interface LeadFiltersProps {
 
 export function LeadFilters({ filter, onChange, withoutStage = false }: LeadFiltersProps) {
   const t = useTranslations();
+  const nameStatus = useContactStatus();
   const { data } = useQuery(labelsQuery);
-  const optionsOf = (labels: readonly { name: string }[] = [], chosen = "") => ({
+  const optionsOf = (
+    labels: readonly { name: string }[] = [],
+    chosen = "",
+    nameOf = (name: string) => name,
+  ) => ({
     "": t("common.all"),
-    ...Object.fromEntries([...labels, ...(chosen ? [{ name: chosen }] : [])].map(({ name }) => [name, name])),
+    ...Object.fromEntries(
+      [...labels, ...(chosen ? [{ name: chosen }] : [])].map(({ name }) => [name, nameOf(name)]),
+    ),
   });
   const set = (name: "stage" | "status" | "tag") => (value: string) => {
     const { [name]: _, ...others } = filter;
@@ -39,7 +47,7 @@ export function LeadFilters({ filter, onChange, withoutStage = false }: LeadFilt
       <PickList
         label={t("crm.status")}
         value={filter.status ?? ""}
-        options={optionsOf(data?.statuses, filter.status)}
+        options={optionsOf(data?.statuses, filter.status, nameStatus)}
         onChange={set("status")}
       />
       <PickList

@@ -14,6 +14,7 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useContactStatus } from "../../components/use-contact-status.ts";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
@@ -56,6 +57,7 @@ export function LeadPage() {
 
 function Details({ lead }: { lead: LeadDetails }) {
   const t = useTranslations();
+  const nameStatus = useContactStatus();
   const none = t("common.none");
   return (
     <section className="plate" aria-label={t("crm.details")}>
@@ -65,7 +67,7 @@ function Details({ lead }: { lead: LeadDetails }) {
           { name: t("crm.phone"), value: lead.phone === null ? none : formatPhone(lead.phone) },
           { name: t("crm.email"), value: lead.email ?? none },
           { name: t("crm.stage"), value: lead.kanban_status ?? t("crm.noStage") },
-          { name: t("crm.status"), value: lead.status },
+          { name: t("crm.status"), value: nameStatus(lead.status) },
           { name: t("crm.createdAt"), value: <RelativeTime at={lead.created_at} /> },
           { name: t("crm.updatedAt"), value: <RelativeTime at={lead.updated_at} /> },
         ]}

@@ -3,7 +3,6 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
 import { ExportButton } from "../../components/export-button.tsx";
@@ -14,6 +13,7 @@ import { LoadMore } from "../../components/load-more.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { type QuickReply, quickRepliesQuery } from "./crm-queries.ts";
@@ -100,7 +100,7 @@ function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "ma
     setContent("");
     setMediaUrl("");
   });
-  const { fields } = toFault(save.error);
+  const { fields } = useFault(save.error);
   return (
     <FormDialog
       label={reply ? t("editReply") : t("addReply")}

@@ -14,6 +14,7 @@ import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { ProfileSection } from "./profile-section.tsx";
 
 export function InstancePage() {
@@ -143,13 +144,14 @@ function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceS
 
 function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
   const t = useTranslations("instance");
+  const words = useGatewayWords();
   if (last_errors.length === 0) return <p className="hint">{t("noErrors")}</p>;
   return (
     <ul className="events">
       {last_errors.map(({ code, message, at }) => (
         <li key={`${at} ${code} ${message}`}>
           <span className="code">{code}</span> <RelativeTime at={at} />
-          <p>{message}</p>
+          <p>{words.failure({ code, message }).sentence}</p>
         </li>
       ))}
     </ul>

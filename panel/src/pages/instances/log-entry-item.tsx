@@ -6,6 +6,7 @@ import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusPill } from "../../components/status-pill.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { STATUSES } from "./instances-queries.ts";
 import type { LogEntry, LogKind } from "./log-queries.ts";
 
@@ -56,6 +57,7 @@ const MESSAGE_TONES: Readonly<Record<string, Tone>> = { failed: "stop", cancelle
 
 function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
   const t = useTranslations("logs");
+  const words = useGatewayWords();
   const { direction, status, type, jid, error, message_id, created_at } = entry;
   const isSent = direction === "outbound";
   return (
@@ -68,7 +70,7 @@ function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
         </>
       }
     >
-      {error && <p>{error.message}</p>}
+      {error && <p>{words.failure(error).sentence}</p>}
       <p className="code hint">
         {type} · {message_id}
       </p>
@@ -78,6 +80,7 @@ function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
 
 function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
   const t = useTranslations("logs");
+  const words = useGatewayWords();
   const { success, status_code, event, url, attempt, duration_ms, error, webhook_name, created_at } = entry;
   return (
     <Entry
@@ -89,7 +92,7 @@ function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
         </>
       }
     >
-      {error && <p>{error}</p>}
+      {error && <p>{words.text(error)}</p>}
       <p className="hint">
         {t("attempt", { attempt, duration: Math.round(duration_ms), webhook: webhook_name })}
       </p>

@@ -6,12 +6,12 @@ import { useTranslations } from "use-intl";
 import { createKey } from "../../api/create-key.ts";
 import { type CreatedInstance, gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { useFault } from "../../components/use-fault.ts";
 
 const NETWORKS = ["sandbox", "whatsapp"] as const;
 type Network = (typeof NETWORKS)[number];
@@ -25,6 +25,7 @@ export function NewInstancePage() {
       gateway.createInstance(input, { idempotencyKey: key }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["instances"] }),
   });
+  const { fields } = useFault(create.error);
   if (create.data) return <NewKeys created={create.data.data} />;
   return (
     <>
@@ -35,11 +36,7 @@ export function NewInstancePage() {
       />
       <section className="plate" aria-label={t("create.title")}>
         <FaultNotice error={create.error} />
-        <InstanceForm
-          isPending={create.isPending}
-          faults={toFault(create.error).fields}
-          onSubmit={create.mutate}
-        />
+        <InstanceForm isPending={create.isPending} faults={fields} onSubmit={create.mutate} />
       </section>
     </>
   );

@@ -4,10 +4,10 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { useFault } from "../../components/use-fault.ts";
 
 /** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
 export function PhoneCodeForm({ id }: { id: number }) {
@@ -21,7 +21,7 @@ export function PhoneCodeForm({ id }: { id: number }) {
     event.preventDefault();
     connect.mutate(readForm(event.currentTarget).phone ?? "");
   };
-  const { fields } = toFault(connect.error);
+  const { fields } = useFault(connect.error);
   return (
     <details>
       <summary>{t("withCode")}</summary>

@@ -3,13 +3,13 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { proxyQuery } from "./instances-queries.ts";
 
 /** The proxy of the connection to WhatsApp, which can be tried before it is stored. */
@@ -20,7 +20,7 @@ export function ProxySection({ id }: { id: number }) {
   const { check, save } = useProxy(id, () => setTyped(""));
   const url = typed.trim();
   const fault = check.error ?? save.error;
-  const { fields } = toFault(fault);
+  const { fields } = useFault(fault);
   const issue = fields.url ?? fields["proxy.url"];
   return (
     <section className="plate form-section" aria-label={t("title")}>

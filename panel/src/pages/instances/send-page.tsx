@@ -7,7 +7,6 @@ import { createKey } from "../../api/create-key.ts";
 import { gateway, type Instance } from "../../api/gateway.ts";
 import { instanceQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -16,6 +15,7 @@ import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { MessageWay } from "./message-way.tsx";
 import { ReceiverSection } from "./receiver-section.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
@@ -80,7 +80,7 @@ function Composer({ row: { id, network } }: { row: Instance }) {
     const { number = "", text = "" } = readForm(event.currentTarget);
     send.mutate({ number, text, key });
   };
-  const { fields } = toFault(send.error);
+  const { fields } = useFault(send.error);
   return (
     <div className="stack">
       <section className="plate" aria-label={t("submit")}>

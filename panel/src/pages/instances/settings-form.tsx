@@ -10,6 +10,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
 interface PartProps {
@@ -79,10 +80,8 @@ function useSettings(row: Instance) {
     setDraft((old) => ({ ...old, ...change }));
     if (save.isError) save.reset();
   };
-  const theirs = Object.entries(toFault(save.error).fields).map(([name, issue]) => [
-    FORM_FIELDS[name] ?? name,
-    issue,
-  ]);
+  const theirFault = useFault(save.error);
+  const theirs = Object.entries(theirFault.fields).map(([name, issue]) => [FORM_FIELDS[name] ?? name, issue]);
   const ours = Object.entries(own).map(([name, fault]) => [name, t(`faults.${fault}`)]);
   const faults: Record<string, string> = Object.fromEntries([...theirs, ...ours]);
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);

@@ -5,12 +5,13 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { useFault } from "../../components/use-fault.ts";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 
 /** Adds a webhook and shows at once how its receiver answered a signed test event. */
 export function WebhookForm({ id }: { id: number }) {
@@ -20,7 +21,7 @@ export function WebhookForm({ id }: { id: number }) {
     event.preventDefault();
     add.mutate(readForm(event.currentTarget).url ?? "");
   };
-  const { fields } = toFault(add.error);
+  const { fields } = useFault(add.error);
   return (
     <section className="plate">
       <h2>{t("hookTitle")}</h2>
@@ -72,13 +73,14 @@ async function addAndTest(id: number, url: string): Promise<Tested> {
 
 function Result({ secret, status, durationMs, reason }: Tested) {
   const t = useTranslations("send");
+  const words = useGatewayWords();
   return (
     <div className="stack">
       <Notice tone={reason === undefined ? "go" : "stop"} isUrgent>
         <p>
           {reason === undefined
             ? t("hookOk", { status: status ?? 0, duration: Math.round(durationMs) })
-            : t("hookFailed", { reason })}
+            : t("hookFailed", { reason: words.text(reason) })}
         </p>
       </Notice>
       <h3>{t("hookSecret")}</h3>

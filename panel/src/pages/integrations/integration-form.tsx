@@ -4,10 +4,10 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { IntegrationField } from "./integration-field.tsx";
 import { PROVIDER_NAMES, type Provider } from "./integrations-queries.ts";
@@ -30,9 +30,10 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
     event.preventDefault();
     save.mutate(readConfig(provider, config, readForm(event.currentTarget)));
   };
+  const fault = useFault(save.error);
   // A fault of one entry stands at the field of its list.
   const fields = Object.fromEntries(
-    Object.entries(toFault(save.error).fields).map(([name, issue]) => [
+    Object.entries(fault.fields).map(([name, issue]) => [
       name.replace(/^config\./, "").split(".")[0] ?? name,
       issue,
     ]),

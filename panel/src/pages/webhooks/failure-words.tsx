@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
+import { readIssue } from "../../api/gateway-words.ts";
 import { Notice } from "../../components/notice.tsx";
 import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
@@ -17,8 +18,18 @@ export function FailureWords({ attempt, children }: FailureWordsProps) {
   return (
     <Notice tone="stop" title={t(`${kind}.cause`, { status })}>
       <p>{t(`${kind}.remedy`)}</p>
-      {attempt.error && <p className="hint code">{attempt.error}</p>}
+      {attempt.error && !isSaid(attempt.error) && (
+        <p className="hint code" lang="en">
+          {attempt.error}
+        </p>
+      )}
       {children && <div className="buttons">{children}</div>}
     </Notice>
   );
+}
+
+/** The cause above says the same. */
+function isSaid(error: string): boolean {
+  const kind = readIssue(error)?.kind;
+  return kind === "receiver" || kind === "starting";
 }

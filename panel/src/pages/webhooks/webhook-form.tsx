@@ -2,10 +2,10 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { readForm } from "../../api/read-form.ts";
-import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { useFault } from "../../components/use-fault.ts";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
 import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
@@ -30,12 +30,10 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
     event.preventDefault();
     if (draft.events.length > 0) onSubmit(toWebhookInput(draft, readForm(event.currentTarget)));
   };
+  const fault = useFault(mutation.error);
   // A fault of one header stands at the field of all of them.
   const fields = Object.fromEntries(
-    Object.entries(toFault(mutation.error).fields).map(([name, issue]) => [
-      name.split(".")[0] ?? name,
-      issue,
-    ]),
+    Object.entries(fault.fields).map(([name, issue]) => [name.split(".")[0] ?? name, issue]),
   );
   const isShown = Object.keys(fields).some((name) => SHOWN_FIELDS.includes(name));
   return (

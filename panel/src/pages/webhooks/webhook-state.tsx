@@ -2,6 +2,7 @@ import { useTranslations } from "use-intl";
 import type { Tone } from "../../components/lamp.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatePill } from "../../components/state-pill.tsx";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { Delivery, Webhook } from "./webhooks-queries.ts";
 
 type State = "off" | "stopped" | "failing" | "waiting" | "working";
@@ -29,6 +30,7 @@ export function WebhookPill({ webhook }: { webhook: Webhook }) {
 /** The state of a webhook as a sentence. */
 export function WebhookSentence({ webhook }: { webhook: Webhook }) {
   const t = useTranslations("webhooks.sentence");
+  const words = useGatewayWords();
   const { failing_since, last_delivery_at, disabled_reason } = webhook;
   const state = stateOf(webhook);
   const since = failing_since ?? "";
@@ -38,7 +40,7 @@ export function WebhookSentence({ webhook }: { webhook: Webhook }) {
     return <p>{t.rich(words, { when: () => <RelativeTime at={since} /> })}</p>;
   }
   if (state === "working") return <p>{t.rich("working", { when: () => <RelativeTime at={last} /> })}</p>;
-  if (state === "stopped") return <p>{t("stopped", { reason: disabled_reason ?? "" })}</p>;
+  if (state === "stopped") return <p>{t("stopped", { reason: words.text(disabled_reason ?? "") })}</p>;
   return <p>{t(state)}</p>;
 }
 

@@ -279,6 +279,13 @@ export const administration = {
       tab: "Logs",
       title: "Logs",
       type: "Log",
+      actors: {
+        user: "User {id}",
+        key: "Key of instance {id}",
+        admin: "The operator",
+        system: "The gateway",
+        public: "Without a sign-in",
+      },
       types: {
         audit: "Audit",
         api: "Requests",

@@ -50,6 +50,7 @@ export const crm = {
     phoneHint: "With country and area code.",
     email: "E-mail",
     status: "Status",
+    statusNew: "New",
     stage: "Stage",
     tag: "Tag",
     tags: "Tags",

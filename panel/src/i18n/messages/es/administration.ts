@@ -279,6 +279,13 @@ export const administration = {
       tab: "Registros",
       title: "Registros",
       type: "Registro",
+      actors: {
+        user: "Usuario {id}",
+        key: "Clave de la instancia {id}",
+        admin: "Quien opera el gateway",
+        system: "El gateway",
+        public: "Sin iniciar sesión",
+      },
       types: {
         audit: "Auditoría",
         api: "Solicitudes",

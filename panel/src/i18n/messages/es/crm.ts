@@ -50,6 +50,7 @@ export const crm = {
     phoneHint: "Con el código del país y de la zona.",
     email: "Correo",
     status: "Estado",
+    statusNew: "Nuevo",
     stage: "Etapa",
     tag: "Etiqueta",
     tags: "Etiquetas",

@@ -279,6 +279,13 @@ export const administration = {
       tab: "Registros",
       title: "Registros",
       type: "Registro",
+      actors: {
+        user: "Usuário {id}",
+        key: "Chave da instância {id}",
+        admin: "Quem opera o gateway",
+        system: "O gateway",
+        public: "Sem acesso",
+      },
       types: {
         audit: "Auditoria",
         api: "Requisições",

@@ -50,6 +50,7 @@ export const crm = {
     phoneHint: "Com código do país e DDD.",
     email: "E-mail",
     status: "Status",
+    statusNew: "Novo",
     stage: "Etapa",
     tag: "Etiqueta",
     tags: "Etiquetas",
