@@ -99,6 +99,15 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByLabel("Text for a rejected caller").fill("Please write to us.");
     await page.getByLabel("Shortest pause, in seconds").fill("soon");
     await page.getByText("There are changes that are not saved.").waitFor();
+    await openTab(page, "Logs");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await look(page, "settings-leave");
+    await press(page, "Stay here");
+    const reload = page.waitForEvent("dialog");
+    void page.reload({ waitUntil: "commit" }).catch(() => {});
+    const question = await reload;
+    expect(question.type()).toBe("beforeunload");
+    await question.dismiss();
     await press(page, "Save the settings");
     await page.getByText("Enter a number.").waitFor();
     await look(page, "settings-fault");
@@ -150,13 +159,14 @@ describeInBrowser("the instances of the panel", () => {
     await gateway.owner.updateInstance({ id, name: "By another program" });
     await heading(page, "By another program");
     await page.context().clearCookies();
-    await openTab(page, "Logs");
+    await page.getByLabel("Name", { exact: true }).fill("Given up");
+    await press(page, "Save the settings");
     await dialog.getByRole("button", { name: "Use another sign-in" }).click();
     await heading(page, "Sign in");
     await page.getByLabel("E-mail").fill(OWNER.email);
     await page.getByLabel("Password").fill(OWNER.password);
     await press(page, "Sign in");
-    await page.waitForURL(`${url}instances/${id}/logs`);
+    await page.waitForURL(`${url}instances/${id}/settings`);
   });
 
   test("a proxy is tried before it is used, in words", async () => {

@@ -58,6 +58,9 @@ describeInBrowser("the integrations in the panel", () => {
     await page.getByText("Fill in this field.").first().waitFor();
     await page.getByLabel("Production URL of the workflow").fill(`${n8n.url}/webhook/bakery`);
     await page.getByLabel("How n8n recognises the gateway").selectOption("bearer");
+    await follow(page, "Overview");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await press(page, "Stay here");
     await press(page, "Save n8n");
     await page.getByText("is required for this kind of auth").waitFor();
     await page.getByLabel("Token", { exact: true }).fill("wrong-token");
@@ -80,6 +83,8 @@ describeInBrowser("the integrations in the panel", () => {
     await page.getByText(/Its response contains 1 message/).waitFor();
     await look(page, "integration-n8n-works");
     expect(await page.content()).not.toContain("right-token");
+    await follow(page, "Overview");
+    await page.waitForURL(`${story.url}instances/${id}`);
     const { data } = await gateway.owner.getIntegration({ id, provider: "n8n" });
     expect(data).toMatchObject({ status: "ok", config: { auth: "bearer", reply_mode: "response" } });
   });

@@ -107,6 +107,29 @@ describeInBrowser("the webhooks in the panel", () => {
     await look(page, "webhook-test-failed");
   });
 
+  test("a webhook that is not saved is lost only after a question, and a save asks none", async () => {
+    const { gateway, openPage, press, follow } = story;
+    const shop = await addShop("Atelier");
+    const page = await openPage(DESKTOP);
+    await open(page, `instances/${shop.id}/webhooks/${shop.webhook.id}/edit`);
+    await page.getByRole("heading", { name: "Change Orders" }).waitFor();
+    const leaving = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await page.getByText("The network accepted a message of the instance.").click();
+    await follow(page, "Logs");
+    await leaving.waitFor();
+    await press(page, "Stay here");
+    await page.getByLabel("Name", { exact: true }).fill("Orders and receipts");
+    await press(page, "Save");
+    await page.waitForURL(`${story.url}instances/${shop.id}/webhooks/${shop.webhook.id}`);
+    const { data } = await gateway.owner.listWebhooks({ id: shop.id });
+    expect(data).toMatchObject([{ name: "Orders and receipts" }]);
+    await follow(page, "Edit");
+    await page.getByLabel("Name", { exact: true }).fill("Given up");
+    await follow(page, "Logs");
+    await leaving.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL(`${story.url}instances/${shop.id}/logs`);
+  });
+
   test("after an outage the failed events are counted and sent again, and the plots show it", async () => {
     const { openPage, look, press, follow } = story;
     const shop = await addShop("Garage", { retry_enabled: false });

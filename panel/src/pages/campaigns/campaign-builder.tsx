@@ -1,8 +1,8 @@
-import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import {
   type CampaignDraft,
   type DraftFaults,
@@ -10,7 +10,6 @@ import {
   MESSAGE_FIELDS,
   type PickedRecipient,
 } from "./campaign-draft.ts";
-import { LeaveDialog } from "./leave-dialog.tsx";
 import { MessageStep } from "./message-step.tsx";
 import { RecipientsStep } from "./recipients-step.tsx";
 import { StepLine } from "./step-line.tsx";
@@ -93,15 +92,4 @@ function useBuilder(first: CampaignDraft) {
       return Object.keys(found).length === 0;
     },
   };
-}
-
-/** Asks before a draft that is not saved is lost. */
-function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
-  const blocker = useBlocker({
-    shouldBlockFn: () => isDirty,
-    enableBeforeUnload: () => isDirty,
-    withResolver: true,
-  });
-  if (blocker.status !== "blocked") return null;
-  return <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />;
 }

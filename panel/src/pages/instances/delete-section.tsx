@@ -26,7 +26,7 @@ export function DeleteSection({ row: { id, name } }: { row: Instance }) {
     mutationFn: () => gateway.deleteInstance({ id }),
     onSuccess: async () => {
       showToast(t("deleted", { name }));
-      await navigate({ to: "/instances" });
+      await navigate({ to: "/instances", ignoreBlocker: true });
       queries.removeQueries({ queryKey: ["instances", id] });
       await queries.invalidateQueries({ queryKey: ["instances", "list"] });
     },

@@ -10,6 +10,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
@@ -26,6 +27,7 @@ export function SettingsForm({ row }: { row: Instance }) {
   const part = { draft, row, set };
   return (
     <Form className="stack" data-wide="" onSubmit={submit} validationErrors={faults}>
+      <UnsavedGuard isDirty={isChanged} />
       <GeneralPart {...part} />
       <ReceivingPart {...part} />
       <SendingPart {...part} />

@@ -7,6 +7,8 @@ import { readForm } from "../../api/read-form.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
+import { useEntered } from "../../components/use-entered.ts";
 import { useFault } from "../../components/use-fault.ts";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { IntegrationField } from "./integration-field.tsx";
@@ -26,9 +28,15 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
   const t = useTranslations("integrations");
   const form = useFocusFault(save.error);
   const [config, setConfig] = useState(() => toConfig(provider, saved));
+  const { isEntered, enter, clear, listener } = useEntered();
+  const choose = (part: Config) => {
+    enter();
+    setConfig((before) => ({ ...before, ...part }));
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    save.mutate(readConfig(provider, config, readForm(event.currentTarget)));
+    const input = readConfig(provider, config, readForm(event.currentTarget));
+    save.mutate(input, { onSuccess: clear });
   };
   const fault = useFault(save.error);
   // A fault of one entry stands at the field of its list.
@@ -41,7 +49,8 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
   const typed = PROVIDER_FIELDS[provider].filter((field) => !isChosen(field)).map(({ name }) => name);
   const isShown = Object.keys(fields).some((name) => typed.includes(name));
   return (
-    <Form ref={form} className="stack" onSubmit={submit} validationErrors={fields}>
+    <Form ref={form} className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
+      <UnsavedGuard isDirty={isEntered} />
       {GROUPS.map((group) => (
         <section key={group} className="plate">
           <h3>{t(`groups.${group}`)}</h3>
@@ -53,7 +62,7 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
                 provider={provider}
                 field={field}
                 value={config[field.name]}
-                onChange={(value) => setConfig((before) => ({ ...before, [field.name]: value }))}
+                onChange={(value) => choose({ [field.name]: value })}
               />
             ))}
         </section>

@@ -157,7 +157,7 @@ function Actions({ id, integration: { provider, enabled } }: { id: number; integ
     mutationFn: () => gateway.deleteIntegration({ id, provider }),
     onSuccess: async () => {
       showToast(t("integrations.removed", { name }));
-      await navigate({ to: "/instances/$id/integrations", params: { id } });
+      await navigate({ to: "/instances/$id/integrations", params: { id }, ignoreBlocker: true });
     },
     onSettled,
   });

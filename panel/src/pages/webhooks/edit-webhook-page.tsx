@@ -23,7 +23,8 @@ export function EditWebhookPage() {
       gateway.updateWebhook({ id, webhookId, ...input }),
     onSuccess: async () => {
       showToast(t("common.saved"));
-      await navigate({ to: "/instances/$id/webhooks/$webhookId", params: { id, webhookId } });
+      const params = { id, webhookId };
+      await navigate({ to: "/instances/$id/webhooks/$webhookId", params, ignoreBlocker: true });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });

@@ -5,6 +5,8 @@ import { readForm } from "../../api/read-form.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
+import { useEntered } from "../../components/use-entered.ts";
 import { useFault } from "../../components/use-fault.ts";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
@@ -25,7 +27,11 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
   const t = useTranslations();
   const form = useFocusFault(mutation.error);
   const [draft, setDraft] = useState(first);
-  const change = (part: Partial<WebhookDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const { isEntered, enter, listener } = useEntered();
+  const change = (part: Partial<WebhookDraft>) => {
+    enter();
+    setDraft((before) => ({ ...before, ...part }));
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (draft.events.length > 0) onSubmit(toWebhookInput(draft, readForm(event.currentTarget)));
@@ -37,7 +43,8 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
   );
   const isShown = Object.keys(fields).some((name) => SHOWN_FIELDS.includes(name));
   return (
-    <Form ref={form} className="stack" onSubmit={submit} validationErrors={fields}>
+    <Form ref={form} className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
+      <UnsavedGuard isDirty={isEntered} />
       <section className="plate">
         <h3>{t("webhooks.form.where")}</h3>
         <FormField

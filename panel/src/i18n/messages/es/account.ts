@@ -184,7 +184,8 @@ export const account = {
       consequences: {
         messages: "Lo escrito, y los archivos, se quitan de todos los mensajes.",
         conversations: "Lo escrito, y con quién, se quita de todos los chats.",
-        leads: "Se quitan los nombres, números y notas de los contactos, y los destinatarios de las campañas.",
+        leads:
+          "Se quitan los nombres, números y notas de los contactos, y los destinatarios de las campañas.",
         account: "Se quitan los nombres de usuarios e instancias, las respuestas rápidas y las plantillas.",
         all: "Se quita todo esto junto: mensajes, chats, contactos, campañas y los textos de la cuenta.",
       },

@@ -1,10 +1,10 @@
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { ActionButton } from "../../components/action-button.tsx";
+import { ActionButton } from "./action-button.tsx";
 
-/** Asks whether a draft may be lost. */
+/** Asks whether what is not saved may be lost. */
 export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): void }) {
-  const t = useTranslations("campaigns");
+  const t = useTranslations("common");
   return (
     <ModalOverlay isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()} className="veil">
       <Modal className="dialog">
