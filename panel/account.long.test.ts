@@ -165,7 +165,7 @@ describeInBrowser("the account in the panel", () => {
     await story.press(page, "Make anonymous");
     // A toast has this role too.
     const question = page.getByRole("alertdialog", { name: /Make anonymous/ });
-    await question.getByText("Names, numbers and notes of leads are removed").waitFor();
+    await question.getByText("Names, numbers and notes of contacts are removed").waitFor();
     const confirm = question.getByRole("button", { name: "Make anonymous for good" });
     await question.getByLabel(`Type ${account.name} to confirm`).fill("something else");
     expect(await confirm.isDisabled()).toBe(true);

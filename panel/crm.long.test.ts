@@ -83,6 +83,8 @@ describeInBrowser("the contacts of the panel", () => {
     await card.getByText("vip").dragTo(column("Beta").getByRole("grid"));
     await column("Beta").getByRole("row", { name: "Eva Lima" }).waitFor();
     await waitForStage(eva.id, "Beta");
+    // It stays as long as it has the focus.
+    await page.getByRole("button", { name: "Undo" }).focus();
     await page.getByText("Eva Lima is in Beta.").waitFor();
     await look(page, "board-moved");
     await press(page, "Undo");
@@ -93,7 +95,7 @@ describeInBrowser("the contacts of the panel", () => {
     await page.keyboard.press("Enter");
     const isInBeta = () =>
       page.evaluate<boolean>(`document.activeElement?.closest('[aria-label="Beta"]') !== null`);
-    for (let tabs = 0; tabs < 10 && !(await isInBeta()); tabs++) await page.keyboard.press("Tab");
+    for (let tabs = 0; tabs < 20 && !(await isInBeta()); tabs++) await page.keyboard.press("Tab");
     expect(await isInBeta()).toBe(true);
     await page.keyboard.press("Enter");
     await waitForStage(eva.id, "Beta");
