@@ -83,8 +83,8 @@ describe("the metrics of a gateway", () => {
   test("count sends by outcome with the code of a failure, received messages, and attempts", () => {
     expect(served.value("waygate_sends_total", { outcome: "sent", code: "" })).toBe(2);
     const codes = [...served.valuesOf("waygate_sends_total", "code")].filter((code) => code !== "");
-    expect(codes).toHaveLength(1);
-    expect(served.value("waygate_sends_total", { outcome: "failed", code: codes[0] ?? "" })).toBe(1);
+    const failed = codes.map((code) => served.value("waygate_sends_total", { outcome: "failed", code }));
+    expect(failed.filter((count) => count !== 0)).toEqual([1]);
     expect(served.value("waygate_messages_received_total")).toBe(2);
     expect(served.value("waygate_webhook_attempts_total", { outcome: "delivered" })).toBeGreaterThan(0);
   });
