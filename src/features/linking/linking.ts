@@ -1,6 +1,5 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
-import { errorBody } from "../../platform/http/response-serializer.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { getInstance, instanceAuditEntry, lockInstance } from "../instances/instances.ts";
 import type { InstanceControlDeps } from "../sessions/sessions.ts";
@@ -91,29 +90,25 @@ type Waha = "wahaPasskeyChallenge" | "wahaPasskey" | "wahaPasskeyConfirmation" |
 function ofWaha(deps: LinkingDeps): Pick<LinkingHandlers, Waha> {
   const { db } = deps;
   return {
-    async wahaPasskeyChallenge({ input: { session }, caller, request_id }) {
+    async wahaPasskeyChallenge({ input: { session }, caller }) {
       const row = await getInstance(db, await getNamedInstance(db, caller, session));
       const { state, challenge } = toPasskey(row);
-      return challenge ?? unprocessable(notWaiting(row, state), request_id);
+      if (challenge === null) throw notWaiting(row, state);
+      return challenge;
     },
     async wahaPasskey({ input: { session, ...assertion }, caller, signal }) {
       await submitAssertion(deps, await getNamedInstance(db, caller, session), assertion, signal);
       return { success: true };
     },
-    async wahaPasskeyConfirmation({ input: { session }, caller, request_id }) {
+    async wahaPasskeyConfirmation({ input: { session }, caller }) {
       const row = await getInstance(db, await getNamedInstance(db, caller, session));
       const { state, code } = toPasskey(row);
-      const isRequired = state === "confirmation_required" && code !== null;
-      return isRequired ? { code } : unprocessable(notWaiting(row, state), request_id);
+      if (state !== "confirmation_required" || code === null) throw notWaiting(row, state);
+      return { code };
     },
     async wahaPasskeyConfirm({ input: { session }, caller, signal }) {
       await confirmPasskey(deps, await getNamedInstance(db, caller, session), signal);
       return { success: true };
     },
   };
-}
-
-/** WAHA returns 422 if no passkey step is pending, and its clients check that status. */
-function unprocessable(error: GatewayError, requestId: string): RawResponse {
-  return new RawResponse("application/json; charset=utf-8", errorBody(error, requestId).body, 422);
 }

@@ -8,6 +8,7 @@ import { type LoadShedder, overloadedError } from "./load-shedder.ts";
 import { createRejectedRequestLog, type LogRejectedRequest } from "./rejected-request-log.ts";
 import { traceIdOf } from "./request-span.ts";
 import { errorBody, oauthErrorBody } from "./response-serializer.ts";
+import type { Route } from "./route.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 import { unknownRouteMessage } from "./unknown-route-message.ts";
 import { whenClosed } from "./when-closed.ts";
@@ -27,6 +28,7 @@ declare module "fastify" {
     keepBytes?: boolean;
     takesForm?: boolean;
     errorFormat?: "oauth" | undefined;
+    errorStatuses?: Route["errorStatuses"] | undefined;
     bodyLimitValues?: number;
     /** Served under any load: health checks. */
     isNeverShed?: boolean;
@@ -168,11 +170,13 @@ export function sendErrorResponse(
     sendNotFoundPage(reply, notFoundPage);
     return;
   }
-  const isOAuth = request.routeOptions?.config?.errorFormat === "oauth";
-  const { type, body } = isOAuth
-    ? oauthErrorBody(error)
-    : errorBody(error, request.id, request.headers.accept);
-  reply.code(error.status).type(type).send(body);
+  const { errorFormat, errorStatuses } = request.routeOptions?.config ?? {};
+  const status = errorStatuses?.[error.code] ?? error.status;
+  const { type, body } =
+    errorFormat === "oauth"
+      ? oauthErrorBody(error)
+      : errorBody(error, request.id, request.headers.accept, status);
+  reply.code(status).type(type).send(body);
 }
 
 const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";

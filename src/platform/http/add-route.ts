@@ -51,6 +51,7 @@ export function addRoute(
       keepBytes: route.signed ?? false,
       takesForm: route.takesForm ?? false,
       errorFormat: route.errorFormat,
+      errorStatuses: route.errorStatuses,
       isNeverShed: route.isExemptFromLimits ?? false,
       ...bodyLimitValuesOf(route),
     },

@@ -69,8 +69,9 @@ export function errorBody(
   error: GatewayError,
   requestId: string,
   accept = "",
+  status = error.status,
 ): { type: string; body: string } {
-  const { code, message, details, status } = error;
+  const { code, message, details } = error;
   if (accept.includes("application/problem+json")) {
     const problem = { type: "about:blank", title: STATUS_CODES[status], status, detail: message };
     return {
