@@ -29,6 +29,14 @@ export async function signIn(input: { email: string; password: string }): Promis
   return { account, user };
 }
 
+/** Ends the sign-in; one that has ended already needs none. */
+export async function signOut(): Promise<void> {
+  await unasking.logout().catch((error) => {
+    if (!(error instanceof WaygateError) || error.status !== 401) throw error;
+  });
+  setToken(undefined);
+}
+
 /**
  * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token
  * in the memory of this page: a reload then signs out. To be called with the token of each sign-in and password change.

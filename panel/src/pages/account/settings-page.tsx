@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { gateway, setToken } from "../../api/gateway.ts";
+import { signOut } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -41,10 +41,9 @@ function SignedInUser() {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { data } = useQuery(sessionQuery);
-  const signOut = useMutation({
-    mutationFn: () => gateway.logout(),
+  const leave = useMutation({
+    mutationFn: signOut,
     onSuccess: async () => {
-      setToken(undefined);
       await navigate({ to: "/sign-in" });
       queries.clear();
     },
@@ -58,9 +57,9 @@ function SignedInUser() {
         <Fact name={t("accountName")} value={data?.account.name} />
         <Fact name={t("role")} value={data && t(`roles.${data.user.role}`)} />
       </dl>
-      <FaultNotice error={signOut.error} />
+      <FaultNotice error={leave.error} />
       <div className="buttons">
-        <ActionButton isPending={signOut.isPending} onPress={() => signOut.mutate()}>
+        <ActionButton isPending={leave.isPending} onPress={() => leave.mutate()}>
           {t("signOut")}
         </ActionButton>
       </div>
