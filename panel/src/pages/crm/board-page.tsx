@@ -34,7 +34,7 @@ export function BoardPage() {
   return (
     <>
       <PageHead title={t("title")} lead={t("boardLead")}>
-        {mayManage && <AddStage stages={board.stages} change={board.change} onAdd={board.add} />}
+        {mayManage && <AddStage board={board} />}
         <LeadDialog kind="main" />
       </PageHead>
       <ContactsTabs />
@@ -52,7 +52,7 @@ export function BoardPage() {
         </Notice>
       )}
       {data && !board.isPending && board.stages.length === 0 && (
-        <FirstStages mayManage={mayManage} isPending={board.change.isPending} onChoose={board.add} />
+        <FirstStages mayManage={mayManage} board={board} />
       )}
       {data && (
         <div className="board">
@@ -102,13 +102,10 @@ function useMove(filter: LeadFilter) {
   return move;
 }
 
-interface AddStageProps {
-  stages: readonly string[];
-  change: ReturnType<typeof useStages>["change"];
-  onAdd(names: readonly string[]): Promise<unknown>;
-}
+type Board = ReturnType<typeof useStages>;
 
-function AddStage({ stages, change, onAdd }: AddStageProps) {
+function AddStage({ board }: { board: Board }) {
+  const { stages, change } = board;
   const t = useTranslations("crm");
   const [isKnown, setKnown] = useState(false);
   const reset = () => {
@@ -119,7 +116,7 @@ function AddStage({ stages, change, onAdd }: AddStageProps) {
     const name = stage.trim();
     setKnown(stages.includes(name));
     if (stages.includes(name)) throw new Error("known");
-    await onAdd([name]);
+    await change.mutateAsync(board.with([name]));
   };
   return (
     <FormDialog
@@ -137,19 +134,18 @@ function AddStage({ stages, change, onAdd }: AddStageProps) {
 
 const STARTERS = ["first", "talking", "offer", "won"] as const;
 
-interface FirstStagesProps {
-  mayManage: boolean;
-  isPending: boolean;
-  onChoose(names: readonly string[]): void;
-}
-
-function FirstStages({ mayManage, isPending, onChoose }: FirstStagesProps) {
+function FirstStages({ mayManage, board }: { mayManage: boolean; board: Board }) {
+  const { change } = board;
   const t = useTranslations("crm");
   const names = STARTERS.map((name) => t(`starter.${name}`));
   return (
     <Blank title={t("noStages")} help={t("noStagesHelp")}>
       {mayManage && (
-        <ActionButton kind="main" isPending={isPending} onPress={() => onChoose(names)}>
+        <ActionButton
+          kind="main"
+          isPending={change.isPending}
+          onPress={() => change.mutate(board.with(names))}
+        >
           {t("useStarters", { names: names.join(", ") })}
         </ActionButton>
       )}

@@ -25,7 +25,7 @@ export function useStages(leads: readonly Lead[] = []) {
     stages,
     isPending: account.isPending,
     change,
-    add: (names: readonly string[]) => change.mutateAsync([...new Set([...stages, ...names])]),
+    with: (names: readonly string[]) => [...new Set([...stages, ...names])],
     remove: (name: string) => {
       seen.delete(name);
       change.mutate(own.filter((one) => one !== name));
