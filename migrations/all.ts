@@ -47,6 +47,8 @@ import * as tableNames from "./0070-table-names.ts";
 import * as oauth from "./0075-oauth.ts";
 import * as welcomeLink from "./0076-welcome-link.ts";
 import * as ownReceiver from "./0078-own-receiver.ts";
+import * as webhookErrorClass from "./0079-webhook-error-class.ts";
+import * as integrationErrorCode from "./0080-integration-error-code.ts";
 
 /** Every migration in order; forward only. */
 export const migrations: Record<string, Migration> = {
@@ -98,4 +100,6 @@ export const migrations: Record<string, Migration> = {
   "0075-oauth": oauth,
   "0076-welcome-link": welcomeLink,
   "0078-own-receiver": ownReceiver,
+  "0079-webhook-error-class": webhookErrorClass,
+  "0080-integration-error-code": integrationErrorCode,
 };

@@ -517,6 +517,8 @@ export interface WebhookTable {
   warned_at: Date | null;
   last_delivery_at: Date | null;
   last_status: number | null;
+  /** Why the last attempt failed; null after a success. */
+  last_error_class: string | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   /** Hides the webhook at once; the row is deleted when no delivery of it is queued. */
@@ -812,6 +814,8 @@ export interface IntegrationTable {
   state: Json<Record<string, unknown>>;
   status: Generated<IntegrationStatus>;
   last_error: string | null;
+  /** What `last_error` is about, if it is known. */
+  last_error_code: string | null;
   last_error_at: Date | null;
   last_success_at: Date | null;
   paused_until: Date | null;

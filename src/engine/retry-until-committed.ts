@@ -7,16 +7,17 @@ const AGAIN_MS = 500;
 
 /**
  * Writes the result of a job, since a lost result would run the job twice. Retries while the database is
- * unavailable or rows are locked, as long as this node owns the lane. Throws any other error.
+ * unavailable or rows are locked, as long as this node owns the lane. Throws any other error. `isAgain`: an earlier try
+ * may have been committed.
  */
 export async function retryUntilCommitted<Result>(
   engine: Pick<Engine, "findOwnedLane">,
   { kind, key, epoch }: Lane,
-  write: () => Promise<Result>,
+  write: (isAgain: boolean) => Promise<Result>,
 ): Promise<Result> {
-  for (;;) {
+  for (let isAgain = false; ; isAgain = true) {
     try {
-      return await write();
+      return await write(isAgain);
     } catch (error) {
       const isOwned = engine.findOwnedLane(kind, key)?.epoch === epoch;
       if (!isOwned || !isTransientDatabaseError(error)) throw error;

@@ -224,6 +224,7 @@ describe("the administration monitor", () => {
       ["webhook_failing", "warning"],
     ]);
     expect(data.alerts.every(({ recommended_action }) => recommended_action.length > 10)).toBe(true);
+    expect(data.alerts[1]).toMatchObject({ name: "nobody", status: expect.stringMatching(/^12\d\d$/) });
     expect(data.noc).toMatchObject({ severity: "critical", critical: 2, warnings: 1 });
     expect(data.webhooks).toMatchObject([{ id: webhook.id, failed_events: 7 }]);
     expect(data.queues.find(({ name }) => name === "nobody")).toMatchObject({ waiting: 1, due: 1 });
@@ -286,23 +287,28 @@ describe("the administration monitor", () => {
   });
 
   it.each([
-    [{ status: "disconnected", wanted: "stopped" }, null],
-    [{ status: "disconnected", wanted: "connected" }, "Reconnect"],
-    [{ status: "logged_out" }, "scan the QR"],
-    [{ status: "connected", messages_24h: 20, failures_24h: 4 }, "One message in five"],
-    [{ status: "connected", messages_24h: 20, failures_24h: 3 }, null],
-    [{ status: "connected", messages_24h: 20, seconds_since_last_inbound: 90_000 }, "Nothing has come in"],
-    [{ status: "connected", messages_24h: 2, seconds_since_last_inbound: 90_000 }, null],
-  ] as const)("recommends for %j: %s", (state, words) => {
+    [{ status: "disconnected", wanted: "stopped" }, null, null],
+    [{ status: "disconnected", wanted: "connected" }, "Reconnect", "status"],
+    [{ status: "logged_out" }, "scan the QR", "status"],
+    [{ status: "connected", messages_24h: 20, failures_24h: 4 }, "One message in five", "failures"],
+    [{ status: "connected", messages_24h: 20, failures_24h: 3 }, null, null],
+    [
+      { status: "connected", messages_24h: 20, seconds_since_last_inbound: 90_000 },
+      "Nothing has come in",
+      "silence",
+    ],
+    [{ status: "connected", messages_24h: 2, seconds_since_last_inbound: 90_000 }, null, null],
+  ] as const)("recommends for %j: %s", (state, words, reason) => {
     const quiet = {
       wanted: "connected",
       messages_24h: 0,
       failures_24h: 0,
       seconds_since_last_inbound: null,
     } as const;
-    const advice = recommendAction({ ...quiet, ...state });
-    if (words === null) expect(advice).toBeNull();
-    else expect(advice).toContain(words);
+    const { recommended_action, action_reason } = recommendAction({ ...quiet, ...state });
+    expect(action_reason).toBe(reason);
+    if (words === null) expect(recommended_action).toBeNull();
+    else expect(recommended_action).toContain(words);
   });
 
   it("responds within its limits at ten thousand instances", async () => {

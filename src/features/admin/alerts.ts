@@ -17,6 +17,7 @@ export interface Alert {
   webhook_id: number | null;
   name: string | null;
   status: string | null;
+  error_class: string | null;
   since: Date | null;
 }
 
@@ -28,6 +29,7 @@ const NOTHING = {
   webhook_id: null,
   name: null,
   status: null,
+  error_class: null,
   since: null,
 };
 
@@ -48,16 +50,17 @@ export async function findDisconnectedInstances(db: Db, scope: AccountScope): Pr
         and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
     order by id desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ id, account_id, name, status, since }) => ({
+    ...NOTHING,
     key: "instance_lost",
     account_id,
     instance_id: id,
-    webhook_id: null,
     name,
     status,
     since,
     severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
     message: `Instance ${id} (${name}) is ${status}.`,
-    recommended_action: recommendAction({ ...UNCOUNTED, status, wanted: "connected" }) ?? "Reconnect it.",
+    recommended_action:
+      recommendAction({ ...UNCOUNTED, status, wanted: "connected" }).recommended_action ?? "Reconnect it.",
   }));
 }
 
@@ -72,6 +75,7 @@ export interface FailingWebhook {
   failing_since: Date | null;
   failed_events: number;
   last_status: number | null;
+  last_error_class: string | null;
   disabled_reason: string | null;
   disabled_at: Date | null;
   recommended_action: string;
@@ -80,8 +84,8 @@ export interface FailingWebhook {
 /** Webhooks that fail or were disabled because they failed, the longest failure first. */
 export async function findFailingWebhooks(db: Db, scope: AccountScope): Promise<FailingWebhook[]> {
   const { rows } = await sql<Omit<FailingWebhook, "recommended_action">>`
-    select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, disabled_reason,
-      disabled_at
+    select id, account_id, instance_id, name, is_active, failing_since, failed_events, last_status, last_error_class,
+      disabled_reason, disabled_at
     from webhook
     where removed_at is null and (failing_since is not null or disabled_at is not null)
       and ${isInScope(scope, sql`account_id`)}
@@ -89,9 +93,11 @@ export async function findFailingWebhooks(db: Db, scope: AccountScope): Promise<
   return rows.map((row) => ({ ...row, recommended_action: actionFor(row) }));
 }
 
-function actionFor({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">) {
+type WebhookState = Pick<FailingWebhook, "disabled_at" | "last_status" | "last_error_class">;
+
+function actionFor({ disabled_at, last_status, last_error_class }: WebhookState) {
   return disabled_at === null
-    ? `${failureAdvice({ status_code: last_status })} GET .../webhook-logs shows every try.`
+    ? `${failureAdvice({ status_code: last_status, error_class: last_error_class })} GET .../webhook-logs shows every try.`
     : "Repair the receiver, set is_active to true again and recover what was missed.";
 }
 
@@ -103,6 +109,7 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
     webhook_id: id,
     name,
     status: state.disabled_at === null ? String(state.last_status ?? "unreachable") : "disabled",
+    error_class: state.last_error_class,
     recommended_action,
     severity: state.disabled_at === null ? "warning" : "critical",
     message: `Webhook ${id} (${name}) ${stateOf(state)}.`,
@@ -110,11 +117,11 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
   }));
 }
 
-function stateOf({ disabled_at, last_status }: Pick<FailingWebhook, "disabled_at" | "last_status">): string {
+function stateOf({ disabled_at, last_status, last_error_class }: WebhookState): string {
   if (disabled_at !== null) return "was disabled";
-  return last_status === null
-    ? "fails: no response comes from its receiver"
-    : `fails: its receiver responded with ${last_status}`;
+  if (last_status !== null) return `fails: its receiver responded with ${last_status}`;
+  const reason = last_error_class === null ? "" : ` (${last_error_class})`;
+  return `fails: no response comes from its receiver${reason}`;
 }
 
 /** Accounts that use 90 % or more of their storage; once it is full, inbound files are no longer stored. */
@@ -147,6 +154,8 @@ export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
     return {
       ...NOTHING,
       key: "queue_late",
+      name,
+      status: String(lag),
       severity,
       message: `${due} jobs of the queue ${name} are overdue, the oldest by ${lag} s.`,
       recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
@@ -164,6 +173,7 @@ export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
       ...NOTHING,
       key: "restored_work_held",
       severity: "warning",
+      status: action,
       since: heldJobs.restored_at,
       message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are on hold.`,
       recommended_action:

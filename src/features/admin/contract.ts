@@ -18,10 +18,11 @@ const alert = named(
     account_id: z.number().int().nullable(),
     instance_id: z.number().int().nullable(),
     webhook_id: z.number().int().nullable(),
-    name: text.describe("Of the instance, webhook or account that the alert is about."),
+    name: text.describe("Of the instance, webhook, account or queue that the alert is about."),
     status: text.describe(
-      "Of an instance: its status. Of a webhook: `disabled`, `unreachable` or the last HTTP status. Of storage: the percent in use.",
+      "Of an instance: its status. Of a webhook: `disabled`, `unreachable` or the last HTTP status. Of storage: the percent in use. Of a queue: how late it is, in seconds. Of restored work: the decision, if there is one.",
     ),
+    error_class: text.describe("Of a webhook: its `last_error_class`."),
     since: isoTime.nullable(),
   }),
 );
@@ -51,6 +52,7 @@ const watchedInstance = named(
         "Estimate: the memory that the session's node has allocated since its start, divided by its sessions; null without a session.",
       ),
     recommended_action: text,
+    action_reason: z.enum(["status", "failures", "silence"]).nullable(),
   }),
 );
 
@@ -92,6 +94,7 @@ const monitor = named(
         failing_since: isoTime.nullable(),
         failed_events: count,
         last_status: z.number().int().nullable(),
+        last_error_class: text,
         disabled_reason: text,
         recommended_action: z.string(),
       }),

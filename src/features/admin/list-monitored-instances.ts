@@ -80,5 +80,5 @@ export async function listMonitoredInstances(
     ) waiting
     order by i.id desc`.execute(db);
   const page = toPage(rows, limit, ({ id }) => id);
-  return { ...page, rows: page.rows.map((row) => ({ ...row, recommended_action: recommendAction(row) })) };
+  return { ...page, rows: page.rows.map((row) => ({ ...row, ...recommendAction(row) })) };
 }

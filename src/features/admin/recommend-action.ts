@@ -22,16 +22,36 @@ const BY_STATUS: Partial<Record<InstanceStatus, string>> = {
   reconnecting: "It comes back by itself; if it does not, see that the phone is online.",
 };
 
-/** Advice for an instance; null: none. */
-export function recommendAction(state: MonitoredInstance): string | null {
-  const { status, wanted, messages_24h, failures_24h, seconds_since_last_inbound: silence } = state;
-  if (status === "disconnected") return wanted === "connected" ? "Reconnect it." : null;
-  if (status !== "connected") return BY_STATUS[status] ?? null;
-  if (messages_24h >= FEWEST_TO_JUDGE && failures_24h * 5 >= messages_24h) {
-    return "One message in five fails or more: see the errors of its failed messages.";
-  }
-  if (silence !== null && silence > DAY_SECONDS && messages_24h >= FEWEST_TO_JUDGE) {
-    return "Nothing has come in for a day although it sends: write to it from another phone, and reconnect it.";
-  }
-  return null;
+const BY_REASON = {
+  failures: "One message in five fails or more: see the errors of its failed messages.",
+  silence:
+    "Nothing has come in for a day although it sends: write to it from another phone, and reconnect it.",
+};
+
+interface Advice {
+  /** What the advice is about. */
+  action_reason: "status" | keyof typeof BY_REASON | null;
+  recommended_action: string | null;
+}
+
+const NO_ADVICE: Advice = { action_reason: null, recommended_action: null };
+
+/** Advice for an instance, if it needs any. */
+export function recommendAction(state: MonitoredInstance): Advice {
+  if (state.status !== "connected") return adviseOnStatus(state);
+  const reason = findTroubleOf(state);
+  return reason ? { action_reason: reason, recommended_action: BY_REASON[reason] } : NO_ADVICE;
+}
+
+function adviseOnStatus({ status, wanted }: MonitoredInstance): Advice {
+  const lost = status === "disconnected" && wanted === "connected" ? "Reconnect it." : undefined;
+  const advice = lost ?? BY_STATUS[status];
+  return advice === undefined ? NO_ADVICE : { action_reason: "status", recommended_action: advice };
+}
+
+function findTroubleOf(state: MonitoredInstance): keyof typeof BY_REASON | undefined {
+  const { messages_24h, failures_24h, seconds_since_last_inbound: silence } = state;
+  if (messages_24h < FEWEST_TO_JUDGE) return undefined;
+  if (failures_24h * 5 >= messages_24h) return "failures";
+  return silence !== null && silence > DAY_SECONDS ? "silence" : undefined;
 }

@@ -106,7 +106,8 @@ async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<bo
   return lanes.length > 0;
 }
 
-const DISCARDED = {
+/** The error of a send that was discarded after a restore. */
+export const DISCARDED = {
   code: "UNKNOWN_OUTCOME",
   message: "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
   retryable: false,

@@ -42,6 +42,7 @@ const webhook = named(
     success: z.boolean(),
     status_code: z.number().int().nullable(),
     error: text,
+    error_class: text,
     duration_ms: z.number(),
     created_at: isoTime,
   }),

@@ -104,7 +104,7 @@ const LOGS: Record<LogType, LogSource> = {
   },
   webhooks: {
     from: sql`attempt`,
-    columns: sql`id, webhook_id, webhook_name, event_id, event, url, attempt, trigger, success, status_code, error,
+    columns: sql`id, webhook_id, webhook_name, event_id, event, url, attempt, trigger, success, status_code, error, error_class,
       duration_ms, created_at`,
     order: BY_NUMBER,
     failure: sql`not success`,

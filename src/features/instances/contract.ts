@@ -3,6 +3,7 @@ import { isoTime, pageInput, pagination, removedRow, route } from "../../platfor
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
+import { planLimits } from "../plans/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
 
 export const instanceStatus = named(
@@ -24,7 +25,6 @@ export const instanceStatus = named(
 
 const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
-const limit = z.number().int().nullable().describe("null: no limit.");
 
 export const attention = named(
   "Attention",
@@ -49,6 +49,17 @@ export const DEFAULT_SETTINGS = {
 } as const satisfies z.output<typeof settings>;
 
 const delayMs = z.number().int().min(0).max(3_600_000);
+
+const deviceName = named(
+  "DeviceName",
+  trimmedText(40)
+    .min(1)
+    .refine((name) => !/\p{C}/u.test(name), "must have no control characters")
+    .nullable()
+    .describe(
+      "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
+    ),
+);
 
 export const settings = named(
   "InstanceSettings",
@@ -81,13 +92,7 @@ export const settings = named(
       .describe(
         "What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails.",
       ),
-    device_name: trimmedText(40)
-      .min(1)
-      .refine((name) => !/\p{C}/u.test(name), "must have no control characters")
-      .nullable()
-      .describe(
-        "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
-      ),
+    device_name: deviceName,
   }),
 );
 
@@ -122,19 +127,14 @@ const instance = named(
     webhook: webhookPackage,
     metadata: z.record(z.string(), z.unknown()),
     settings,
-    limits: z.object({
-      max_instances: limit,
-      max_users: limit,
-      max_messages: limit,
-      max_campaigns: limit,
-      max_leads: limit,
-      max_storage_mb: limit,
-      api_rate_limit_per_minute: limit,
-      instance_rate_limit_per_minute: limit,
-      message_rate_limit_per_minute: limit,
-      messages_per_minute: limit.describe(
-        "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
-      ),
+    limits: planLimits.extend({
+      messages_per_minute: z
+        .number()
+        .int()
+        .nullable()
+        .describe(
+          "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
+        ),
       messages_used: z
         .number()
         .int()

@@ -7,7 +7,8 @@ import type { Integration } from "./integration-row.ts";
 
 /**
  * Ends a job in one commit with all its consequences, if this node still owns the lane. `write` returns the
- * lanes to wake, and records events last.
+ * lanes to wake, and records events last. It does not run for a job that an earlier try has ended, whose response was
+ * lost.
  */
 export async function completeJob(
   { db, engine }: { db: Db; engine: Engine },
@@ -18,8 +19,11 @@ export async function completeJob(
     db.transaction().execute(async (trx) => {
       const { rows } = await lockOwnedLanes(engine.node.id, [job.lane]).execute(trx);
       if (rows.length === 0) return undefined;
-      await trx.deleteFrom("job").where("id", "=", job.id).execute();
-      return write(trx);
+      const { numDeletedRows } = await trx
+        .deleteFrom("job")
+        .where("id", "=", job.id)
+        .executeTakeFirstOrThrow();
+      return numDeletedRows > 0n ? write(trx) : [];
     }),
   );
   if (!lanes) {

@@ -24,6 +24,10 @@ export const integration = named(
         "Result of the last request. `warning`: it worked, except for the problem in `last_error`. `inactive`: the service responds but does not accept events.",
       ),
     last_error: z.string().nullable(),
+    last_error_code: z
+      .string()
+      .nullable()
+      .describe("What `last_error` is about, such as `dns`, if it is known."),
     last_error_is_past: z
       .boolean()
       .describe("Whether a later request has succeeded, so that `last_error` is out of date."),

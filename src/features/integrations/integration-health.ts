@@ -11,11 +11,17 @@ import { type Integration, lanesOf } from "./integration-row.ts";
 /** An integration in the version that was saved when the work began. */
 type SavedIntegration = Pick<Integration, "id" | "updated_at">;
 
+/** What a response means. */
+export interface Explanation {
+  error: string;
+  /** What the error is about; null: the kind of the outcome. */
+  code: string | null;
+}
+
 /** What a provider knows of an outcome beyond the common rules. */
-export interface ResponseReading {
+export interface ResponseReading extends Partial<Explanation> {
   responseClass?: ResponseClass;
   status?: IntegrationStatus;
-  error?: string;
   /** The other side rejects every request until a user changes something. */
   isRejected?: boolean;
 }
@@ -50,7 +56,11 @@ export interface IntegrationHealth {
     reading?: ResponseReading,
   ): Promise<void>;
   /** The other side was reached, but something went wrong; without a status it is a warning. */
-  warn(integration: SavedIntegration, error: string, status?: IntegrationStatus): Promise<void>;
+  warn(
+    integration: SavedIntegration,
+    error: string,
+    shown?: Pick<ResponseReading, "status" | "code">,
+  ): Promise<void>;
 }
 
 const MINUTE_MS = 60_000;
@@ -80,7 +90,8 @@ const STALE_UPDATE = {
 
 type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
 
-interface FailedResponse extends Required<ResponseReading> {
+interface FailedResponse extends Required<Omit<ResponseReading, "code">> {
+  code: string | null;
   sample: ResponseSample;
 }
 
@@ -101,7 +112,8 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
       if (responseClass.class === "ok")
         return { responseClass, ...(await noteSucceeded(deps, state, integration, sample)) };
       const { status = responseClass.status, error = describeOutcome(outcome), isRejected = false } = reading;
-      const failed = { responseClass, status, error, isRejected, sample };
+      const code = reading.code ?? codeOfOutcome(outcome);
+      const failed = { responseClass, status, error, code, isRejected, sample };
       const note = { responseClass, ...(await noteFailed(deps, state, integration, failed)) };
       if (note.isStale) states.evict(integration.id, state);
       return note;
@@ -116,12 +128,13 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
       const { status = responseClass.status, error = describeOutcome(outcome) } = reading;
       states.trouble(integration.id);
       const { refused_since: refusedSince } = integration;
-      await noteFailure(db, integration, { status, error, pauseMs: null, refusedSince });
+      const code = reading.code ?? codeOfOutcome(outcome);
+      await noteFailure(db, integration, { status, error, code, pauseMs: null, refusedSince });
     },
 
-    async warn(integration, error, status) {
+    async warn(integration, error, shown = {}) {
       states.trouble(integration.id);
-      await noteWarning(db, integration, error, status);
+      await noteWarning(db, integration, error, shown);
     },
   };
 }
@@ -170,7 +183,7 @@ async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { responseClass, error, status, isRejected, sample }: FailedResponse,
+  { responseClass, error, code, status, isRejected, sample }: FailedResponse,
 ): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
@@ -182,6 +195,7 @@ async function noteFailed(
   const isCurrent = await noteFailure(db, integration, {
     status,
     error,
+    code,
     pauseMs: pauseLaneMs ?? null,
     refusedSince: isRejected ? new Date(refusedSince) : null,
   });
@@ -239,6 +253,7 @@ async function noteSuccess(
 interface RecordedFailure {
   status: IntegrationStatus;
   error: string;
+  code: string | null;
   pauseMs: number | null;
   refusedSince: Date | null;
 }
@@ -247,7 +262,7 @@ interface RecordedFailure {
 async function noteFailure(
   db: Db,
   { id, updated_at }: SavedIntegration,
-  { status, error, pauseMs, refusedSince }: RecordedFailure,
+  { status, error, code, pauseMs, refusedSince }: RecordedFailure,
 ): Promise<boolean> {
   const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
   const { numUpdatedRows } = await db
@@ -256,6 +271,7 @@ async function noteFailure(
       status,
       refused_since: refusedSince,
       last_error: shorten(error),
+      last_error_code: code,
       last_error_at: sql<Date>`clock_timestamp()`,
       paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
     })
@@ -274,18 +290,25 @@ async function noteWarning(
   db: Db,
   { id, updated_at }: SavedIntegration,
   error: string,
-  status: IntegrationStatus | undefined,
+  { status, code }: Pick<ResponseReading, "status" | "code">,
 ): Promise<void> {
   await db
     .updateTable("integration")
     .set({
       status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
       last_error: shorten(error),
+      last_error_code: code ?? null,
       last_error_at: sql<Date>`clock_timestamp()`,
     })
     .where("id", "=", id)
     .where(isSavedAt(updated_at))
     .execute();
+}
+
+/** Why the other side sent no response, or `status` if it refused the request. */
+function codeOfOutcome(outcome: FetchOutcome): string | null {
+  if (outcome.outcome === "failed") return outcome.failure;
+  return outcome.status >= 400 && outcome.status < 500 ? "status" : null;
 }
 
 function shorten(error: string): string {

@@ -142,6 +142,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
       ...columns,
       status: "unknown",
       last_error: null,
+      last_error_code: null,
       last_error_at: null,
       paused_until: null,
       refused_since: null,

@@ -163,7 +163,7 @@ export const PERSONAL_DATA = {
   },
   webhook: {
     plain:
-      "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status created_at updated_at previous_until removed_at disabled_reason format",
+      "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status last_error_class created_at updated_at previous_until removed_at disabled_reason format",
     secret: "secret previous_secret headers url address format_token",
     personal: { name: numberedName("account") },
   },
@@ -258,7 +258,7 @@ export const PERSONAL_DATA = {
   },
   integration: {
     plain:
-      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_at last_success_at paused_until refused_since created_at updated_at",
+      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_code last_error_at last_success_at paused_until refused_since created_at updated_at",
     secret: "secret state",
     personal: {
       config: replaceWith(

@@ -57,6 +57,27 @@ export function createAttemptWriter(db: Db, node: string) {
   });
 }
 
+/**
+ * Whether an attempt was committed although its connection broke before the response. The record locks the row of its
+ * webhook first, so one that still runs is waited for.
+ */
+export async function isAttemptRecorded(
+  db: Db,
+  { job_id, webhook_id, event_id, event_at, delivery_id, attempt, trigger }: AttemptRecord,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select from webhook where id = ${webhook_id} for no key update`.execute(trx);
+    // Manual attempts may share a number, but each has a job of its own, which its record deletes.
+    const { rows } = await sql`
+      select from attempt
+      where event_id = ${event_id} and event_at = ${event_at} and delivery_id = ${delivery_id}
+        and attempt = ${attempt} and trigger = ${trigger}
+        and not exists (select from job where id = ${job_id} and attempts < ${attempt})
+      limit 1`.execute(trx);
+    return rows.length > 0;
+  });
+}
+
 interface AttemptBatch {
   node: string;
   records: AttemptRecord[];
@@ -163,11 +184,13 @@ const updateWebhooks = sql`before as materialized (
   select id, failing_since from webhook where id in (select webhook_id from own) order by id for no key update
 ), seen as (
   update webhook w set last_delivery_at = now(), last_status = o.status_code,
+    last_error_class = case when not o.has_success then o.error_class end,
     failing_since = case when o.has_success then null else coalesce(w.failing_since, now()) end,
     failed_events = case when o.has_success then 0 else w.failed_events + o.given_up end,
     warned_at = case when o.has_success then null else w.warned_at end
   from (
     select webhook_id, (array_agg(status_code order by ord desc))[1] as status_code,
+      (array_agg(error_class order by ord desc))[1] as error_class,
       coalesce(max(ord) filter (where success), max(ord)) as ord,
       bool_or(success) as has_success, count(*) filter (where status = 'failed') as given_up
     from own group by webhook_id

@@ -161,6 +161,10 @@ export const webhook = named(
     updated_at: isoTime,
     last_delivery_at: isoTime.nullable(),
     last_status: z.number().int().nullable(),
+    last_error_class: z
+      .string()
+      .nullable()
+      .describe("Why the last attempt failed, such as `dns`, `tls` or `status`; null: it did not."),
     disabled_reason: z.string().nullable(),
     failing_since: isoTime.nullable().describe("Time of the first failed attempt since the last success."),
     previous_secret_until: isoTime
@@ -284,6 +288,7 @@ const globalWebhook = named(
       .describe("In full directly after its creation or change, otherwise masked."),
     last_delivery_at: isoTime.nullable(),
     last_status: z.number().int().nullable(),
+    last_error_class: z.string().nullable(),
     disabled_reason: z.string().nullable(),
   }),
 );

@@ -32,6 +32,7 @@ describe("the global webhook", () => {
       secret: null,
       last_delivery_at: null,
       last_status: null,
+      last_error_class: null,
       disabled_reason: null,
     });
   });

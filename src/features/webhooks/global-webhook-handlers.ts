@@ -97,5 +97,6 @@ const NOT_SET = {
   secret: null,
   last_delivery_at: null,
   last_status: null,
+  last_error_class: null,
   disabled_reason: null,
 };

@@ -230,4 +230,4 @@ function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: numb
 }
 
 /** The state of a receiver that has not failed. */
-const HEALTHY = { failing_since: null, failed_events: 0, warned_at: null };
+const HEALTHY = { failing_since: null, failed_events: 0, warned_at: null, last_error_class: null };

@@ -110,3 +110,32 @@ test("a webhook shows since when it fails, and how long its previous secret is v
   const until = Date.parse(data.previous_secret_until ?? "");
   expect(Math.abs(until - Date.now() - 3_600_000)).toBeLessThan(60_000);
 });
+
+test("a webhook and its alert say why deliveries fail without a response, until one succeeds", async () => {
+  const { shop, receiver, gateway } = story;
+  const webhook = await addWebhook({ url: receiver.url });
+  expect(webhook).toMatchObject({ last_error_class: null });
+  const read = async () => (await shop.client.listWebhooks({ id: shop.id })).data[0];
+  const alerts = async () =>
+    (await gateway.owner.accountOverview()).data.alerts.filter(({ webhook_id }) => webhook_id === webhook.id);
+  await receiver.shut();
+  await receive("Refused");
+  await waitUntil(async () => (await read())?.last_error_class === "refused");
+  expect(await read()).toMatchObject({ last_status: null, failing_since: expect.any(String) });
+  expect(await alerts()).toMatchObject([
+    {
+      key: "webhook_failing",
+      status: "unreachable",
+      error_class: "refused",
+      message: expect.stringMatching(/no response comes from its receiver \(refused\)\.$/),
+    },
+  ]);
+  await receiver.open();
+  receiver.respond(500);
+  await gateway.advance(60_000);
+  await waitUntil(async () => (await read())?.last_error_class === "status");
+  receiver.respond(200);
+  await gateway.advance(300_000);
+  await waitUntil(async () => (await read())?.failing_since === null);
+  expect(await read()).toMatchObject({ last_status: 200, last_error_class: null });
+});

@@ -5,7 +5,7 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import { inAttemptSpan } from "./attempt-span.ts";
-import { createAttemptWriter } from "./attempt-writer.ts";
+import { createAttemptWriter, isAttemptRecorded, type RecordedAttempt } from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
 import type { AttemptCounter } from "./create-attempt-counter.ts";
 import { decideAttempt, isSuccess } from "./decide-attempt.ts";
@@ -90,6 +90,8 @@ async function attemptDelivery(
   return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
 }
 
+const RECORDED: RecordedAttempt = { isOwned: true, wake: [], change: null };
+
 /** Records an attempt and all its effects; returns whether the job is deleted. */
 function createRecorder({ db, engine, log, countAttempt }: WebhookLaneOptions) {
   const writer = createAttemptWriter(db, engine.node.id);
@@ -98,7 +100,9 @@ function createRecorder({ db, engine, log, countAttempt }: WebhookLaneOptions) {
   return async (completed: CompletedAttempt): Promise<boolean> => {
     const { job, loaded, decision } = completed;
     const record = toAttemptRecord(completed);
-    const recorded = await retryUntilCommitted(engine, job.lane, () => writer.write(record));
+    const recorded = await retryUntilCommitted(engine, job.lane, async (isAgain) =>
+      isAgain && (await isAttemptRecorded(db, record)) ? RECORDED : writer.write(record),
+    );
     faultPoint("delivery:after-commit");
     if (recorded.isOwned) {
       engine.wake(recorded.wake);

@@ -1,17 +1,20 @@
 import { DnsResolutionError } from "./dns-resolver.ts";
 import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
 
+export const FETCH_FAILURES = [
+  "blocked",
+  "dns",
+  "refused",
+  "reset",
+  "tls",
+  "timeout_connect",
+  "timeout_total",
+  "invalid_url",
+  "protocol",
+] as const;
+
 /** Why a request got no response. */
-export type FetchFailureCode =
-  | "blocked"
-  | "dns"
-  | "refused"
-  | "reset"
-  | "tls"
-  | "timeout_connect"
-  | "timeout_total"
-  | "invalid_url"
-  | "protocol";
+export type FetchFailureCode = (typeof FETCH_FAILURES)[number];
 
 /** The total time of the request is over. */
 export class DeadlineError extends Error {

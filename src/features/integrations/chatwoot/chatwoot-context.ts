@@ -4,7 +4,7 @@ import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import { retryRequest } from "../retry-request.ts";
 import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./chatwoot-api.ts";
-import type { ChatwootError } from "./chatwoot-error.ts";
+import { type ChatwootError, codeOfChatwootError } from "./chatwoot-error.ts";
 
 /** The dependencies of one job. */
 export interface ChatwootContext {
@@ -41,6 +41,7 @@ export function createChatwootContext(
     const reading = responseClass && {
       status: responseClass.status,
       error: text,
+      code: codeOfChatwootError(reason),
       // Its status alone would mean success.
       ...(reason === "unreadable" && { responseClass }),
     };
@@ -77,10 +78,14 @@ export async function endWithError(
 ): Promise<JobResult> {
   const { reason, responseClass, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
-    await context.health.warn(context.integration, text);
+    await context.health.warn(context.integration, text, { code: codeOfChatwootError(reason) });
     return { end: "done" };
   }
-  if (reason === "identity") await context.health.warn(context.integration, text, "failing");
+  if (reason === "identity")
+    await context.health.warn(context.integration, text, {
+      status: "failing",
+      code: codeOfChatwootError(reason),
+    });
   const failure = context.lastFailure();
   if (!failure || (responseClass.class === "stop" && !failure.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };

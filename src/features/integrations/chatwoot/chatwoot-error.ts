@@ -75,6 +75,22 @@ const TEXTS: Partial<Record<ChatwootError["reason"], string>> = {
   too_large: "The file is too large for Chatwoot or for a proxy in front of it.",
 };
 
+/** The reasons that tell more than the kind of the outcome. */
+export const CHATWOOT_CODES: ReadonlySet<ChatwootError["reason"]> = new Set([
+  "token",
+  "role",
+  "suspended",
+  "too_large",
+  "identity",
+  "inbox_gone",
+  "unreadable",
+]);
+
+/** The reason as the code of an integration's error. */
+export function codeOfChatwootError(reason: ChatwootError["reason"] | undefined): string | null {
+  return reason && CHATWOOT_CODES.has(reason) ? `chatwoot_${reason}` : null;
+}
+
 /** Neither the conversation nor a new one can exist: the inbox itself is deleted. */
 export function toInboxGone(refusal: ChatwootError): ChatwootError {
   return {

@@ -7,7 +7,7 @@ import { claimMessageLink, type MessageLink, updateMessageLink } from "../messag
 import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./chatwoot-api.ts";
 import { chatwootConfigOf, sourceId } from "./chatwoot-config.ts";
 import { type ChatwootContext, endWithError } from "./chatwoot-context.ts";
-import { toInboxGone } from "./chatwoot-error.ts";
+import { codeOfChatwootError, toInboxGone } from "./chatwoot-error.ts";
 import { findLinkOfMessage } from "./find-link-of-message.ts";
 import type { ChatwootPerson } from "./find-or-create-contact.ts";
 import { findOrCreateConversation } from "./find-or-create-conversation.ts";
@@ -178,7 +178,7 @@ async function post(
   const again = await postInto(context, link, posting, true);
   if (again.ok || again.error.reason !== "not_found") return again;
   const error = toInboxGone(again.error);
-  await context.health.warn(context.integration, error.text);
+  await context.health.warn(context.integration, error.text, { code: codeOfChatwootError(error.reason) });
   return { ok: false, error };
 }
 

@@ -1,34 +1,51 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { isN8nStartingUp } from "../../webhooks/webhooks.ts";
 import { describeOutcome } from "../classify-response.ts";
+import type { Explanation } from "../integration-health.ts";
 import { isNotActive, isNotFoundPage, isResponseLost, isUnauthorised } from "./classify-workflow-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 
-/** The meaning of a response and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
-export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): string {
+/** What a response means and what to do about it. Source: n8n, `Webhook.node` and `webhook-helpers`. */
+export function explainN8nResponse(outcome: FetchOutcome, config: N8nConfig): Explanation {
   const summary = describeOutcome(outcome);
-  if (isResponseLost(outcome, config)) return explainLost(outcome, summary);
-  if (outcome.outcome === "failed") return explainFailure(outcome.failure, summary);
-  if (isN8nStartingUp(outcome)) return "n8n is starting; the event is sent again in a few seconds.";
+  if (isResponseLost(outcome, config)) return { code: "n8n_lost", error: explainLost(outcome, summary) };
+  if (outcome.outcome === "failed") return { code: null, error: explainFailure(outcome.failure, summary) };
+  if (isN8nStartingUp(outcome))
+    return { code: "n8n_starting", error: "n8n is starting; the event is sent again in a few seconds." };
   if (isNotFoundPage(outcome))
-    return `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${summary})`;
-  if (isNotActive(outcome)) return `${notActive(config)} (${summary})`;
-  if (isUnauthorised(outcome)) return `${refused(config)} Events wait for one day. (${summary})`;
-  const { status } = outcome;
+    return {
+      code: "n8n_not_found",
+      error: `n8n is starting, or the address does not belong to n8n; the event is sent again. If this continues, compare webhook_url with the production URL of the Webhook node. (${summary})`,
+    };
+  if (isNotActive(outcome)) return explainNotActive(config, summary);
+  if (isUnauthorised(outcome))
+    return { code: "n8n_token", error: `${refused(config)} Events wait for one day. (${summary})` };
+  if (outcome.status === 500)
+    return {
+      code: "n8n_failed",
+      error: `The workflow or its response has failed: check its executions in n8n. (${summary})`,
+    };
+  return { code: null, error: explainStatus(outcome.status, summary) };
+}
+
+function explainStatus(status: number, summary: string): string {
   if (status >= 200 && status < 300) return "The workflow accepted the event.";
   if (status === 413) return `The event is larger than n8n accepts (N8N_PAYLOAD_SIZE_MAX). (${summary})`;
-  if (status === 500)
-    return `The workflow or its response has failed: check its executions in n8n. (${summary})`;
   if (status >= 300 && status < 400)
     return `The address redirects, and the gateway does not follow redirects: use the target address. (${summary})`;
   return summary;
 }
 
-function notActive({ webhook_url }: N8nConfig): string {
-  const isTest = new URL(webhook_url).pathname.includes("/webhook-test/");
-  return isTest
-    ? "This is the test address of the workflow, which accepts one request while the editor listens: use the production URL."
-    : "The workflow is not active, or its Webhook node has another path or method: activate it, and set its HTTP Method to POST.";
+function explainNotActive({ webhook_url }: N8nConfig, summary: string): Explanation {
+  if (new URL(webhook_url).pathname.includes("/webhook-test/"))
+    return {
+      code: "n8n_test_address",
+      error: `This is the test address of the workflow, which accepts one request while the editor listens: use the production URL. (${summary})`,
+    };
+  return {
+    code: "n8n_inactive",
+    error: `The workflow is not active, or its Webhook node has another path or method: activate it, and set its HTTP Method to POST. (${summary})`,
+  };
 }
 
 function refused({ token, auth = "bearer", header_name }: N8nConfig): string {

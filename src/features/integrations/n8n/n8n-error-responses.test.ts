@@ -120,6 +120,7 @@ describe("n8n that rejects requests", () => {
     n8n.trouble({ status: 500 }, 100);
     for (let person = 0; person < 12; person++) await story.receive(newPerson(), `m${person}`);
     await waitUntil(async () => (await fixture.read()).paused_until !== null);
+    expect((await fixture.read()).last_error_code).toBe("n8n_failed");
     const release = n8n.hold();
     await fixture.save("in");
     // Eight requests have started and fail after the next save; later ones succeed.
@@ -214,6 +215,9 @@ describe("n8n that rejects requests", () => {
     n8n.trouble({ status: 503 }, 12);
     n8n.trouble({ status: 500 }, 2);
     await story.receive(newPerson(), "hi");
+    await waitUntil(async () => (await fixture.read()).last_error !== null);
+    // It did not refuse the event, so no kind of refusal is named.
+    expect((await fixture.read()).last_error_code).toBeNull();
     await waitUntil(async () => {
       await story.gateway.advance(600_000);
       return n8n.executions.length > 0;

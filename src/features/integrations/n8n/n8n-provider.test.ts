@@ -183,7 +183,10 @@ describe("n8n", () => {
       await story.receive(bia, `b${text}`);
     }
     const trouble = await status("failing");
-    expect(trouble.last_error).toMatch(/refused/);
+    expect(trouble).toMatchObject({
+      last_error: expect.stringMatching(/refused/),
+      last_error_code: "refused",
+    });
     const { last_error_at } = await read();
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await read()).last_error_at !== last_error_at);
@@ -241,6 +244,7 @@ describe("n8n", () => {
     await story.receive(newPerson(), "later");
     const inactive = await status("inactive");
     expect(inactive.last_error).toMatch(/not active.*is not registered/);
+    expect(inactive.last_error_code).toBe("n8n_inactive");
     expect(inactive.last_error).not.toContain("at ...");
     n8n.activate("in");
     await save("in");

@@ -13,5 +13,10 @@ export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): 
     : responseClass.class === "ok"
       ? "ok"
       : responseClass.status;
-  return { responseClass, status, isRejected, error: explainN8nResponse(outcome, config) };
+  return {
+    responseClass,
+    status,
+    isRejected,
+    ...explainN8nResponse(outcome, config),
+  };
 }

@@ -77,7 +77,7 @@ export function createBotClient(
       const { outcome, failure } = await request(integration, config, startPath(config), body);
       const response = isOk(failure) ? parseBotResponse(outcome) : undefined;
       if (response?.sessionId) return { outcome: "answered", response };
-      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER);
+      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
       if (isUnprocessed(failure)) return { outcome: "again", isSafe: true, failed: failure };
       if (failure.responseClass.class === "retry")
         return { outcome: "again", isSafe: false, failed: failure };
@@ -95,7 +95,7 @@ export function createBotClient(
       if (response) return { outcome: "answered", response };
       // The viewer also returns 404 if a step of the flow lacks something, such as credentials.
       if (isStop) return { outcome: "refused", isSessionOpen: isNotFound(outcome) };
-      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER);
+      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
       return { outcome: "unknown" };
     },
   };

@@ -28,7 +28,7 @@ export function readOutcome(
   return {
     responseClass,
     isRejected: isUnauthorised(outcome),
-    error: explainTypebotResponse(outcome, config),
+    ...explainTypebotResponse(outcome, config),
   };
 }
 

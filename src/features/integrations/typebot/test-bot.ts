@@ -23,7 +23,7 @@ export async function testBot(
   const isBot = isOk && parseBotResponse(outcome)?.sessionId !== undefined;
   const message = isBot ? "The bot exists and accepts messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });
-  if (isOk && !isBot) await health.warn(integration, message);
+  if (isOk && !isBot) await health.warn(integration, message, { code: "typebot_not_viewer" });
   return {
     success: isBot,
     message,
