@@ -13,10 +13,12 @@ import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
 import { applyFileRetention } from "../retention/file-retention.ts";
 import { createMediaUrls } from "./media-urls.ts";
 import { openFile } from "./open-file.ts";
+import { recordReadyFile } from "./record-ready-file.ts";
 import { sweepFiles } from "./sweep-files.ts";
 
 const FROM = "5511966660002";
 const DAY_MS = 86_400_000;
+const GONE_JOB = 0;
 const SECRET_KEY = randomBytes(32).toString("base64");
 
 let story: MessagingStory;
@@ -135,6 +137,27 @@ describe("a received file", () => {
     });
     const download = await story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("is reported once, though its job ends a second time after a commit whose response was lost", async () => {
+    const file = await resolved(await receive(randomBytes(2_000)));
+    const reports = async () => {
+      const { rows } = await sql`
+        select from event where event = 'media.ready' and convert_from(body, 'utf8') like ${`%${file.id}%`}`.execute(
+        db(),
+      );
+      return rows.length;
+    };
+    expect(await reports()).toBe(1);
+    const ready = {
+      id: file.id,
+      blob: Number(file.blob),
+      sha256: `${file.sha256}`,
+      size: 2_000,
+      mime_type: file.mime_type,
+    };
+    expect(await recordReadyFile(db(), GONE_JOB, ready)).toEqual([]);
+    expect(await reports()).toBe(1);
   });
 
   test("is served in ranges, and not sent again to a client that has cached it", async () => {

@@ -42,8 +42,10 @@ export async function recordReadyFile(
       .execute();
     if (upload !== null) await dropWaiting(trx, upload);
     if (await isOverStorageQuota(trx, file.id)) throw new NoStorageLeft();
-    await trx.deleteFrom("job").where("id", "=", job).execute();
-    return upload === null ? recordReadyEvent(trx, file.id) : [];
+    const { numDeletedRows } = await trx.deleteFrom("job").where("id", "=", job).executeTakeFirstOrThrow();
+    // An earlier try, whose response was lost, has ended the job.
+    const isFirst = numDeletedRows > 0n;
+    return isFirst && upload === null ? recordReadyEvent(trx, file.id) : [];
   });
   return recorded.catch((error: unknown) => {
     if (error instanceof NoStorageLeft) return "over_quota";

@@ -23,7 +23,8 @@ afterEach(async () => {
   await store.drop();
 });
 
-test("a delivery result that cannot be stored is stored after the database returns, only once", async () => {
+/** An instance whose messages go to the receiver. */
+async function connectInstance() {
   const { id, client } = await gateway.connectInstance();
   const { data: webhook } = await client.createWebhook({
     id,
@@ -31,6 +32,11 @@ test("a delivery result that cannot be stored is stored after the database retur
     events: ["message.received"],
   });
   receiver.trust(webhook.secret);
+  return { id, client, webhook };
+}
+
+test("a delivery result that cannot be stored is stored after the database returns, only once", async () => {
+  const { id, client } = await connectInstance();
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -55,4 +61,37 @@ test("a delivery result that cannot be stored is stored after the database retur
   await client.sandboxReceive({ id, from: "5511977771011", text: "Next" });
   await receiver.waitFor(textIs("Next"));
   expect(receiver.received.filter(textIs("Held"))).toHaveLength(1);
+});
+
+test("a result that is stored although the connection breaks before the response is stored only once", async () => {
+  const { id, client, webhook } = await connectInstance();
+  const blocker = await store.database.pool.connect();
+  receiver.respond(async (_, response) => {
+    // The record waits for this row.
+    await blocker.query("begin");
+    await blocker.query("select from webhook where id = $1 for update", [webhook.id]);
+    response.writeHead(200).end();
+  });
+  await client.sandboxReceive({ id, from: "5511977771012", text: "Cut off" });
+  await waitUntil(async () => {
+    const { rows } = await store.database.pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rows.length > 0;
+  });
+  cable.cut();
+  await blocker.query("commit");
+  blocker.release();
+  cable.restore();
+  await waitUntil(async () => {
+    const { rows } = await store.database.pool.query("select from job where ref ->> 'delivery' is not null");
+    return rows.length === 0;
+  });
+  receiver.respond((_, response) => void response.writeHead(200).end());
+  await client.sandboxReceive({ id, from: "5511977771012", text: "Next" });
+  await receiver.waitFor(textIs("Next"));
+  await waitUntil(async () => (await client.listDeliveryLogs({ id })).data.length > 1);
+  const { data } = await client.listDeliveryLogs({ id });
+  expect(data.map(({ attempt }) => attempt)).toEqual([1, 1]);
+  expect(receiver.received.filter(textIs("Cut off"))).toHaveLength(1);
 });
