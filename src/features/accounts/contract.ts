@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
 const account = named(
@@ -31,12 +31,17 @@ export const DEFAULT_ACCOUNT_SETTINGS = {
   auto_create_leads: false,
   keys_manage_instances: true,
   lead_stages: [],
+  time_zone: null,
   message_retention_days: null,
   campaign_retention_days: null,
   lead_retention_days: null,
   event_retention_days: null,
   log_retention_days: null,
 } satisfies z.output<typeof accountSettings>;
+
+/** Stages on the board of leads. */
+export const MAX_STAGES = 50;
+const stageNames = z.array(trimmedText(64).min(1)).max(MAX_STAGES);
 
 export const accountSettings = named(
   "AccountSettings",
@@ -49,11 +54,14 @@ export const accountSettings = named(
       .describe(
         "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
       ),
-    lead_stages: z
-      .array(trimmedText(64).min(1))
-      .max(50)
+    lead_stages: stageNames
       .refine((names) => new Set(names).size === names.length, "names a stage twice")
       .describe("Stages of the board of leads, in order; stages of leads that are not listed follow."),
+    time_zone: timeZoneText()
+      .nullable()
+      .describe(
+        "Campaigns without `quiet_hours` count days in it, and the panel suggests it to new ones; null: UTC.",
+      ),
     message_retention_days: retentionDays.describe(
       "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
     ),
@@ -279,6 +287,9 @@ export const accountsContract = {
       "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
       "settings.lead_stages": ["settings.leadStages"],
+      "settings.time_zone": ["settings.timeZone"],
+      add_lead_stages: ["addLeadStages"],
+      remove_lead_stages: ["removeLeadStages"],
       "settings.message_retention_days": ["settings.messageRetentionDays"],
       "settings.campaign_retention_days": ["settings.campaignRetentionDays"],
       "settings.lead_retention_days": ["settings.leadRetentionDays"],
@@ -286,7 +297,16 @@ export const accountsContract = {
       "settings.log_retention_days": ["settings.logRetentionDays"],
     },
     example: { name: "Shop" },
-    input: z.object({ name: userName.optional(), settings: accountSettings.partial().optional() }),
+    input: z.object({
+      name: userName.optional(),
+      settings: accountSettings.partial().optional(),
+      add_lead_stages: stageNames
+        .optional()
+        .describe(
+          "Stages to append to `lead_stages`, unless they are listed; keeps what others add meanwhile.",
+        ),
+      remove_lead_stages: stageNames.optional().describe("Stages to take off `lead_stages`."),
+    }),
     output: ownAccount,
   }),
   listUsers: route({

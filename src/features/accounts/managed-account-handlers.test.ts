@@ -184,6 +184,43 @@ describe("the user's own account", () => {
     const refused = client.updateAccount({ settings: { lead_stages: ["Won", " Won "] } });
     await expect(refused).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
+
+  it("have a time zone that the clock knows, or none", async () => {
+    const { client } = await makeAccount(test.owner);
+    const setTo = async (time_zone: string | null) =>
+      (await client.updateAccount({ settings: { time_zone } })).data.settings.time_zone;
+    expect(await setTo("America/Sao_Paulo")).toBe("America/Sao_Paulo");
+    await expect(setTo("Mars/Olympus")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    expect(await setTo(null)).toBeNull();
+  });
+
+  it("keep each stage of their board that several people add or take off at the same time", async () => {
+    const { client } = await makeAccount(test.owner);
+    await client.updateAccount({ settings: { lead_stages: ["First", "Old"] } });
+    const names = ["Talking", "Offer", "Won", "Lost"];
+    await Promise.all([
+      ...names.map((name) => client.updateAccount({ add_lead_stages: ["First", name] })),
+      client.updateAccount({ remove_lead_stages: ["Old"] }),
+    ]);
+    const { lead_stages } = (await client.getAccount()).data.settings;
+    expect(lead_stages[0]).toBe("First");
+    expect([...lead_stages].sort()).toEqual(["First", ...names].sort());
+    const many = Array.from({ length: 50 }, (_, n) => `Stage ${n}`);
+    await expect(client.updateAccount({ add_lead_stages: many })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+    });
+    expect((await client.getAccount()).data.settings.lead_stages).toEqual(lead_stages);
+  });
+
+  it("take a new board first, and what is added or taken off in the same request after it", async () => {
+    const { client } = await makeAccount(test.owner);
+    const { data } = await client.updateAccount({
+      settings: { lead_stages: ["First", "Old"] },
+      add_lead_stages: ["Won"],
+      remove_lead_stages: ["Old"],
+    });
+    expect(data.settings.lead_stages).toEqual(["First", "Won"]);
+  });
 });
 
 describe("accounts", () => {

@@ -1,12 +1,13 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db/database.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
-import type { OutputOf } from "../../platform/http/route.ts";
+import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { requireUser } from "./accounts.ts";
-import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS } from "./contract.ts";
+import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS, MAX_STAGES } from "./contract.ts";
 
 /** An account for its own users. */
 export function ownAccountHandlers(
@@ -15,7 +16,7 @@ export function ownAccountHandlers(
   return {
     getAccount: ({ caller }) => getOwnAccount(db, requireUser(caller).account_id),
 
-    async updateAccount({ input: { name, settings }, ...by }) {
+    async updateAccount({ input: { name, settings, ...stages }, ...by }) {
       const { account_id } = requireUser(by.caller);
       await db.transaction().execute(async (trx) => {
         await trx
@@ -27,9 +28,12 @@ export function ownAccountHandlers(
           })
           .where("id", "=", account_id)
           .execute();
+        const isStaged = await changeStages(trx, account_id, stages);
         const fields = [
           ...fieldNamesOf({ name }),
-          ...fieldNamesOf(settings ?? {}).map((field) => `settings.${field}`),
+          ...fieldNamesOf({ ...settings, ...(isStaged && { lead_stages: true }) }).map(
+            (field) => `settings.${field}`,
+          ),
         ];
         const target = { type: "account", id: account_id };
         await recordAudit(trx, { by, action: "account.update", target, account_id, fields });
@@ -37,6 +41,35 @@ export function ownAccountHandlers(
       return getOwnAccount(db, account_id);
     },
   };
+}
+
+type StageChange = Pick<
+  InputOf<typeof accountsContract.updateAccount>,
+  "add_lead_stages" | "remove_lead_stages"
+>;
+
+/** Two people can change the stages at once: the row, which the transaction has locked, has the list of both. */
+async function changeStages(
+  trx: Trx,
+  id: number,
+  { add_lead_stages: added = [], remove_lead_stages: removed = [] }: StageChange,
+): Promise<boolean> {
+  if (added.length + removed.length === 0) return false;
+  const { settings } = await trx
+    .selectFrom("account")
+    .select("settings")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow(noAccount);
+  const { lead_stages: before } = { ...DEFAULT_ACCOUNT_SETTINGS, ...settings };
+  const lead_stages = [...new Set([...before, ...added])].filter((name) => !removed.includes(name));
+  if (lead_stages.length > MAX_STAGES)
+    throw invalidField("add_lead_stages", `make more than ${MAX_STAGES} stages`);
+  await trx
+    .updateTable("account")
+    .set({ settings: sql`settings || ${JSON.stringify({ lead_stages })}::jsonb` })
+    .where("id", "=", id)
+    .execute();
+  return true;
 }
 
 async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accountsContract.getAccount>> {

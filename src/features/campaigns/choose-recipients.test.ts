@@ -227,6 +227,7 @@ describe("the state of a sending instance", () => {
       new_chats_locked_until: null,
       max_messages: 9,
       account_state: "active",
+      time_zone: null,
     });
   });
 

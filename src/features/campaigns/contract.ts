@@ -9,7 +9,7 @@ import {
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, fileText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, fileText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */
@@ -66,18 +66,10 @@ const quietHours = named(
     .object({
       start: clock,
       end: clock.describe("When the campaign continues. If `end` is before `start`, it is on the next day."),
-      tz: boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo"),
+      tz: timeZoneText(),
     })
     .refine(({ start, end }) => start !== end, "start and end are the same"),
 );
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
 
 const moment = boundedText(64).check(
   z.iso.datetime({ offset: true, error: "must be a moment such as 2026-11-20T12:00:00Z" }),
@@ -125,7 +117,7 @@ const campaignFields = {
   daily_limit: numeric
     .pipe(z.number().int().min(1).max(1_000_000))
     .nullable()
-    .describe("Most recipients per day, in the time zone of `quiet_hours`, otherwise in UTC."),
+    .describe("Most recipients per day, in the time zone of `quiet_hours`, otherwise of the account."),
   consent_purpose: trimmedText(64)
     .min(1)
     .nullable()

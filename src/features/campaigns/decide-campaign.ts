@@ -18,6 +18,8 @@ export interface CampaignInstanceState extends CampaignInstance {
   status: InstanceStatus;
   account_state: string;
   new_chats_locked_until: Date | null;
+  /** Of its account; null: UTC. */
+  time_zone: string | null;
 }
 
 /** Undefined when it is deleted. */
@@ -27,7 +29,7 @@ export async function readCampaignInstanceState(
 ): Promise<CampaignInstanceState | undefined> {
   const { rows } = await sql<CampaignInstanceState>`
     select i.id, i.account_id, i.lane, i.status, i.new_chats_locked_until, p.max_messages,
-      account_state(a) as account_state
+      account_state(a) as account_state, a.settings ->> 'time_zone' as time_zone
     from instance i join account a on a.id = i.account_id join plan p on p.id = a.plan_id
     where i.id = ${id} and i.removed_at is null`.execute(db);
   return rows[0];

@@ -13,6 +13,8 @@ export interface SendSchedule {
   max_delay_ms: number;
   quiet_hours: QuietHours | null;
   daily_limit: number | null;
+  /** Of the account, for a campaign without quiet hours; null: UTC. */
+  time_zone: string | null;
 }
 
 export interface PlanSendsInput {
@@ -36,13 +38,13 @@ export interface SendPlan {
 }
 
 /** When the day that contains this moment began, in the time zone in which the campaign counts days. */
-export function startOfDay(schedule: Pick<SendSchedule, "quiet_hours">, at: Date): Date {
+export function startOfDay(schedule: SendSchedule, at: Date): Date {
   const tz = timeZoneOf(schedule);
   return instantOf({ day: zonedTime(at, tz).day, minute: 0 }, tz);
 }
 
-function timeZoneOf({ quiet_hours }: Pick<SendSchedule, "quiet_hours">): string {
-  return quiet_hours?.tz ?? "UTC";
+function timeZoneOf({ quiet_hours, time_zone }: SendSchedule): string {
+  return quiet_hours?.tz ?? time_zone ?? "UTC";
 }
 
 /** Plans moments for the next recipients, outside quiet hours and within the daily limit. */

@@ -6,6 +6,7 @@ const STEADY: SendSchedule = {
   max_delay_ms: 3_000,
   quiet_hours: null,
   daily_limit: null,
+  time_zone: null,
 };
 
 function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<PlanSendsInput> = {}) {
@@ -124,11 +125,14 @@ describe("a daily limit", () => {
     expect(moments).toEqual(["2026-11-20T23:59:59.000Z", "2026-11-21T00:00:01.000Z"]);
   });
 
-  test("counts from midnight in the time zone of the quiet hours, or in UTC", () => {
+  test("counts from midnight in the time zone of the quiet hours, else of the account, else in UTC", () => {
     const at = new Date("2026-11-20T02:00:00.000Z");
+    const startsAt = (zones: Partial<SendSchedule>) => startOfDay({ ...STEADY, ...zones }, at).toISOString();
+    const time_zone = "Europe/Berlin";
     const quiet_hours = { start: "22:00", end: "08:00", tz: "America/Sao_Paulo" };
-    expect(startOfDay({ quiet_hours }, at).toISOString()).toBe("2026-11-19T03:00:00.000Z");
-    expect(startOfDay({ quiet_hours: null }, at).toISOString()).toBe("2026-11-20T00:00:00.000Z");
+    expect(startsAt({ quiet_hours, time_zone })).toBe("2026-11-19T03:00:00.000Z");
+    expect(startsAt({ time_zone })).toBe("2026-11-19T23:00:00.000Z");
+    expect(startsAt({})).toBe("2026-11-20T00:00:00.000Z");
   });
 
   test("together with quiet hours moves sends to the morning", () => {
@@ -162,7 +166,10 @@ test("a hundred spellings of time zones are remembered, the ones used last", () 
   formats.mockReturnValue(DateTimeFormat);
   const use = (nth: number) => {
     const tz = [..."america/bahia"].map((sign, at) => ((nth >> at) & 1 ? sign.toUpperCase() : sign)).join("");
-    startOfDay({ quiet_hours: { start: "22:00", end: "06:00", tz } }, new Date("2026-11-20T12:00:00Z"));
+    startOfDay(
+      { ...STEADY, quiet_hours: { start: "22:00", end: "06:00", tz } },
+      new Date("2026-11-20T12:00:00Z"),
+    );
     return formats.mock.calls.length;
   };
   for (let nth = 0; nth < 101; nth++) use(nth);

@@ -3,7 +3,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { RecipientChoice } from "./choose-recipients.ts";
 import type { CampaignInstanceState } from "./decide-campaign.ts";
-import { planSends, type SendPlan, startOfDay } from "./plan-sends.ts";
+import { planSends, type SendPlan, type SendSchedule, startOfDay } from "./plan-sends.ts";
 import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
 import { withdrawQueuedSends } from "./withdraw-sends.ts";
 
@@ -139,7 +139,7 @@ async function queueNext(
   const ready = await skipDuplicates(trx, campaign, prepared.ready);
   const { queued } = await countWaiting(trx, campaign.id);
   const count = Math.min(ready.length, Math.max(0, MAX_PREFETCHED - queued));
-  const { moments, nextAt } = await plan(trx, now, campaign, count);
+  const { moments, nextAt } = await plan(trx, { now, count }, campaign, instance);
   const planned = ready.flatMap((recipient, index) => {
     const at = moments[index];
     return at ? [{ recipient, at }] : [];
@@ -149,16 +149,22 @@ async function queueNext(
   return { isInQuota, nextAt };
 }
 
-async function plan(trx: Trx, now: Date, campaign: CampaignRow, count: number): Promise<SendPlan> {
+async function plan(
+  trx: Trx,
+  { now, count }: { now: Date; count: number },
+  campaign: CampaignRow,
+  { time_zone }: CampaignInstanceState,
+): Promise<SendPlan> {
+  const schedule = { ...campaign, time_zone };
   const random = Math.random;
   const earliest = campaign.next_at ?? (await afterTheLast(trx, campaign, random));
   const from = earliest && earliest > now ? earliest : now;
   return planSends({
-    schedule: campaign,
+    schedule,
     from,
     until: addMilliseconds(now, PREFETCH_MS),
     count,
-    plannedToday: campaign.daily_limit === null ? 0 : await countPlanned(trx, campaign, from),
+    plannedToday: campaign.daily_limit === null ? 0 : await countPlanned(trx, schedule, from),
     random,
   });
 }
@@ -176,10 +182,10 @@ async function afterTheLast(
 }
 
 /** Since the beginning of the day that contains this moment. */
-async function countPlanned(trx: Trx, campaign: CampaignRow, at: Date): Promise<number> {
+async function countPlanned(trx: Trx, schedule: SendSchedule & { id: number }, at: Date): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from campaign_recipient
-    where campaign_id = ${campaign.id} and planned_at >= ${startOfDay(campaign, at)}`.execute(trx);
+    where campaign_id = ${schedule.id} and planned_at >= ${startOfDay(schedule, at)}`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 

@@ -26,6 +26,19 @@ export function fileText(): z.ZodString {
   return boundedText(LONGEST_TEXT);
 }
 
+/** The name of a time zone that the clock of this machine knows. */
+export function timeZoneText() {
+  return boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo");
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** The message for a value that fits no branch of a union; an absent value is required. */
 export function unionErrorMessage(advice: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : advice) };
