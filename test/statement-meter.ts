@@ -4,7 +4,7 @@ import { waitUntil } from "./gateway.ts";
 
 /** What a gateway has asked of its database. */
 export interface StatementCost {
-  /** In the order in which they were sent, without those that begin and end a transaction. */
+  /** In the order in which they were sent, without those that begin and end a transaction, and without settings. */
   statements: readonly SentStatement[];
   /** A statement outside of a transaction counts as one. */
   transactions: number;
@@ -93,6 +93,9 @@ interface MeteredClient extends pg.Client {
   connectionParameters: { application_name?: string };
 }
 
+/** How statements are planned: it is sent with the first one that needs another way, in the same round trip. */
+const TRAVELS_ALONG = "set plan_cache_mode";
+
 const BEGINS = /^\s*(begin|start transaction)\b/i;
 const ENDS = /^\s*(commit|rollback)\b/i;
 const WRITES = /\b(insert into|update|delete from|for (key )?share)\b/i;
@@ -140,7 +143,7 @@ class StatementCounter implements StatementCost {
 function textsOf(query: unknown): readonly string[] {
   if (typeof query === "string") return [query];
   const { text = "", texts = [text] } = query as { text?: string; texts?: readonly string[] };
-  return texts;
+  return texts.filter((one) => !one.startsWith(TRAVELS_ALONG));
 }
 
 function readStack(): string {

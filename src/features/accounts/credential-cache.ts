@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
 import type { AssistantScope } from "../../platform/http/route.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { AccountTable, AccountUserTable } from "../../tables.ts";
@@ -122,6 +123,7 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
   const digest = Buffer.from(hex, "hex");
   const found = await db
     .selectFrom("api_key")
+    .modifyFront(PREPARED_STATEMENT)
     .innerJoin("instance", "instance.id", "api_key.instance_id")
     .innerJoin("account", "account.id", "api_key.account_id")
     .innerJoin("plan", "plan.id", "account.plan_id")
@@ -166,6 +168,7 @@ async function recordUse(db: Db, id: number): Promise<void> {
 async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined> {
   return db
     .selectFrom("sign_in")
+    .modifyFront(PREPARED_STATEMENT)
     .innerJoin("account_user", "account_user.id", "sign_in.user_id")
     .innerJoin("account", "account.id", "account_user.account_id")
     .innerJoin("plan", "plan.id", "account.plan_id")
@@ -218,6 +221,7 @@ async function recordGrantUse(db: Db, id: number): Promise<void> {
 async function loadInstance(db: Db, id: string): Promise<CachedInstance | undefined> {
   return db
     .selectFrom("instance")
+    .modifyFront(PREPARED_STATEMENT)
     .select(["account_id", messagesPerMinute.as("messages_per_minute")])
     .where("id", "=", Number(id))
     .where("removed_at", "is", null)

@@ -1,5 +1,6 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { PREPARED_STATEMENT } from "../../platform/db/prepared-statement.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import { DEFAULT_SETTINGS } from "../instances/contract.ts";
 import type { InstanceSettings } from "../instances/instances.ts";
@@ -17,8 +18,8 @@ export function createLiveSettings(db: Db, engine: Pick<Engine, "subscribe">): L
     max: MOST_INSTANCES,
     ttlMs: TTL_MS,
     load: async (id) => {
-      const query = db.selectFrom("instance").select("settings").where("id", "=", Number(id));
-      return (await query.executeTakeFirst())?.settings;
+      const query = db.selectFrom("instance").modifyFront(PREPARED_STATEMENT).select("settings");
+      return (await query.where("id", "=", Number(id)).executeTakeFirst())?.settings;
     },
   });
   engine.subscribe("instance", (id) => known.delete(id));

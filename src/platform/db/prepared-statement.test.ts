@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
-import { openDatabase } from "./database.ts";
+import { type Db, openDatabase, type Trx } from "./database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT } from "./prepared-statement.ts";
 
 let store: TestDatabase;
@@ -43,6 +43,42 @@ test("a marked statement is planned once for all values, other statements each t
   expect(await keptTexts()).toEqual([expect.stringContaining("select * from thing where id = $1")]);
 });
 
+async function modeOf(mark: typeof PREPARED_STATEMENT | undefined, db: Db | Trx = one.db): Promise<string> {
+  const text = sql<{
+    mode: string;
+  }>`${mark ?? sql``}select current_setting('plan_cache_mode') as mode, ${1}::int`;
+  const { rows } = await text.execute(db);
+  return rows[0]?.mode ?? "";
+}
+
+test("a prepared statement is planned once, and for any values", async () => {
+  const fresh = openDatabase(store.url, { max: 1 });
+  for (let id = 0; id < 3; id++) await findThing(id, fresh.db);
+  const counts = await sql`select generic_plans::int, custom_plans::int from pg_prepared_statements`.execute(
+    fresh.db,
+  );
+  await fresh.close();
+  expect(counts.rows).toEqual([{ generic_plans: 3, custom_plans: 0 }]);
+  expect(await modeOf(PREPARED_STATEMENT)).toBe("force_generic_plan");
+});
+
+test("any other statement is planned for its values, also after a rollback and after an error", async () => {
+  expect(await modeOf(undefined)).toBe("auto");
+  const rollBack = (mark?: typeof PREPARED_STATEMENT) =>
+    one.db.transaction().execute(async (trx) => {
+      await modeOf(mark, trx);
+      throw new Error("no");
+    });
+  await expect(rollBack(PREPARED_STATEMENT)).rejects.toThrow("no");
+  expect(await modeOf(undefined)).toBe("auto");
+  await modeOf(PREPARED_STATEMENT);
+  await expect(rollBack()).rejects.toThrow("no");
+  expect(await modeOf(undefined)).toBe("auto");
+  await modeOf(PREPARED_STATEMENT);
+  await expect(sql`select 1 / ${0}::int`.execute(one.db)).rejects.toThrow("division by zero");
+  expect(await modeOf(undefined)).toBe("auto");
+});
+
 test("a prepared statement still works after its table has changed", async () => {
   await findThing(1);
   await findThing(2);
@@ -53,7 +89,10 @@ test("a prepared statement still works after its table has changed", async () =>
 
 /** The plan that the prepared statement runs with. */
 async function planOf(): Promise<string> {
-  const { rows } = await sql<{ name: string }>`select name from pg_prepared_statements`.execute(one.db);
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_prepared_statements where statement like '%from thing%' order by prepare_time desc`.execute(
+    one.db,
+  );
   const plan = await sql<{
     "QUERY PLAN": string;
   }>`explain execute ${sql.id(rows[0]?.name ?? "")} (1)`.execute(one.db);

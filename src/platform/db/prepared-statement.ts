@@ -1,7 +1,8 @@
 import { type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type pg from "pg";
-import { executeBatch } from "./execute-batch.ts";
+import { ConnectionTurns, type Turn } from "./connection-turns.ts";
+import { type BatchedStatement, executeBatch } from "./execute-batch.ts";
 import { TableSizes } from "./table-sizes.ts";
 
 const MARKER = "/* kept */";
@@ -12,8 +13,8 @@ const MARK_WITHIN = 20;
 const MOST_TEXTS = 600;
 
 /**
- * Marks a statement that runs for every message: each connection prepares it once, because planning takes
- * longer than running. Use it only for fixed text that finds rows by key, with a `rowCountHint` on each list.
+ * Marks a statement that runs for every message: each connection plans it once and for any values, because planning
+ * takes longer than running. Use it only for fixed text that finds rows by key, with a `rowCountHint` on each list.
  */
 export const PREPARED_STATEMENT = sql.raw<never>(`${MARKER} `);
 
@@ -36,14 +37,21 @@ export function rowCountHint(rows: { readonly length: number }) {
 export function usePreparedStatements(pool: pg.Pool): PostgresPool {
   const names = new StatementNames();
   const sizes = new TableSizes(pool);
+  const turns = new ConnectionTurns();
   const clients = new WeakMap<pg.PoolClient, PreparedStatementClient>();
   return {
     async connect() {
-      const client = await pool.connect();
-      const prepared = clients.get(client) ?? new PreparedStatementClient(client, names, sizes);
-      clients.set(client, prepared);
-      await prepared.freshen();
-      return prepared;
+      const turn = await turns.begin();
+      try {
+        const client = await pool.connect();
+        const prepared = clients.get(client) ?? new PreparedStatementClient(client, { names, sizes, turns });
+        clients.set(client, prepared);
+        await prepared.take(turn);
+        return prepared;
+      } catch (error) {
+        turns.end(turn);
+        throw error;
+      }
     },
     end: () => pool.end(),
   };
@@ -71,21 +79,31 @@ type TransactionState = "beginning" | "open" | "committed" | undefined;
 
 const BEGIN = { text: "begin" };
 const COMMIT = { text: "commit" };
+/** `auto` plans the first five runs of a statement for their values, and any other statement at each run. */
+type PlanCacheMode = "auto" | "force_generic_plan";
 const NOTHING: pg.QueryResult = { command: "", rowCount: null, oid: 0, fields: [], rows: [] };
+
+/** What the connections of a pool share. */
+interface PoolState {
+  names: StatementNames;
+  sizes: TableSizes;
+  turns: ConnectionTurns;
+}
 
 class PreparedStatementClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
-  readonly #names: StatementNames;
-  readonly #sizes: TableSizes;
+  readonly #pool: PoolState;
   /** The sizes of the tables for which the plans were made. */
   #plannedFor: string | undefined;
   #hasPlans = false;
+  /** Undefined: a transaction that changed it may have been rolled back. */
+  #planCacheMode: PlanCacheMode | undefined = "auto";
   #transaction: TransactionState;
+  #turn: Turn | undefined;
 
-  constructor(client: pg.PoolClient, names: StatementNames, sizes: TableSizes) {
+  constructor(client: pg.PoolClient, pool: PoolState) {
     this.#client = client;
-    this.#names = names;
-    this.#sizes = sizes;
+    this.#pool = pool;
   }
 
   query = ((text: string, values: unknown[]) =>
@@ -108,33 +126,53 @@ class PreparedStatementClient implements PostgresPoolClient {
   }
 
   async #send(text: string, values: unknown[], before: TransactionState): Promise<pg.QueryResult> {
-    const name = this.#names.of(text);
-    if (name === undefined && before !== "beginning") return this.#client.query(text, values);
+    const name = this.#pool.names.of(text);
     this.#hasPlans ||= name !== undefined;
-    const isLast = before !== undefined && text.startsWith(LAST);
-    const statement = { name, text, values };
+    const isLast = name !== undefined && before !== undefined && text.startsWith(LAST);
+    const first = [...(before === "beginning" ? [BEGIN] : []), ...this.#choosePlanCacheMode(name, values)];
+    const last = isLast ? [COMMIT] : [];
     try {
-      if (before !== "beginning" && !isLast) return await this.#client.query(statement);
-      const first = before === "beginning" ? [BEGIN] : [];
-      const results = await executeBatch(this.#client, [...first, statement, ...(isLast ? [COMMIT] : [])]);
+      const results = await this.#run([...first, { name, text, values }, ...last]);
       if (isLast) this.#transaction = "committed";
+      if (text === "rollback") this.#planCacheMode = undefined;
       return results[first.length] ?? NOTHING;
     } catch (error) {
+      this.#planCacheMode = undefined;
       if (name === undefined) throw error;
       return this.#again(error, text, values);
     }
   }
 
+  /** The setting travels with the statement that needs it. Without values, a statement has but one plan. */
+  #choosePlanCacheMode(name: string | undefined, values: unknown[]): BatchedStatement[] {
+    const mode = name === undefined ? "auto" : "force_generic_plan";
+    if (mode === this.#planCacheMode || values.length === 0) return [];
+    this.#planCacheMode = mode;
+    return [{ text: `set plan_cache_mode = ${mode}` }];
+  }
+
+  async #run(statements: BatchedStatement[]): Promise<pg.QueryResult[]> {
+    const [only] = statements;
+    if (only === undefined || statements.length > 1) return executeBatch(this.#client, statements);
+    return [await this.#client.query(only)];
+  }
+
   release(): void {
     this.#transaction = undefined;
     this.#client.release();
+    if (this.#turn) this.#pool.turns.end(this.#turn);
+  }
+
+  async take(turn: Turn): Promise<void> {
+    this.#turn = turn;
+    await this.#freshen();
   }
 
   /** Discards the plans if tables have grown since: a plan for a small table reads the whole table. */
-  async freshen(): Promise<void> {
-    if (this.#hasPlans) this.#sizes.refresh();
-    if (this.#plannedFor === this.#sizes.current) return;
-    this.#plannedFor = this.#sizes.current;
+  async #freshen(): Promise<void> {
+    if (this.#hasPlans) this.#pool.sizes.refresh();
+    if (this.#plannedFor === this.#pool.sizes.current) return;
+    this.#plannedFor = this.#pool.sizes.current;
     // If the connection is lost, the statement itself reports that.
     if (this.#hasPlans) await this.#client.query("discard plans").catch(() => {});
   }
@@ -144,7 +182,7 @@ class PreparedStatementClient implements PostgresPoolClient {
    */
   async #again(error: unknown, text: string, values: unknown[]): Promise<pg.QueryResult> {
     if (!isStale(error)) throw error;
-    this.#names.renew(text);
+    this.#pool.names.renew(text);
     return this.#client.query(text, values).catch(() => {
       throw error;
     });

@@ -4,11 +4,12 @@ import type pg from "pg";
 const READ_EVERY_MS = 2_000;
 
 /**
- * A text that changes whenever a table has grown to about three times its size. Tables below 100 kB count as
- * equal. Of partitions only today's count, since the others do not grow.
+ * A text that changes whenever a table reaches 100 kB, 1 MB or 10 MB: a plan for even larger tables is the same. Of
+ * partitions only today's count, since the others do not grow.
  */
 const SIZES = `
-  select string_agg(oid || ':' || floor(2 * log(greatest(pg_relation_size(oid), 100000))), ' ' order by oid) as sizes
+  select string_agg(oid || ':' || floor(log(least(greatest(pg_relation_size(oid), 99999), 1e7))), ' ' order by oid)
+    as sizes
   from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
     and (not relispartition or relname like '%' || to_char(now() at time zone 'UTC', 'YYYYMMDD'))`;
 

@@ -25,6 +25,9 @@ const SETTINGS: PostgresSettings = {
   autovacuum_max_workers: "2",
   autovacuum_vacuum_scale_factor: "0.05",
   autovacuum_analyze_scale_factor: "0.05",
+  // Each vacuum and analyze discards the prepared plans of the table, which cost more than 2,000 dead rows.
+  autovacuum_vacuum_threshold: "2000",
+  autovacuum_analyze_threshold: "2000",
   autovacuum_vacuum_cost_delay: "0",
   // A process stopped in the middle of a transaction must not hold its locks forever.
   idle_in_transaction_session_timeout: "30s",

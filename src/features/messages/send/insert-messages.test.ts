@@ -4,7 +4,7 @@ import { type MessagingStory, startMessagingStory, waitUntil } from "../../../..
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
-import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
+import { createMessageInserter, insertMessages, type NewMessage } from "./insert-messages.ts";
 
 let story: MessagingStory;
 let account_id: number;
@@ -241,4 +241,27 @@ describe("the job of an accepted send", () => {
       order by submitted_at`.execute(db());
     expect(rows.map(({ text }) => text)).toEqual(["Zero", "One", "Two"]);
   });
+
+  test.each(["sync", "async"] as const)(
+    "is found without reading the waiting sends of other chats (%s)",
+    async (mode) => {
+      const read = await db()
+        .transaction()
+        .execute(async (trx) => {
+          await sql`
+          insert into job (lane, prio, pos, grp, ref)
+          select ${lane}::int, 1, n, 'chat' || n, '{"do": "send"}' from generate_series(1, 2000) n`.execute(
+            trx,
+          );
+          await insertMessages(
+            trx,
+            Array.from({ length: 20 }, (_, n) => newMessage({ jid: chat(n), mode, max_messages: null })),
+          );
+          const { rows } = await sql<{ read: number }>`
+          select pg_stat_get_xact_tuples_returned('job_waiting_send'::regclass) as read`.execute(trx);
+          return rows[0]?.read;
+        });
+      expect(read).toBeLessThan(100);
+    },
+  );
 });

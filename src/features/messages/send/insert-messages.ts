@@ -210,12 +210,22 @@ const CHATTED = sql`
       update conversation set last_message_at = now() where id in (select id from chatted)
     )`;
 
+/**
+ * The async sends that wait in the chat of an accepted message `a`. `offset 0` keeps it apart from the statement around
+ * it. Otherwise PostgreSQL, without statistics of a young table, reads those of all chats for each message.
+ */
+const WAITING_IN_CHAT = sql`
+  select j.id from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send' offset 0`;
+
 /** The order is sync, async, campaign. A campaign's message has its own job group: it waits for no other. */
 const QUEUED = sql`
     overtaken as (
-      select j.id from (select distinct lane, jid from accepted where mode = 'sync') a
-      join job j on j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send'
-      order by j.id for update of j
+      select j.id from job j
+      where j.prio = 1 and j.id = any(array(
+        select w.id from (select distinct lane, jid from accepted where mode = 'sync') a
+        cross join lateral (${WAITING_IN_CHAT}) w
+      ))
+      order by j.id for update
     ), raised as (
       update job set prio = 0 where id in (select id from overtaken)
     ), queued as (
@@ -235,7 +245,7 @@ const MOST_URGENT = 64;
 
 /** The groups of each lane's waiting jobs of priority 0. */
 const URGENT = sql`
-    urgent as (
+    urgent as materialized (
       select a.lane, array(
         select j.grp from job j where j.lane = a.lane and j.prio = 0 order by j.pos limit ${sql.lit(MOST_URGENT)}
       ) as grps
@@ -248,8 +258,7 @@ const FIRST_OF_CHAT = sql`
       select a.ord from accepted a join urgent u on u.lane = a.lane
       where a.origin <> 'campaign' and a.run_at is null
         and cardinality(u.grps) < ${sql.lit(MOST_URGENT)} and a.jid <> all(u.grps)
-        and not exists (
-          select from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send')
+        and not exists (${WAITING_IN_CHAT})
         and not exists (select from accepted s where s.lane = a.lane and s.jid = a.jid and s.ord < a.ord)
     )`;
 
