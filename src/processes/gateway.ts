@@ -78,6 +78,8 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
   const firstOwner = await prepareFirstSignIn(db, { ownerEmail, ownerPassword, node }).catch(
     throwSettingError,
   );
+  store.database.endStart();
+  store.sandbox.endStart();
   readiness.ready = true;
   log.info({ url }, "ready");
   return {

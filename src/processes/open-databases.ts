@@ -14,6 +14,8 @@ import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./star
 
 /** Longest wait of a batch for a locked row; after that only the items that need this row fail. */
 const LOCK_TIMEOUT_MS = 1000;
+/** After a restart of the machine, everything on it starts at once: the database may take long to respond. */
+const START_TIMEOUT_MS = 30_000;
 
 export interface Databases {
   database: Database;
@@ -43,10 +45,19 @@ export async function openDatabases(
       }
     : await startOwn(config, dataDir, log, undo);
   const directUrl = config.databaseDirectUrl;
-  const database = openDatabase(url, { directUrl, min: 2, lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const database = openDatabase(url, {
+    directUrl,
+    min: 2,
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    startTimeoutMs: START_TIMEOUT_MS,
+  });
   undo.add(() => database.close());
   // The sandbox network recognises live processes by locks that their connections hold.
-  const sandbox = openDatabase(database.url, { max: 6, application_name: "waygate-sandbox" });
+  const sandbox = openDatabase(database.url, {
+    max: 6,
+    application_name: "waygate-sandbox",
+    startTimeoutMs: START_TIMEOUT_MS,
+  });
   undo.add(() => sandbox.close());
   return { database, sandbox, description, databaseListeners: [tcpUrl, directUrl ?? tcpUrl].map(listenerOf) };
 }
@@ -70,7 +81,11 @@ function describeExternal(databaseUrl: string): string {
 
 /** Creates tables and keys, on connections with a long lock timeout: another node may be doing the same. */
 export async function prepareDatabases(config: Config, dataDir: string, store: Databases) {
-  const startDatabase = openDatabase(store.database.url, { max: 2, application_name: "waygate start" });
+  const startDatabase = openDatabase(store.database.url, {
+    max: 2,
+    application_name: "waygate start",
+    startTimeoutMs: START_TIMEOUT_MS,
+  });
   try {
     await readyDatabase(config, startDatabase.db, store).catch((error: unknown) =>
       throwDatabaseStartError(error, store.description),

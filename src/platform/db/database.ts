@@ -19,6 +19,8 @@ export interface Database {
    * then; their statements fail as if the database were unavailable.
    */
   checkConnections(): () => void;
+  /** The start is over: from now on connecting times out after 3 s. */
+  endStart(): void;
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>;
 }
@@ -38,6 +40,8 @@ export interface DatabaseOptions {
   directUrl?: string | undefined;
   /** Most connections; 10 by default. */
   max?: number;
+  /** Connecting times out after this until `endStart` is called, in milliseconds; 3,000 by default. */
+  startTimeoutMs?: number;
   /** Connections that stay open with their plans once they are open; the others end after an idle minute. */
   min?: number;
   application_name?: string;
@@ -48,8 +52,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * Opens a pool that survives restarts of the database. Connecting times out after 3 s, but a statement waits
- * for its response until the connection ends: see `suspect`.
+ * Opens a pool that survives restarts of the database. Connecting times out, but a statement waits for its
+ * response until the connection ends: see `suspect`.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const clients = new Set<pg.Client>();
@@ -61,7 +65,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: MAX_LIFETIME_S,
     application_name: options.application_name ?? "waygate",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.startTimeoutMs ?? CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: numbersAsNumbers(),
@@ -78,8 +82,16 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   // Behind a pooler, the next statement may run on another connection, which does not have its prepared plan.
   const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
   const db = new Kysely<Tables>({ dialect });
-  const rest = { url: options.directUrl ?? url, checkConnections: () => suspect(clients) };
-  return { db, pool, ...rest, close: () => closePool(db, pool) };
+  return {
+    db,
+    pool,
+    url: options.directUrl ?? url,
+    checkConnections: () => suspect(clients),
+    endStart() {
+      pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
+    },
+    close: () => closePool(db, pool),
+  };
 }
 
 /** Not as start-up parameters, which poolers refuse. */
