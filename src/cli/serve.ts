@@ -2,6 +2,7 @@ import { findOwnerSettingProblems } from "../features/accounts/find-owner-settin
 import { type Env, readConfig } from "../platform/config/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log/log.ts";
+import { releaseMemoryWhenIdle } from "../platform/release-memory-when-idle.ts";
 import { withSmallYoungGeneration } from "../platform/with-small-young-generation.ts";
 import { type Gateway, startGateway } from "../processes/gateway.ts";
 import { bannerLines } from "./banner-lines.ts";
@@ -23,6 +24,7 @@ export async function serve(env: Env): Promise<void> {
   const starting = withSmallYoungGeneration(() => startGateway(config, { log }));
   stopOnSignal(starting, log);
   const gateway = await starting;
+  releaseMemoryWhenIdle();
   console.log(bannerLines(gateway, config).join("\n"));
   if (gateway.firstOwner?.password !== undefined) await gateway.confirmPrinted();
 }
