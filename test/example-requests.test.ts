@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
 import { createOpenApiDocument } from "../src/platform/openapi/openapi-document.ts";
 import { createHttpRequester } from "./http-requester.ts";
@@ -23,10 +23,10 @@ const jsonExample = (id: string) => contents.get(id)?.["application/json"]?.exam
 const CSV = "phone,name\n5511999990004,Bia\n";
 
 let target: FuzzTarget;
-beforeAll(async () => {
+beforeEach(async () => {
   target = await startFuzzTarget();
 });
-afterAll(() => target.stop());
+afterEach(() => target.stop());
 
 test("the gateway takes the example of every JSON body without changes", async () => {
   const refused: string[] = [];

@@ -125,11 +125,12 @@ describe("a delivery of an event that this node has just recorded", () => {
     receiver.respond(500);
     await worker.record(draft(1));
     await waitUntil(() => story.ran.length === 1);
+    // The change comes first: a job that is due may be read at any time.
+    await change(webhook, { url: other.url });
     await db
       .updateTable("job")
       .set({ run_at: new Date(0) })
       .execute();
-    await change(webhook, { url: other.url });
     worker.engine.wake(await lanes(), { changed: true });
     const [request] = await other.waitFor(({ body }) => body.data.n === 1);
     expect(request?.headers["x-waygate-attempt"]).toBe("2");
