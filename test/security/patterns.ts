@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type ParserPlugin, parse } from "@babel/parser";
-import { readSources } from "../source-files.ts";
+import { listFiles, ROOT } from "../source-files.ts";
 
 /** A regular expression as it stands in a source. */
 export interface Pattern {
@@ -21,19 +23,19 @@ interface Node {
   [key: string]: unknown;
 }
 
-const PLUGINS: ParserPlugin[] = ["typescript"];
-
-/** Every regular expression of the program, by its syntax tree. */
+/** Every regular expression of the program and of the panel, by its syntax tree. */
 export function findPatterns(): FoundPatterns {
   const found: FoundPatterns = { literals: [], constructors: [] };
-  for (const { path, text } of readSources("src")) {
-    if (!path.endsWith(".test.ts")) readPatterns(path, text, found);
+  const sources = [...listFiles("src"), ...listFiles("panel/src")].filter((path) => /\.tsx?$/.test(path));
+  for (const path of sources) {
+    if (!path.endsWith(".test.ts")) readPatterns(path, readFileSync(join(ROOT, path), "utf8"), found);
   }
   return found;
 }
 
 export function readPatterns(path: string, text: string, found: FoundPatterns): void {
-  const tree = parse(text, { sourceType: "module", plugins: PLUGINS });
+  const plugins: ParserPlugin[] = path.endsWith(".tsx") ? ["typescript", "jsx"] : ["typescript"];
+  const tree = parse(text, { sourceType: "module", plugins });
   visit(tree.program, (node) => {
     const place = `${path}:${node.loc?.start.line}`;
     if (node.type === "RegExpLiteral")
