@@ -71,6 +71,8 @@ const { values, positionals } = parseArgs({
   options: {
     adapter: { type: "string", default: "waygate" },
     seconds: { type: "string" },
+    /** Seconds of load before each run. */
+    "warm-up": { type: "string" },
     repetitions: { type: "string" },
     /** A folder for the reports. */
     out: { type: "string" },
@@ -86,7 +88,7 @@ const { values, positionals } = parseArgs({
 const options = {
   adapter: values.adapter,
   seconds: Number(values.seconds ?? (values.short ? 5 : 10)),
-  warmUpSeconds: values.short ? 2 : 3,
+  warmUpSeconds: Number(values["warm-up"] ?? (values.short ? 2 : 3)),
   repetitions: Number(values.repetitions ?? (values.short ? 3 : 5)),
   isShort: values.short,
 };

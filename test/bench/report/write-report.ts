@@ -59,7 +59,7 @@ function toMarkdown({ scenario, title, at, options, points }: StoredReport): str
   return `# ${title}
 
 ${options.adapter} on ${at.slice(0, 10)}, ${describeMachine()}. The median of the runs, and the least and the most of them. A run
-under load takes ${options.seconds} s. The gateway, its database, the network, the receiver, the load and the library share
+under load takes ${options.seconds} s, after ${options.warmUpSeconds} s of the same load. The gateway, its database, the network, the receiver, the load and the library share
 the machine. CPU is for each message. \`npm run bench -- ${scenario}\` measures again.
 
 ${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}

@@ -45,17 +45,23 @@ export const f10: ChaosRow = {
       story,
       hostile.map(() => story.receiver.url),
     );
-    await load(story, healthy, "warm-up");
-    const calm = await loadBeside(others, () => load(story, healthy, "calm"));
-    const memory = watchMemory(story.gateway.pid);
+    const { pid } = story.gateway;
+    const warmUp = await watchMemory(pid, () => loadBeside(others, () => load(story, healthy, "warm-up")));
+    const calm = await watchMemory(pid, () => loadBeside(others, () => load(story, healthy, "calm")));
     const crowded = crowdedMachine();
     const attackers = hostile.map(({ endpoint }) => endpoint);
-    const noisy = await loadBeside(attackers, () => load(story, healthy, "noisy"));
-    await waitUntil(() => hostile.every(isReached)).catch(() => {});
-    await delay(TIMEOUT_MS + LATE_MS);
+    const noisy = await watchMemory(pid, async () => {
+      const outcome = await loadBeside(attackers, () => load(story, healthy, "noisy"));
+      await waitUntil(() => hostile.every(isReached)).catch(() => {});
+      await delay(TIMEOUT_MS + LATE_MS);
+      return outcome;
+    });
     const tries = await readTries(hostile);
-    const needless = await findNeedless(story, [calm, noisy]);
-    return judge({ calm, noisy, needless, grownMb: await memory.end(), tries, hostile, crowded });
+    const needless = await findNeedless(story, [calm.outcome, noisy.outcome]);
+    // A young process grows beside good receivers too.
+    const usualMb = Math.max(0, calm.peakMb - warmUp.peakMb);
+    const grownMb = Math.max(0, noisy.peakMb - calm.peakMb - usualMb);
+    return judge({ calm: calm.outcome, noisy: noisy.outcome, needless, grownMb, tries, hostile, crowded });
   },
 };
 
@@ -101,21 +107,20 @@ async function loadBeside(others: readonly Endpoint[], measure: () => Promise<Lo
   return outcome;
 }
 
-/** How much more the process holds at most than when this began. */
-function watchMemory(pid: number): { end(): Promise<number> } {
-  const began = residentMb(pid);
-  let highest = 0;
+/** How much the process holds at most meanwhile. */
+async function watchMemory(pid: number, work: () => Promise<LoadOutcome>) {
+  let peakMb = 0;
   const look = async (): Promise<void> => {
-    highest = Math.max(highest, await residentMb(pid));
+    peakMb = Math.max(peakMb, await residentMb(pid));
   };
   const timer = setInterval(() => void look().catch(() => {}), 100);
-  return {
-    async end() {
-      clearInterval(timer);
-      await look();
-      return Math.max(0, highest - (await began));
-    },
-  };
+  try {
+    const outcome = await work();
+    await look();
+    return { outcome, peakMb };
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 interface Try {

@@ -59,7 +59,7 @@ const CASES: readonly Case[] = [
   {
     name: "a key file that is cut short",
     settings: EMBEDDED,
-    says: /secret-key is empty or cut short/,
+    says: /secret-key is empty or incomplete/,
     prepare: (dataDir) => writeFile(join(dataDir, "secret-key"), "abc\n"),
   },
   {
