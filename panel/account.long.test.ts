@@ -42,10 +42,17 @@ describeInBrowser("the account in the panel", () => {
     await lookBoth(page, "account");
     await page.getByLabel("Name of the account").fill("North store");
     await page.getByText("Let every API key list and create instances").click();
+    await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
     await story.press(page, "Save");
     await story.heading(page, "North store");
     const { data } = await story.gateway.owner.getAccount();
-    expect(data.settings.keys_manage_instances).toBe(false);
+    expect(data.settings).toMatchObject({ keys_manage_instances: false, time_zone: "America/Sao_Paulo" });
+    // Zones have several names, of which a browser lists one.
+    for (const time_zone of ["America/Argentina/Buenos_Aires", "America/Buenos_Aires"]) {
+      await story.gateway.owner.updateAccount({ settings: { time_zone } });
+      await page.reload();
+      expect(await page.getByLabel("Time zone").inputValue()).toBe(time_zone);
+    }
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByText("Keys can neither list nor create instances.").waitFor();
     await lookBoth(page, "account-keys");
@@ -159,6 +166,9 @@ describeInBrowser("the account in the panel", () => {
       .first()
       .waitFor();
     await page.getByLabel("Messages and files").fill("90");
+    await story.follow(page, "Users");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await story.press(page, "Stay here");
     await page.locator("form").getByRole("button", { name: "Save" }).click();
     await expect.poll(async () => (await owner.getAccount()).data.settings.message_retention_days).toBe(90);
     await page.getByLabel("What", { exact: true }).selectOption("leads");

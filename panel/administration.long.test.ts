@@ -82,10 +82,10 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Monitor");
     const alerts = page.getByRole("list", { name: "What needs a person" });
-    const lost = alerts.getByRole("listitem").filter({ hasText: "(Returns) is banned" });
+    const lost = alerts.getByRole("listitem").filter({ hasText: "Returns is no longer connected: Banned." });
     await lost.getByText("Critical").waitFor();
     await lost.getByText("What to do:").waitFor();
-    await alerts.getByRole("listitem").filter({ hasText: "Webhook" }).first().waitFor();
+    await alerts.getByText("The webhook Shop fails. Its program refuses the connection.").waitFor();
     await page.getByRole("heading", { name: "Failing webhooks" }).waitFor();
     await lookBoth(page, "administration-monitor");
     await page.getByRole("combobox", { name: "Status" }).selectOption("connected");
@@ -178,6 +178,9 @@ describeInBrowser("the administration in the panel", () => {
     await lookBoth(page, "administration-plan");
     await page.getByLabel("Instances", { exact: true }).fill("2");
     await page.getByLabel("Contacts and tags").selectOption("Not included");
+    await story.follow(page, "All plans");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await story.press(page, "Stay here");
     await story.press(page, "Save");
     const name = page.getByRole("heading", { name: "Small" });
     const plate = page.getByRole("listitem").filter({ has: name });

@@ -190,6 +190,7 @@ describeInBrowser("the campaigns of the panel", () => {
 
   test("a draft that is not saved is lost only after a question, and keeps its times in a named zone", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
+    await gateway.owner.updateAccount({ settings: { time_zone: "Asia/Tokyo" } });
     const page = await openPage();
     await openCampaigns(page);
     await follow(page, "New campaign");
@@ -208,6 +209,8 @@ describeInBrowser("the campaigns of the panel", () => {
     await press(page, "Save the draft and review it");
     await page.getByText("This time is over.").waitFor();
     await page.getByLabel("Start time").fill("2099-07-01T09:00");
+    expect(await page.getByLabel("Time zone").inputValue()).toBe("Asia/Tokyo");
+    await page.getByText("A day begins at midnight in Asia/Tokyo.").waitFor();
     await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
     await page.getByText(/^Quiet hours/).click();
     await look(page, "campaign-schedule");
@@ -220,6 +223,36 @@ describeInBrowser("the campaigns of the panel", () => {
       quiet_hours: { start: "20:00", end: "08:00", tz: "America/Sao_Paulo" },
     });
     await gateway.owner.deleteCampaign({ id: stored?.id ?? 0 });
+    await gateway.owner.updateAccount({ settings: { time_zone: null } });
+  });
+
+  test("a campaign that is deleted elsewhere is shown as deleted on the pages that are open", async () => {
+    const { gateway, openPage, look, heading, url } = story;
+    const { owner } = gateway;
+    const { data } = await owner.createCampaign({
+      name: "Short",
+      instance_id: shop.id,
+      message_template: "Hello",
+    });
+    const page = await openPage(DESKTOP);
+    await openAt(page, `${url}campaigns/${data.id}`);
+    await heading(page, "Short");
+    const editor = await page.context().newPage();
+    await editor.goto(`${url}campaigns/${data.id}/edit`, { waitUntil: "load" });
+    await editor.getByLabel("Text", { exact: true }).fill("Hello, dear friends");
+    await owner.deleteCampaign({ id: data.id });
+    for (const one of [page, editor])
+      await expect
+        .poll(async () => {
+          // The reader comes back to the page.
+          await one.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+          return one.getByText("This campaign was deleted.").count();
+        })
+        .toBe(1);
+    await look(page, "campaign-deleted");
+    expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
+    // What was typed can still be copied.
+    expect(await editor.getByLabel("Text", { exact: true }).inputValue()).toBe("Hello, dear friends");
   });
 
   test.each([

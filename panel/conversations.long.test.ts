@@ -139,6 +139,38 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     expect(await bubble(page, "This message was deleted.").count()).toBe(2);
   });
 
+  test("reads a message as WhatsApp formats it, whatever its writer intends", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Formats" });
+    const { id } = shop;
+    await write(
+      shop,
+      "*Order 2041* is _late_.\n> Where is it?\n- lamp\n1. call https://a.example/x_y_z\n```npm\ni```",
+    );
+    const page = await openChats("Formats");
+    const preview = chat(page, /Order 2041 is late\.\s+Where is it\?\s+• lamp\s+1\. call/);
+    await preview.click();
+    const message = bubble(page, "Order 2041");
+    const texts = (tag: string) => message.locator(`.message-text ${tag}`).allTextContents();
+    await message.locator("strong").waitFor();
+    const tags = ["strong", "em", "blockquote", "ul li", "ol li a", "pre"];
+    expect(await Promise.all(tags.map(texts))).toEqual([
+      ["Order 2041"],
+      ["late"],
+      ["Where is it?"],
+      ["lamp"],
+      ["https://a.example/x_y_z"],
+      ["npm\ni"],
+    ]);
+    expect(await message.getByRole("link").getAttribute("rel")).toBe("noopener noreferrer");
+    await story.look(page, "chat-formats");
+    const hostile = "<img src=x onerror=alert(1)> javascript:alert(1) 2*3*4 *open";
+    await write(shop, hostile);
+    await bubble(page, "onerror").waitFor();
+    expect(await bubble(page, "onerror").locator(".message-text").innerHTML()).not.toMatch(/<(img|a|strong)/);
+    expect(await bubble(page, "onerror").locator(".message-text").textContent()).toBe(hostile);
+    expect((await shop.client.listChatMessages({ id, jid: BIA })).data[0]?.text).toBe(hostile);
+  });
+
   async function expectValue(page: Page, text: string): Promise<void> {
     await expect.poll(() => field(page).inputValue()).toBe(text);
   }
@@ -227,6 +259,15 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     expect(data.map(({ text, status }) => [text, status])).toEqual([["Only once", "delivered"]]);
     await client.sandboxRead({ id, from: UNREAD, message_id: data[0]?.message_id ?? "" });
     await once.getByText("Read", { exact: true }).waitFor({ state: "attached" });
+    // Nothing of it waits any more, also where the message itself is not on show.
+    await page.getByRole("searchbox", { name: "Search chats and messages" }).fill("Hello");
+    await page.getByRole("button", { name: "Messages", exact: true }).click();
+    await page.getByRole("link", { name: /Ana.*Hello/ }).click();
+    await page.getByRole("link", { name: "Show newer messages" }).waitFor();
+    await bubble(page, "Hello").waitFor();
+    expect(await once.count()).toBe(0);
+    await page.getByRole("link", { name: "Show newer messages" }).click();
+    await once.waitFor();
   });
 
   test("shows an accepted message once, and its receipt for good, when a response is later than the events", async () => {
@@ -321,7 +362,11 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     const page = await openChats("Stage");
     await page.getByRole("button", { name: "New chat" }).click();
     const dialog = page.getByRole("dialog", { name: "New chat" });
+    await dialog.getByLabel("Number").fill("(11) 97777-0000");
+    await dialog.getByText("The country code seems to be missing.").waitFor();
+    await story.look(page, "new-chat-without-country");
     await dialog.getByLabel("Number").fill(MISSING);
+    await dialog.getByText("With country and area code").waitFor();
     await dialog.getByRole("button", { name: "Check and open" }).click();
     await dialog.getByText("This number is not on WhatsApp.").waitFor();
     await dialog.getByLabel("Number").fill(UNREAD);

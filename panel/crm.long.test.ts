@@ -133,10 +133,29 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("button", { name: "Remove the tag vip" }).waitFor();
     await page.getByLabel("size").fill("42.5");
+    const leaving = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await page.locator("main").getByRole("link", { name: "Contacts", exact: true }).click();
+    await leaving.waitFor();
+    await press(page, "Stay here");
     await page.getByRole("region", { name: "Fields" }).getByRole("button", { name: "Save" }).click();
     await page.getByLabel("New note").fill("Wants a call.");
+    await page.locator("main").getByRole("link", { name: "Contacts", exact: true }).click();
+    await leaving.waitFor();
+    await press(page, "Stay here");
     await press(page, "Add the note");
     await page.getByRole("listitem").filter({ hasText: "Wants a call." }).waitFor();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const edit = page.getByRole("dialog", { name: "Change the contact" });
+    await edit.getByLabel("Phone").fill("11 98765-1234");
+    await edit.getByText("The country code seems to be missing.").waitFor();
+    await look(page, "contact-without-country");
+    await page.keyboard.press("Escape");
+    await leaving.getByRole("button", { name: "Stay here" }).click();
+    await edit.getByLabel("Phone").fill(phone);
+    await edit.getByText("With country and area code.").waitFor();
+    await edit.getByRole("button", { name: "Cancel" }).click();
+    await leaving.getByRole("button", { name: "Leave" }).click();
+    await edit.waitFor({ state: "detached" });
     await press(page, "Record a consent");
     const consent = page.getByRole("dialog", { name: "Record a consent" });
     await consent.getByLabel("Purpose").fill("offers");
@@ -160,6 +179,37 @@ describeInBrowser("the contacts of the panel", () => {
     await heading(page, "Contacts");
     await waitUntil(async () => (await owner.listLeads({ search: "Duda Reis" })).data.length === 0);
   });
+
+  test("a contact that is deleted elsewhere is shown as deleted on the pages that are open", async () => {
+    const { gateway, openPage, look, heading } = story;
+    const { owner } = gateway;
+    const { data: lead } = await owner.createLead({ name: "Rosa Dias", phone: newPhone() });
+    const page = await openPage();
+    await openAt(page, `crm/${lead.id}`);
+    await heading(page, "Rosa Dias");
+    await page.getByLabel("New tag").fill("vip");
+    await owner.deleteLead({ id: lead.id });
+    // The page learns of it from the first act, or when it reads again.
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("heading", { name: "This contact was deleted." }).waitFor();
+    expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
+    await look(page, "contact-deleted");
+    const { data: other } = await owner.createLead({ name: "Saul Dias", phone: newPhone() });
+    await page.goto(`${story.url}crm/${other.id}`, { waitUntil: "load" });
+    await heading(page, "Saul Dias");
+    await owner.deleteLead({ id: other.id });
+    await expectReadAgain(page, "This contact was deleted.");
+  });
+
+  /** A page reads again when its reader comes back to it, at most every few seconds. */
+  async function expectReadAgain(page: Page, title: string): Promise<void> {
+    await expect
+      .poll(async () => {
+        await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+        return page.getByRole("heading", { name: title }).count();
+      })
+      .toBe(1);
+  }
 
   test("contacts come from a file whose columns are chosen, and each refused row is named by its line", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;

@@ -175,6 +175,21 @@ describeInBrowser("the way into the panel", () => {
     await page.waitForURL("**/panel/crm?search=Ana&stage=Novo");
   });
 
+  test("a sign-out after the session has ended leads to the sign-in and asks for none before", async () => {
+    const { url, openPage, signIn, heading, press } = story;
+    const page = await openPage(DESKTOP);
+    await signIn(page);
+    await heading(page, HOME);
+    await page.goto(`${url}settings`, { waitUntil: "load" });
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.context().clearCookies();
+    const ended = page.waitForResponse(/\/auth\/logout$/);
+    await press(page, "Sign out");
+    expect((await ended).status()).toBe(401);
+    await heading(page, "Sign in");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
   test("another site can neither use the session nor show the panel in a frame", async () => {
     const { url, openPage, signIn, heading } = story;
     const page = await openPage(DESKTOP);

@@ -146,10 +146,11 @@ describeInBrowser("the panel in a browser", () => {
     await signIn(page);
     await page.getByRole("navigation", { name: "Main" }).waitFor();
     await page.context().setOffline(true);
-    await page.getByText("You are offline.").waitFor();
+    const bar = page.getByText("You are offline. What you see may be out of date.");
+    await bar.waitFor();
     await look(page, "offline");
     await page.context().setOffline(false);
-    await page.getByText("You are offline.").waitFor({ state: "detached" });
+    await bar.waitFor({ state: "detached" });
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import { startReceiver } from "../test/receiver.ts";
 import { OWNER } from "../test/sign-in.ts";
 
 describeInBrowser("the home page of the panel", () => {
@@ -85,5 +86,22 @@ describeInBrowser("the home page of the panel", () => {
     await page.unroute("**/api/account/overview");
     await press(page, "Try again");
     await page.getByRole("heading", { name: "The last 24 hours" }).waitFor();
+  });
+
+  test("a failing webhook says in the language of the reader why no delivery arrives", async () => {
+    const { gateway, openPage, look, url } = story;
+    const receiver = await startReceiver();
+    await receiver.shut();
+    const { client, id } = await gateway.connectInstance({ name: "Loja", webhook_url: receiver.url });
+    await client.sandboxReceive({ id, from: "5511977770009", text: "Oi" });
+    const page = await openPage(DESKTOP, "pt-BR");
+    await page.goto(url, { waitUntil: "load" });
+    await page.locator("input[name=email]").fill(OWNER.email);
+    await page.locator("input[name=password]").fill(OWNER.password);
+    await page.locator("button[type=submit]").click();
+    await page.getByText(/O programa dele recusa a conexão\./).waitFor();
+    await page.getByText(/Inicie o programa e confira o servidor e a porta/).waitFor();
+    await look(page, "home-webhook");
+    await receiver.close();
   });
 });

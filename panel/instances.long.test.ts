@@ -169,6 +169,52 @@ describeInBrowser("the instances of the panel", () => {
     await page.waitForURL(`${url}instances/${id}/settings`);
   });
 
+  test("a sign-in in another tab closes the question of a page whose session has ended, and its act goes on", async () => {
+    const { gateway, openPage, press, heading, url } = story;
+    const { id } = await gateway.connectInstance({ name: "Two tabs" });
+    const page = await openPage(DESKTOP);
+    await openInstance(page, "Two tabs");
+    await openTab(page, "Settings");
+    const name = page.getByLabel("Name", { exact: true });
+    const dialog = page.getByRole("dialog", { name: "Sign in again" });
+    const saveWithoutSession = async (text: string) => {
+      await name.fill(text);
+      await page.context().clearCookies();
+      await press(page, "Save the settings");
+      await dialog.waitFor();
+    };
+    await saveWithoutSession("By the other tab");
+    const other = await page.context().newPage();
+    await other.goto(url, { waitUntil: "load" });
+    await other.getByLabel("E-mail").fill(OWNER.email);
+    await other.getByLabel("Password").fill(OWNER.password);
+    await press(other, "Sign in");
+    await page.getByText("The settings are saved.").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    expect((await gateway.owner.getInstance({ id })).data.name).toBe("By the other tab");
+    // A browser that lost the message finds the session when the reader comes back.
+    const cookies = await page.context().cookies();
+    await saveWithoutSession("After a look elsewhere");
+    await page.context().addCookies(cookies);
+    await page.evaluate(`dispatchEvent(new Event("focus"))`);
+    await dialog.waitFor({ state: "detached" });
+    await heading(page, "After a look elsewhere");
+    // Another user's session must not do what this one wanted.
+    await gateway.owner.confirmPassword({ password: OWNER.password });
+    const second = { name: "Dora", email: "dora@example.com", password: OWNER.password };
+    await gateway.owner.createUser({ ...second, role: "agent" });
+    await saveWithoutSession("By the wrong user");
+    await other.goto(url, { waitUntil: "load" });
+    await other.getByLabel("E-mail").fill(second.email);
+    await other.getByLabel("Password").fill(second.password);
+    const looked = page.waitForResponse(/\/auth\/me$/);
+    await press(other, "Sign in");
+    expect((await looked).status()).toBe(200);
+    await page.evaluate("new Promise(requestAnimationFrame)");
+    expect(await dialog.isVisible()).toBe(true);
+    expect((await gateway.owner.getInstance({ id })).data.name).toBe("After a look elsewhere");
+  });
+
   test("a proxy is tried before it is used, in words", async () => {
     const { gateway, openPage, look, press } = story;
     const proxy = await startHttpProxy();
@@ -183,6 +229,11 @@ describeInBrowser("the instances of the panel", () => {
     await section.getByText("WhatsApp was not reached through this proxy.").waitFor();
     await section.scrollIntoViewIfNeeded();
     await look(page, "settings-proxy");
+    const leaving = page.getByRole("alertdialog", { name: "Leave without saving?" });
+    await openTab(page, "Logs");
+    await leaving.waitFor();
+    await press(page, "Stay here");
+    await page.getByText("Reject phone calls").click();
     await section.getByLabel("Address of the proxy").fill(`http://shop:secret@127.0.0.1:${proxy.port}`);
     await press(page, "Use this proxy");
     await section.getByText(`http://***@127.0.0.1:${proxy.port}/`).waitFor();
@@ -190,6 +241,11 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByRole("alertdialog", { name: "Remove the proxy?" }).waitFor();
     await page.getByRole("alertdialog").getByRole("button", { name: "Remove the proxy" }).click();
     await section.getByText("No proxy: the gateway connects by itself.").waitFor();
+    await section.getByLabel("Address of the proxy").fill("http://127.0.0.1:1");
+    await openTab(page, "Logs");
+    await leaving.getByRole("button", { name: "Leave" }).click();
+    // One question is enough for the settings and the proxy.
+    await page.waitForURL(/\/logs$/);
     await proxy.close();
   });
 
@@ -305,5 +361,34 @@ describeInBrowser("the instances of the panel", () => {
     await row.getByText("Banned", { exact: true }).waitFor();
     await gateway.createInstance({ name: "Appeared" });
     await page.getByRole("listitem").filter({ hasText: "Appeared" }).waitFor();
+  });
+
+  test("a list that was scrolled past 500 instances takes in a new one, and drops one that is deleted", async () => {
+    const { gateway, openPage } = story;
+    const { id } = await gateway.createInstance({ name: "First of many" });
+    await gateway.database.pool.query(
+      `insert into instance (account_id, lane, global_lane, name, network, webhook_secret, status)
+       select account_id, lane, global_lane, 'Many ' || lpad(n::text, 3, '0'), network, webhook_secret, 'created'
+       from instance, generate_series(1, 620) n where id = $1`,
+      [id],
+    );
+    const page = await openPage(DESKTOP);
+    await openInstances(page);
+    const row = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+    const lastShown = `Math.max(...[...document.querySelectorAll("[aria-posinset]")].map((one) => +one.ariaPosInSet))`;
+    await expect
+      .poll(async () => {
+        await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+        return page.evaluate<number>(lastShown);
+      })
+      .toBeGreaterThan(600);
+    const added = await gateway.createInstance({ name: "Newest of many" });
+    await page.evaluate("scrollTo(0, 0)");
+    await row("Newest of many").waitFor();
+    await gateway.owner.confirmPassword({ password: OWNER.password });
+    await gateway.owner.deleteInstance({ id: added.id });
+    await row("Newest of many").waitFor({ state: "detached" });
+    await row("Many 620").waitFor();
+    await gateway.database.pool.query("delete from instance where name like 'Many %'");
   });
 });

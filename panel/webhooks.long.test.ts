@@ -118,6 +118,9 @@ describeInBrowser("the webhooks in the panel", () => {
     await follow(page, "Logs");
     await leaving.waitFor();
     await press(page, "Stay here");
+    await follow(page, "Cancel");
+    await leaving.waitFor();
+    await press(page, "Stay here");
     await page.getByLabel("Name", { exact: true }).fill("Orders and receipts");
     await press(page, "Save");
     await page.waitForURL(`${story.url}instances/${shop.id}/webhooks/${shop.webhook.id}`);

@@ -5,6 +5,7 @@ import type { Client } from "../../../src/client/client.ts";
 import { reportingOffline } from "./offline-error.ts";
 import { passwordQuestion } from "./password-question.ts";
 import { sessionQuestion } from "./session-question.ts";
+import { announceSignIn } from "./sign-in-news.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 
@@ -26,7 +27,13 @@ export const gateway = passwordQuestion.asking(sessionQuestion.asking(methods)) 
 export async function signIn(input: { email: string; password: string }): Promise<Signed> {
   const { token, account, user } = (await unasking.login(input)).data;
   await keepSession(token);
+  announceSignIn();
   return { account, user };
+}
+
+/** Who is signed in, without a question when nobody is. */
+export async function readSession(): Promise<Signed> {
+  return (await unasking.me()).data;
 }
 
 /** Ends the sign-in; one that has ended already needs none. */

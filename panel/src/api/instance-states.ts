@@ -1,6 +1,13 @@
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { gateway, type Instance, type InstanceState, type Pairing } from "./gateway.ts";
 import { pause } from "./pause.ts";
+import {
+  findPlace,
+  type InstanceListFilter,
+  type InstanceListPage,
+  placeInstance,
+  withoutInstance,
+} from "./place-instance.ts";
 import { isSignedOut } from "./queries.ts";
 import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
@@ -12,8 +19,8 @@ const REFRESH_MS = 1_000;
 const LISTS = { queryKey: ["instances", "list"] };
 /** A list of more pages is not read again as a whole when an instance joins or leaves it. */
 const MOST_PAGES = 5;
-
-export type InstanceListPage = { data: Instance[]; pagination: { next_cursor: string | null } };
+/** Instances that take their place in a long list at once; more may join in an import. */
+const MOST_PLACED = 20;
 
 /** A frame of the stream: the connection with what the phone must scan or type. */
 type StreamedState = Pick<
@@ -40,6 +47,8 @@ type StreamedState = Pick<
 interface StateRefresh {
   lists(): void;
   counts(): void;
+  /** Places an instance in the long lists, which are not read again. */
+  place(state: StreamedState): void;
 }
 
 /** Follows the states of all instances until the signal aborts, and writes them into what is on show. */
@@ -48,6 +57,7 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
   const refresh: StateRefresh = {
     lists: throttle(() => void client.invalidateQueries({ ...LISTS, predicate: isRefreshed })),
     counts: throttle(() => void client.invalidateQueries({ queryKey: ["overview"] })),
+    place: createPlacing(client),
   };
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
@@ -75,7 +85,11 @@ function applyFrame(client: QueryClient, { name, data }: StreamedEvent, refresh:
   if (name === "ready") return;
   refresh.counts();
   if (name === "state") applyState(client, JSON.parse(data) as StreamedState, refresh);
-  else refresh.lists();
+  else {
+    const { id } = JSON.parse(data) as { id: number };
+    client.setQueriesData<InfiniteData<InstanceListPage>>(LISTS, (old) => old && withoutInstance(old, id));
+    refresh.lists();
+  }
 }
 
 function applyState(client: QueryClient, state: StreamedState, refresh: StateRefresh): void {
@@ -99,11 +113,46 @@ function applyState(client: QueryClient, state: StreamedState, refresh: StateRef
     return { ...old, pages: old.pages.map(patch) };
   });
   // With another status it may belong to another list, and a new instance to any.
-  if (isMoved || !isListed) refresh.lists();
+  if (!isMoved && isListed) return;
+  refresh.lists();
+  refresh.place(state);
+}
+
+/** Reads an instance and puts it where a long list on show would have it. */
+function createPlacing(client: QueryClient): (state: StreamedState) => void {
+  const waiting = new Map<number, StreamedState>();
+  const longLists = () =>
+    client
+      .getQueryCache()
+      .findAll({ ...LISTS, type: "active", predicate: (query) => !isRefreshed(query) })
+      .map(({ queryKey }) => ({ queryKey, filter: queryKey[2] as InstanceListFilter }));
+  const belongs = (state: StreamedState) =>
+    longLists().some(({ queryKey, filter }) => {
+      const list = client.getQueryData<InfiniteData<InstanceListPage>>(queryKey);
+      return list !== undefined && findPlace(list, filter, state) !== undefined;
+    });
+  const place = throttle(async () => {
+    const ids = [...waiting.values()].filter(belongs).map(({ id }) => id);
+    waiting.clear();
+    for (const id of ids.slice(-MOST_PLACED)) {
+      // It may be removed by now, and comes with the next reading otherwise.
+      const { data: row } = await gateway.getInstance({ id }).catch(() => ({ data: undefined }));
+      if (row === undefined) continue;
+      for (const { queryKey, filter } of longLists())
+        client.setQueryData<InfiniteData<InstanceListPage>>(
+          queryKey,
+          (old) => old && placeInstance(old, filter, row),
+        );
+    }
+  });
+  return (state) => {
+    waiting.set(state.id, state);
+    place();
+  };
 }
 
 /** Runs soon after the first call, and at most once per second. */
-function throttle(run: () => void): () => void {
+function throttle(run: () => unknown): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
     if (timer !== undefined) return;

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, MutationCache, QueryClient, queryOptions } from "@tanstack/react-query";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { gateway, type InstanceStatus } from "./gateway.ts";
 
@@ -11,9 +11,20 @@ const RESTING_MS = 30_000;
 const MUTATIONS = { retry: false, networkMode: "always" } as const;
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  // What an act no longer finds was deleted elsewhere, so the page that shows it is out of date.
+  const mutationCache = new MutationCache({
+    onError: (error) => void (isNotFound(error) && client.invalidateQueries()),
+  });
+  const client = new QueryClient({
+    mutationCache,
     defaultOptions: { queries: { retry: shouldRetry, staleTime: 5_000 }, mutations: MUTATIONS },
   });
+  return client;
+}
+
+/** Whether the gateway does not have what was asked for, or no longer. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof WaygateError && error.code === "NOT_FOUND";
 }
 
 export function isSignedOut(error: unknown): boolean {

@@ -29,7 +29,8 @@ export function createQuestion(isAsked: (error: unknown) => boolean): QuestionSt
     let answer: (isDone: boolean) => void = () => {};
     const answered = new Promise<boolean>((resolve) => {
       answer = (isDone) => {
-        set(undefined);
+        // A second answer must not end the next question.
+        if (question?.answer === answer) set(undefined);
         resolve(isDone);
       };
     });

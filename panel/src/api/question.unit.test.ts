@@ -40,6 +40,22 @@ test("a request stays refused when the answer is no, or when no page shows the q
   await expect(refused).rejects.toBe(REFUSED);
 });
 
+test("a second answer to a question leaves the next question open", async () => {
+  const { methods, subscribe, current } = prepare();
+  subscribe(() => {});
+  const first = methods.save("a");
+  await vi.waitFor(() => expect(current()).toBeDefined());
+  const answered = current();
+  answered?.answer(false);
+  await expect(first).rejects.toBe(REFUSED);
+  const second = methods.save("b");
+  await vi.waitFor(() => expect(current()).toBeDefined());
+  answered?.answer(true);
+  expect(current()).toBeDefined();
+  current()?.answer(false);
+  await expect(second).rejects.toBe(REFUSED);
+});
+
 test("a question ends with the pages that show it, and its requests stay refused", async () => {
   const { methods, subscribe, current } = prepare();
   const leave = subscribe(() => {});

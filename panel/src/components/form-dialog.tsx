@@ -1,9 +1,12 @@
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { readForm } from "../api/read-form.ts";
 import { ActionButton } from "./action-button.tsx";
 import { FaultNotice } from "./fault-notice.tsx";
+import { LeaveDialog } from "./leave-dialog.tsx";
+import { UnsavedGuard } from "./unsaved-guard.tsx";
+import { useEntered } from "./use-entered.ts";
 import { useFault } from "./use-fault.ts";
 
 interface FormDialogProps {
@@ -17,25 +20,30 @@ interface FormDialogProps {
   /** Gets the text fields by name. The dialog closes when it resolves, and shows why it rejects. */
   onSubmit(fields: Partial<Record<string, string>>): Promise<unknown>;
   mutation: { isPending: boolean; error: unknown; reset(): void };
+  /** Asks before what was entered is lost. */
+  isGuarded?: boolean;
+  /** Whether something was chosen of which the form learns nothing. */
+  isChosen?: boolean;
 }
 
 /** A form in a dialog. Errors of fields stand at their fields, others above them. */
 export function FormDialog(props: FormDialogProps) {
-  const t = useTranslations("common");
   const { label, kind = "plain", title, submitLabel, children, onSubmit, mutation } = props;
+  const t = useTranslations("common");
   const { fields } = useFault(mutation.error);
-  const send = async (event: FormEvent<HTMLFormElement>, close: () => void) => {
+  const { isOpen, change, close, listener, guard } = useGuardedOpen(props);
+  const send = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     await onSubmit(readForm(event.currentTarget)).then(close, () => {});
   };
   return (
-    <DialogTrigger onOpenChange={() => mutation.reset()}>
-      <ActionButton kind={kind}>{label}</ActionButton>
-      <ModalOverlay isDismissable className="veil">
-        <Modal className="dialog">
-          <Dialog>
-            {({ close }) => (
-              <Form className="stack" validationErrors={fields} onSubmit={(event) => void send(event, close)}>
+    <>
+      <DialogTrigger isOpen={isOpen} onOpenChange={change}>
+        <ActionButton kind={kind}>{label}</ActionButton>
+        <ModalOverlay isDismissable className="veil">
+          <Modal className="dialog">
+            <Dialog>
+              <Form className="stack" validationErrors={fields} onSubmit={send} {...listener}>
                 <Heading slot="title">{title}</Heading>
                 {Object.keys(fields).length === 0 && <FaultNotice error={mutation.error} />}
                 {children}
@@ -43,13 +51,37 @@ export function FormDialog(props: FormDialogProps) {
                   <ActionButton kind="main" type="submit" isPending={mutation.isPending}>
                     {submitLabel}
                   </ActionButton>
-                  <ActionButton onPress={close}>{t("cancel")}</ActionButton>
+                  <ActionButton onPress={() => change(false)}>{t("cancel")}</ActionButton>
                 </div>
               </Form>
-            )}
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
-    </DialogTrigger>
+            </Dialog>
+          </Modal>
+        </ModalOverlay>
+      </DialogTrigger>
+      {guard}
+    </>
   );
+}
+
+/** Whether the dialog is open. If it is guarded, it closes only after a question when something was entered. */
+function useGuardedOpen({ mutation, isGuarded = false, isChosen = false }: FormDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const { isEntered, clear, listener } = useEntered();
+  const isDirty = isGuarded && (isEntered || isChosen);
+  const show = (next: boolean) => {
+    mutation.reset();
+    clear();
+    setAsking(false);
+    setOpen(next);
+  };
+  const change = (next: boolean) => (isDirty && !next ? setAsking(true) : show(next));
+  const close = () => show(false);
+  const guard = (
+    <>
+      <UnsavedGuard isDirty={isDirty} />
+      {isAsking && <LeaveDialog onStay={() => setAsking(false)} onLeave={close} />}
+    </>
+  );
+  return { isOpen, change, close, listener, guard };
 }

@@ -2,10 +2,12 @@ import { type HTMLInputAutoCompleteAttribute, useLayoutEffect, useRef } from "re
 import { FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import { useTranslations } from "use-intl";
 
-interface FormFieldProps {
+export interface FormFieldProps {
   name: string;
   label: string;
   hint?: string;
+  /** The hint is about what was typed: it stands out, and a screen reader reads it at once. */
+  isHintUrgent?: boolean;
   type?: "text" | "email" | "password" | "tel" | "url";
   autoComplete?: HTMLInputAutoCompleteAttribute;
   placeholder?: string;
@@ -27,6 +29,7 @@ interface FormFieldProps {
 export function FormField({
   label,
   hint,
+  isHintUrgent = false,
   placeholder,
   isLong,
   isOptional,
@@ -42,7 +45,7 @@ export function FormField({
       <Label>{label}</Label>
       {isLong ? <TextArea {...shown} /> : <Input {...shown} />}
       {hint && (
-        <Text slot="description" className="hint">
+        <Text slot="description" className="hint" aria-live="polite" data-urgent={isHintUrgent || undefined}>
           {hint}
         </Text>
       )}

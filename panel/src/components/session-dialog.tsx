@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import type { FormEvent } from "react";
+import { type FormEvent, useEffect, useRef } from "react";
 import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { signIn } from "../api/gateway.ts";
+import { readSession, type Signed, signIn } from "../api/gateway.ts";
 import { toSignInSearch } from "../api/own-path.ts";
 import { sessionQuery } from "../api/queries.ts";
 import type { Question } from "../api/question.ts";
 import { readForm } from "../api/read-form.ts";
 import { sessionQuestion } from "../api/session-question.ts";
+import { onSignInElsewhere } from "../api/sign-in-news.ts";
 import { useAccess } from "../api/use-access.ts";
 import { useQuestion } from "../api/use-question.ts";
 import { ActionButton } from "./action-button.tsx";
@@ -28,7 +29,9 @@ export function SessionDialog() {
 function SessionForm({ question }: { question: Question }) {
   const t = useTranslations();
   const { signed } = useAccess();
-  const enter = useSignInAgain(question);
+  const goOn = useGoOn(question);
+  const enter = useMutation({ mutationFn: signIn, onSuccess: goOn });
+  useSignInElsewhere(signed, goOn);
   const leave = useLeave();
   const email = signed?.user.email ?? "";
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -68,16 +71,32 @@ function SessionForm({ question }: { question: Question }) {
 }
 
 /** The refused requests go on; everything else on show is read again, since it may have changed meanwhile. */
-function useSignInAgain(question: Question) {
+function useGoOn(question: Question) {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: signIn,
-    onSuccess: (signed) => {
-      queries.setQueryData(sessionQuery.queryKey, signed);
-      question.answer(true);
-      void queries.invalidateQueries();
-    },
-  });
+  return (signed: Signed) => {
+    queries.setQueryData(sessionQuery.queryKey, signed);
+    question.answer(true);
+    void queries.invalidateQueries();
+  };
+}
+
+/** Goes on when the same user has signed in in another tab. The page shows nothing of another user's. */
+function useSignInElsewhere(before: Signed | undefined, goOn: (signed: Signed) => void): void {
+  const latest = useRef({ before, goOn });
+  latest.current = { before, goOn };
+  useEffect(() => {
+    let isShown = true;
+    const check = async () => {
+      const signed = await readSession().catch(() => undefined);
+      const { before, goOn } = latest.current;
+      if (isShown && signed !== undefined && signed.user.id === before?.user.id) goOn(signed);
+    };
+    const stop = onSignInElsewhere(() => void check());
+    return () => {
+      isShown = false;
+      stop();
+    };
+  }, []);
 }
 
 /** To the sign-in page, for another user. What is typed on the page is given up. */

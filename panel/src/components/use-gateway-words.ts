@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { useLocale, useMessages, useTranslations } from "use-intl";
 import { type FaultCode, needsDetail, readIssue, splitReason } from "../api/gateway-words.ts";
+import { type ReadReason, readSendReason } from "../api/send-reasons.ts";
 import type { Messages } from "../i18n/locales.ts";
 
 interface Failure {
@@ -38,15 +39,30 @@ export function useGatewayWords(): GatewayWords {
       const words = t(`issues.${kind}`, { a: kind === "twice" ? String(lineOf(Number(a))) : a, b });
       return field === undefined ? words : `${field}: ${words}`;
     };
+    const recognise = (message: string): Told | undefined => {
+      const known = readSendReason(message);
+      if (known) return { sentence: whyNotSent(t, known), detail: known.cause };
+      if (!readIssue(splitReason(message).issue)) return undefined;
+      return { sentence: reason(message), detail: undefined };
+    };
     const failure = ({ code, message }: Failure): Told => {
       const status = /^HTTP_(\d+)$/.exec(code)?.[1];
       if (status !== undefined) return { sentence: t("foreign", { status }), detail: undefined };
       if (locale === "en" || !(code in faults.codes)) return { sentence: message, detail: undefined };
-      if (readIssue(splitReason(message).issue)) return { sentence: reason(message), detail: undefined };
+      const known = recognise(message);
+      if (known) return known;
       const sentence = t(`codes.${code as FaultCode}`);
       return { sentence, detail: needsDetail(code) ? message : undefined };
     };
     const text = (own: string) => (readIssue(own) ? reason(own) : own);
     return { issue: (own) => reason(own), reason, text, failure };
   }, [t, locale, faults]);
+}
+
+type Translate = ReturnType<typeof useTranslations<"faults">>;
+
+/** The network's number is what the reader can search for. */
+function whyNotSent(t: Translate, { kind, number, attempts }: ReadReason): string {
+  const sentence = t(`reasons.${kind}`, { a: attempts });
+  return number === undefined ? sentence : `${sentence} (${number})`;
 }

@@ -1,4 +1,5 @@
 import type { integrations } from "./messages/en/integrations.ts";
+import type { pairing } from "./messages/en/pairing.ts";
 import type { webhooks } from "./messages/en/webhooks.ts";
 import type { en } from "./messages/en.ts";
 
@@ -6,7 +7,7 @@ type Translated<Source> = {
   readonly [Key in keyof Source]: Source[Key] extends string ? string : Translated<Source[Key]>;
 };
 
-type Areas = typeof webhooks & typeof integrations;
+type Areas = typeof webhooks & typeof integrations & typeof pairing;
 
 /** The texts that every page needs, in one language. */
 export type FirstMessages = Translated<typeof en>;
@@ -62,5 +63,10 @@ export const AREA_TEXTS: Loaders = {
     "pt-BR": () => import("./messages/pt-br/integrations.ts").then(({ integrations: texts }) => texts),
     en: () => import("./messages/en/integrations.ts").then(({ integrations: texts }) => texts),
     es: () => import("./messages/es/integrations.ts").then(({ integrations: texts }) => texts),
+  },
+  pairing: {
+    "pt-BR": () => import("./messages/pt-br/pairing.ts").then(({ pairing: texts }) => texts),
+    en: () => import("./messages/en/pairing.ts").then(({ pairing: texts }) => texts),
+    es: () => import("./messages/es/pairing.ts").then(({ pairing: texts }) => texts),
   },
 };

@@ -1,5 +1,6 @@
 import { account } from "./en/account.ts";
 import { administration } from "./en/administration.ts";
+import { alerts } from "./en/alerts.ts";
 import { campaigns } from "./en/campaigns.ts";
 import { common } from "./en/common.ts";
 import { conversations } from "./en/conversations.ts";
@@ -23,6 +24,7 @@ export const en = {
   ...instancePages,
   ...send,
   ...home,
+  ...alerts,
   ...faults,
   ...conversations,
   ...campaigns,

@@ -1,6 +1,7 @@
 import type { FirstMessages } from "../locales.ts";
 import { account } from "./es/account.ts";
 import { administration } from "./es/administration.ts";
+import { alerts } from "./es/alerts.ts";
 import { campaigns } from "./es/campaigns.ts";
 import { common } from "./es/common.ts";
 import { conversations } from "./es/conversations.ts";
@@ -23,6 +24,7 @@ export const es = {
   ...instancePages,
   ...send,
   ...home,
+  ...alerts,
   ...faults,
   ...conversations,
   ...campaigns,

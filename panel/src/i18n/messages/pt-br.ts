@@ -1,6 +1,7 @@
 import type { FirstMessages } from "../locales.ts";
 import { account } from "./pt-br/account.ts";
 import { administration } from "./pt-br/administration.ts";
+import { alerts } from "./pt-br/alerts.ts";
 import { campaigns } from "./pt-br/campaigns.ts";
 import { common } from "./pt-br/common.ts";
 import { conversations } from "./pt-br/conversations.ts";
@@ -23,6 +24,7 @@ export const ptBr = {
   ...instancePages,
   ...send,
   ...home,
+  ...alerts,
   ...faults,
   ...conversations,
   ...campaigns,

@@ -17,6 +17,7 @@ import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useFault } from "../../components/use-fault.ts";
+import { ZonePick } from "../../components/zone-pick.tsx";
 import type { OwnAccount } from "./account-queries.ts";
 import { PlanUse } from "./plan-use.tsx";
 
@@ -68,8 +69,11 @@ function Behaviour({ account }: { account: OwnAccount }) {
   const [settings, setSettings] = useState(account.settings);
   const save = useMutation({
     mutationFn: (name: string) => {
-      const { auto_create_leads, keys_manage_instances } = settings;
-      return gateway.updateAccount({ name, settings: { auto_create_leads, keys_manage_instances } });
+      const { auto_create_leads, keys_manage_instances, time_zone } = settings;
+      return gateway.updateAccount({
+        name,
+        settings: { auto_create_leads, keys_manage_instances, time_zone },
+      });
     },
     onSuccess: async () => {
       showToast(t("common.saved"));
@@ -106,6 +110,13 @@ function Behaviour({ account }: { account: OwnAccount }) {
           hint={t("account.behaviour.keysManageHelp")}
           isSelected={settings.keys_manage_instances}
           onChange={(keys_manage_instances) => setSettings({ ...settings, keys_manage_instances })}
+        />
+        <ZonePick
+          label={t("account.behaviour.timeZone")}
+          hint={t("account.behaviour.timeZoneHelp")}
+          value={settings.time_zone ?? ""}
+          none={t("account.behaviour.noTimeZone")}
+          onChange={(zone) => setSettings({ ...settings, time_zone: zone || null })}
         />
         <div className="buttons">
           <ActionButton kind="main" type="submit" isPending={save.isPending}>

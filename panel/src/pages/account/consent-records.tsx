@@ -9,6 +9,7 @@ import { Lamp } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
+import { PhoneField } from "../../components/phone-field.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type ConsentRecord, consentQuery } from "./account-queries.ts";
@@ -117,7 +118,7 @@ function RecordConsent() {
       mutation={record}
       onSubmit={submit}
     >
-      <FormField name="phone" type="tel" label={t("phone")} hint={t("phoneHint")} maxLength={40} />
+      <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} maxLength={40} />
       <FormField name="purpose" label={t("purpose")} hint={t("purposeHint")} maxLength={64} />
       <NamedPick name="granted" label={t("decision")} options={{ yes: t("granted"), no: t("withdrawn") }} />
       <FormField name="channel" label={t("channel")} hint={t("channelHint")} maxLength={64} isOptional />

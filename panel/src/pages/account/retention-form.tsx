@@ -10,6 +10,8 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
+import { useEntered } from "../../components/use-entered.ts";
 import { useFault } from "../../components/use-fault.ts";
 import type { OwnAccount } from "./account-queries.ts";
 
@@ -21,9 +23,11 @@ type Setting = `${Kind}_retention_days`;
 export function RetentionForm({ account }: { account: OwnAccount }) {
   const t = useTranslations();
   const queries = useQueryClient();
+  const { isEntered, clear, listener } = useEntered();
   const save = useMutation({
     mutationFn: (settings: Partial<Record<Setting, number | null>>) => gateway.updateAccount({ settings }),
     onSuccess: () => {
+      clear();
       showToast(t("common.saved"));
       return queries.invalidateQueries({ queryKey: accountQuery.queryKey, exact: true });
     },
@@ -42,7 +46,8 @@ export function RetentionForm({ account }: { account: OwnAccount }) {
     <section className="plate">
       <h2>{t("account.retention.title")}</h2>
       <p>{t("account.retention.lead")}</p>
-      <Form className="stack" onSubmit={submit} validationErrors={fields}>
+      <Form className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
+        <UnsavedGuard isDirty={isEntered} />
         {Object.keys(fields).length === 0 && <FaultNotice error={save.error} />}
         <div className="field-grid">
           {KINDS.map((kind) => (

@@ -4,6 +4,7 @@ import { useAccess } from "../../api/use-access.ts";
 import { Lamp } from "../../components/lamp.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
+import { useAlertWords } from "../home/use-alert-words.ts";
 import type { Alert } from "./administration-queries.ts";
 
 const KNOWN = [
@@ -44,6 +45,7 @@ export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
 function AlertEntry({ alert }: { alert: Alert }) {
   const t = useTranslations("administration.alerts");
   const key = KNOWN.find((one) => one === alert.key);
+  const { sentence, help } = useAlertWords({ isOfOthers: true })(alert);
   const tone = alert.severity === "critical" ? "stop" : "wait";
   return (
     <li className="alert">
@@ -60,9 +62,9 @@ function AlertEntry({ alert }: { alert: Alert }) {
             </span>
           )}
         </div>
-        <p>{alert.message}</p>
+        <p>{sentence}</p>
         <p>
-          <strong>{t("whatToDo")}</strong> {alert.recommended_action}
+          <strong>{t("whatToDo")}</strong> {help}
         </p>
         <AlertLinks alert={alert} />
       </div>

@@ -14,6 +14,8 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { NamedPick } from "../../components/named-pick.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
+import { useEntered } from "../../components/use-entered.ts";
 import { useFault } from "../../components/use-fault.ts";
 import { type Plan, plansQuery } from "./administration-queries.ts";
 import { PlanFacts } from "./plan-facts.tsx";
@@ -58,13 +60,14 @@ function PlanForm({ plan }: { plan: Plan | undefined }) {
   const t = useTranslations();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const { isEntered, listener } = useEntered();
   const save = useMutation({
     mutationFn: (input: NewPlan) =>
       plan ? gateway.updatePlan({ id: plan.id, ...input }) : gateway.createPlan(input),
     onSuccess: async () => {
       showToast(t("common.saved"));
       await queries.invalidateQueries({ queryKey: ["administration"] });
-      await navigate({ to: "/administration/plans" });
+      await navigate({ to: "/administration/plans", ignoreBlocker: true });
     },
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -73,7 +76,8 @@ function PlanForm({ plan }: { plan: Plan | undefined }) {
   };
   const { fields } = useFault(save.error, "features.");
   return (
-    <Form className="stack" onSubmit={submit} validationErrors={fields}>
+    <Form className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
+      <UnsavedGuard isDirty={isEntered} />
       {Object.keys(fields).length === 0 && <FaultNotice error={save.error} />}
       <section className="plate">
         <div className="field-grid">

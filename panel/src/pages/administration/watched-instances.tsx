@@ -95,6 +95,15 @@ function Filters({ filter }: Pick<WatchedInstancesProps, "filter">) {
   );
 }
 
+/** What helps a watched instance, if it needs anything. */
+function Advice({ row: { action_reason, status } }: { row: Watched }) {
+  const t = useTranslations();
+  if (action_reason === null) return null;
+  if (action_reason !== "status") return <p>{t(`alerts.advice.${action_reason}`)}</p>;
+  if (status === "disconnected") return <p>{t("alerts.advice.disconnected")}</p>;
+  return <p>{t(`statusHelp.${status as InstanceStatus}`)}</p>;
+}
+
 function WatchedRow({ row }: { row: Watched }) {
   const t = useTranslations();
   const silence = row.seconds_since_last_inbound;
@@ -108,7 +117,7 @@ function WatchedRow({ row }: { row: Watched }) {
         </Link>
         <span className="code">{row.phone === null ? t("instances.noNumber") : formatPhone(row.phone)}</span>
       </div>
-      {row.recommended_action !== null && <p>{row.recommended_action}</p>}
+      <Advice row={row} />
       <Facts
         facts={[
           { name: t("instance.messages"), value: row.messages_24h },

@@ -1,6 +1,6 @@
 import type { gateway } from "../../api/gateway.ts";
 import type { Campaign } from "./campaigns-queries.ts";
-import { ownZone, toLocal, toMoment } from "./zoned-time.ts";
+import { toLocal, toMoment } from "./zoned-time.ts";
 
 /** A person of a file or of the contacts whom the campaign may write to. */
 export interface PickedRecipient {
@@ -34,7 +34,8 @@ export interface CampaignDraft {
   stopPercent: string;
 }
 
-export function emptyDraft(): CampaignDraft {
+/** `zone`: the time zone that its times begin with. */
+export function emptyDraft(zone: string): CampaignDraft {
   return {
     name: "",
     instance: undefined,
@@ -49,7 +50,7 @@ export function emptyDraft(): CampaignDraft {
     hasQuietHours: false,
     quietStart: "20:00",
     quietEnd: "08:00",
-    zone: ownZone(),
+    zone,
     dailyLimit: "",
     needsConsent: false,
     consentPurpose: "",
@@ -57,11 +58,12 @@ export function emptyDraft(): CampaignDraft {
   };
 }
 
-export function draftOf(campaign: Campaign): CampaignDraft {
-  const zone = campaign.quiet_hours?.tz ?? ownZone();
+/** `accountZone`: for the times of a campaign that names no time zone. */
+export function draftOf(campaign: Campaign, accountZone: string): CampaignDraft {
+  const zone = campaign.quiet_hours?.tz ?? accountZone;
   const { scheduled_at, quiet_hours, stop_on_error_rate: stop } = campaign;
   return {
-    ...emptyDraft(),
+    ...emptyDraft(zone),
     name: campaign.name,
     instance: campaign.instance_id,
     template: campaign.message_template,

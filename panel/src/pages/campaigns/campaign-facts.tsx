@@ -2,15 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useFormatter, useTranslations } from "use-intl";
 import { Facts } from "../../components/facts.tsx";
 import { type Campaign, senderQuery } from "./campaigns-queries.ts";
-import { ownZone } from "./zoned-time.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 
 /** The settings of the campaign, with its times in its zone. */
 export function CampaignFacts({ campaign }: { campaign: Campaign }) {
   const t = useTranslations();
   const format = useFormatter();
   const senders = useQuery(senderQuery);
+  const account = useAccountZone();
   const { scheduled_at, quiet_hours, daily_limit, stop_on_error_rate: stop, consent_purpose } = campaign;
-  const zone = quiet_hours?.tz ?? ownZone();
+  const zone = quiet_hours?.tz ?? account.zone;
   const none = t("common.none");
   const time = (at: string | null) =>
     at === null

@@ -3,6 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useLiveEvent } from "../../api/live-events.ts";
+import { isNotFound } from "../../api/queries.ts";
+import { DeletedPage } from "../../components/deleted-page.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
@@ -24,6 +26,7 @@ export function CampaignPage() {
   if (error && !data)
     return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
+  if (isNotFound(error)) return <DeletedPage title={data.name} trail={trail} text={t("deletedElsewhere")} />;
   const isActive = ACTIVE.has(data.status);
   const isWaiting = data.status === "created" || data.status === "paused";
   return (

@@ -1,7 +1,7 @@
 import { useFormatter, useTranslations } from "use-intl";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import type { Campaign, Recipient } from "./campaigns-queries.ts";
-import { ownZone } from "./zoned-time.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 
 const TONES: Readonly<Record<Campaign["status"], Tone>> = {
   created: "rest",
@@ -59,11 +59,12 @@ const REASONS = [
 export function StateSentence({ campaign }: { campaign: Campaign }) {
   const t = useTranslations("campaigns");
   const format = useFormatter();
+  const account = useAccountZone();
   const { status, status_reason, scheduled_at } = campaign;
   const reason = REASONS.find((known) => known === status_reason);
   if (reason !== undefined) return <p>{t(`reason.${reason}`)}</p>;
   if (status !== "scheduled" || scheduled_at === null) return <p>{t(`stateHelp.${status}`)}</p>;
-  const zone = campaign.quiet_hours?.tz ?? ownZone();
+  const zone = campaign.quiet_hours?.tz ?? account.zone;
   const at = format.dateTime(new Date(scheduled_at), {
     dateStyle: "full",
     timeStyle: "short",

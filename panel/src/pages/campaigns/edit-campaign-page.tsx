@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
+import { isNotFound } from "../../api/queries.ts";
 import { FaultPage } from "../../components/fault-page.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -11,14 +12,16 @@ import { showToast } from "../../components/toasts.tsx";
 import { CampaignBuilder } from "./campaign-builder.tsx";
 import { draftOf } from "./campaign-draft.ts";
 import { type CampaignWithTotals, campaignQuery } from "./campaigns-queries.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 import { useSaveCampaign } from "./use-save-campaign.ts";
 
 export function EditCampaignPage() {
   const t = useTranslations("campaigns");
   const { id } = useParams({ from: "/shell/campaigns/$id/edit" });
   const { data, error, refetch } = useQuery(campaignQuery(id));
+  const account = useAccountZone();
   if (error && !data) return <FaultPage title={t("title")} error={error} onRetry={() => void refetch()} />;
-  if (!data) return <LoadingState />;
+  if (!data || account.isPending) return <LoadingState />;
   return (
     <>
       <PageHead
@@ -29,8 +32,13 @@ export function EditCampaignPage() {
           </Link>
         }
       />
+      {isNotFound(error) && (
+        <Notice tone="wait" isUrgent>
+          <p>{t("deletedElsewhere")}</p>
+        </Notice>
+      )}
       {data.status === "created" || data.status === "paused" ? (
-        <Editor campaign={data} />
+        <Editor campaign={data} zone={account.zone} />
       ) : (
         <Notice tone="note">
           <p>{t("notEditable")}</p>
@@ -40,10 +48,10 @@ export function EditCampaignPage() {
   );
 }
 
-function Editor({ campaign }: { campaign: CampaignWithTotals }) {
+function Editor({ campaign, zone }: { campaign: CampaignWithTotals; zone: string }) {
   const t = useTranslations("campaigns");
   const navigate = useNavigate();
-  const [first] = useState(() => draftOf(campaign));
+  const [first] = useState(() => draftOf(campaign, zone));
   const save = useSaveCampaign(campaign.id, (id) => {
     showToast(t("saved"));
     void navigate({ to: "/campaigns/$id", params: { id }, search: {}, ignoreBlocker: true });

@@ -2,20 +2,17 @@ import "./campaigns.css";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
+import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { CampaignBuilder } from "./campaign-builder.tsx";
 import { emptyDraft } from "./campaign-draft.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 import { useSaveCampaign } from "./use-save-campaign.ts";
 
 export function NewCampaignPage() {
   const t = useTranslations("campaigns");
-  const navigate = useNavigate();
-  const [first] = useState(emptyDraft);
-  const save = useSaveCampaign(undefined, (id) => {
-    showToast(t("savedDraft"));
-    void navigate({ to: "/campaigns/$id", params: { id }, search: {}, ignoreBlocker: true });
-  });
+  const { zone, isPending } = useAccountZone();
   return (
     <>
       <PageHead
@@ -23,13 +20,26 @@ export function NewCampaignPage() {
         lead={t("newLead")}
         trail={<Link to="/campaigns">{t("backToList")}</Link>}
       />
-      <CampaignBuilder
-        first={first}
-        submitLabel={t("saveDraft")}
-        numStored={0}
-        mutation={save}
-        onSubmit={(draft, recipients) => save.mutate({ draft, recipients })}
-      />
+      {isPending ? <LoadingState /> : <Builder zone={zone} />}
     </>
+  );
+}
+
+function Builder({ zone }: { zone: string }) {
+  const t = useTranslations("campaigns");
+  const navigate = useNavigate();
+  const [first] = useState(() => emptyDraft(zone));
+  const save = useSaveCampaign(undefined, (id) => {
+    showToast(t("savedDraft"));
+    void navigate({ to: "/campaigns/$id", params: { id }, search: {}, ignoreBlocker: true });
+  });
+  return (
+    <CampaignBuilder
+      first={first}
+      submitLabel={t("saveDraft")}
+      numStored={0}
+      mutation={save}
+      onSubmit={(draft, recipients) => save.mutate({ draft, recipients })}
+    />
   );
 }

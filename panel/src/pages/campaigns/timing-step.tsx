@@ -1,9 +1,9 @@
 import { useTranslations } from "use-intl";
 import { CheckField } from "../../components/check-field.tsx";
-import { PickList } from "../../components/pick-list.tsx";
 import { ValueField } from "../../components/value-field.tsx";
+import { ZonePick } from "../../components/zone-pick.tsx";
 import type { CampaignDraft, DraftFaults } from "./campaign-draft.ts";
-import { allZones } from "./zoned-time.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 
 interface TimingStepProps {
   draft: CampaignDraft;
@@ -16,6 +16,7 @@ type TextField = "shortestS" | "longestS" | "dailyLimit" | "stopPercent" | "cons
 /** When messages go out, how fast, and to whom they may go. */
 export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
   const t = useTranslations("campaigns");
+  const { dayZone } = useAccountZone();
   const field = (name: TextField, type: "number" | "text" = "number") => ({
     label: t(name),
     type,
@@ -29,13 +30,12 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
         <h2>{t("whenTitle")}</h2>
         <Schedule draft={draft} faults={faults} onChange={onChange} />
         <QuietHours draft={draft} faults={faults} onChange={onChange} />
-        <PickList
+        <ZonePick
           label={t("zone")}
+          hint={t("zoneHint", { zone: draft.zone })}
           value={draft.zone}
-          options={Object.fromEntries(allZones().map((zone) => [zone, zone.replaceAll("_", " ")]))}
           onChange={(zone) => onChange({ zone })}
         />
-        <p className="hint">{t("zoneHint", { zone: draft.zone })}</p>
       </section>
       <section className="plate" aria-label={t("paceTitle")}>
         <h2>{t("paceTitle")}</h2>
@@ -44,7 +44,11 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
           <ValueField {...field("shortestS")} min={0} max={86_400} step="any" />
           <ValueField {...field("longestS")} min={0} max={86_400} step="any" />
         </div>
-        <ValueField {...field("dailyLimit")} hint={t("dailyLimitHint", { zone: draft.zone })} min={1} />
+        <ValueField
+          {...field("dailyLimit")}
+          hint={t("dailyLimitHint", { zone: draft.hasQuietHours ? draft.zone : dayZone })}
+          min={1}
+        />
         <ValueField {...field("stopPercent")} hint={t("stopPercentHint")} min={1} max={100} />
         <h2>{t("consentTitle")}</h2>
         <CheckField

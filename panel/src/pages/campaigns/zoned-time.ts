@@ -1,11 +1,6 @@
-/** The zone of this browser, which a campaign's times begin with. */
+/** The zone of this browser. */
 export function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
-export function allZones(): string[] {
-  const zones = Intl.supportedValuesOf("timeZone");
-  return zones.includes("UTC") ? zones : [...zones, "UTC"];
 }
 
 /** The moment of a wall clock such as `2026-11-27T09:00` in a zone; undefined for a text that is no such time. */

@@ -49,6 +49,8 @@ export function LeadForm({ lead, phone }: { lead: LeadDetails; phone: string }) 
       submitLabel={t("save")}
       onSubmit={submit}
       mutation={{ ...save, reset }}
+      isGuarded
+      isChosen={Object.keys(chosen).length > 0}
     >
       <OwnFields lead={lead} />
       {declared.map((field) => (

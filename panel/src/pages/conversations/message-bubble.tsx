@@ -1,5 +1,6 @@
 import { useFormatter, useTranslations } from "use-intl";
 import type { Message } from "./conversation-queries.ts";
+import { stripFormatting } from "./formatting/strip-formatting.ts";
 import { kindOf, summarise } from "./kinds/kinds.ts";
 import { type ActionDeps, MessageActions } from "./message-actions.tsx";
 import { MessageFault } from "./message-fault.tsx";
@@ -55,10 +56,11 @@ function Quote({ message: { quoted } }: { message: Message }) {
   if (quoted === null) return null;
   const kind = quoted.content?.media_type ?? quoted.content?.kind;
   const words = quoted.text ?? quoted.content?.file_name ?? quoted.content?.name;
+  const shown = quoted.text ? stripFormatting(quoted.text) : words;
   return (
     <blockquote className="quote">
       <strong>{quoted.from_me ? t("thread.you") : t("thread.quoted")}</strong>
-      <p>{words ?? (kind ? summarise({ ...EMPTY, type: kind }, t) : "…")}</p>
+      <p>{shown ?? (kind ? summarise({ ...EMPTY, type: kind }, t) : "…")}</p>
     </blockquote>
   );
 }

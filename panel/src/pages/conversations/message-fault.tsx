@@ -22,7 +22,8 @@ export function MessageFault({ message, instanceId, onResend }: MessageFaultProp
   const { resend } = kindOf(message);
   const again = useMutation({
     mutationFn: async () => {
-      if (resend) onResend({ shown: summarise(message, t), post: await resend(message, instanceId) });
+      const shown = message.text ?? summarise(message, t);
+      if (resend) onResend({ shown, post: await resend(message, instanceId) });
     },
   });
   return (

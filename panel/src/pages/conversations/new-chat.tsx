@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { PhoneField } from "../../components/phone-field.tsx";
 
 /** Opens a chat by a number, after a check that the network knows it. */
 export function NewChat({ id }: { id: number }) {
@@ -32,14 +32,7 @@ export function NewChat({ id }: { id: number }) {
           <p>{t("unknown")}</p>
         </Notice>
       )}
-      <FormField
-        name="number"
-        type="tel"
-        label={t("number")}
-        hint={t("hint")}
-        maxLength={40}
-        autoComplete="off"
-      />
+      <PhoneField name="number" label={t("number")} hint={t("hint")} maxLength={40} autoComplete="off" />
     </FormDialog>
   );
 }

@@ -44,6 +44,16 @@ export function useOutbox(instanceId: number, jid: string) {
   };
 }
 
+/** Drops what seemed refused and is among the messages now: its response was lost, or too late. */
+export function dropAccepted(entries: readonly Waiting[], messages: readonly Message[]): void {
+  const refused = new Set(entries.filter(({ state }) => state === "refused").map(({ key }) => key));
+  if (refused.size === 0) return;
+  const accepted = new Set(
+    messages.flatMap(({ track_id }) => track_id ?? []).filter((key) => refused.has(key)),
+  );
+  if (accepted.size > 0) set(waiting.filter(({ key }) => !accepted.has(key)));
+}
+
 /** One after the other in each chat, so that messages keep their order. */
 const turns = new Map<string, Promise<unknown>>();
 

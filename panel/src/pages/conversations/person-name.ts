@@ -9,7 +9,7 @@ interface Person {
 
 /** The best known name of a person. */
 export function nameOf({ push_name, phone, jid }: Person): string {
-  return push_name || (phone ? formatPhone(phone) : jid.replace(/@.*$/, ""));
+  return push_name || (phone ? formatPhone(phone) : (jid.split("@", 1)[0] ?? jid));
 }
 
 export function titleOf({ title, phone, jid }: Pick<Chat, "title" | "phone" | "jid">): string {

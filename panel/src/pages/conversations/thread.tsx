@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
@@ -13,7 +13,7 @@ import { flatten } from "./cursor-pages.ts";
 import { summarise } from "./kinds/kinds.ts";
 import type { ActionDeps } from "./message-actions.tsx";
 import { MessageBubble } from "./message-bubble.tsx";
-import type { useOutbox, Waiting } from "./outbox.ts";
+import { dropAccepted, type useOutbox, type Waiting } from "./outbox.ts";
 import { nameOf } from "./person-name.ts";
 import { useTail } from "./use-tail.ts";
 import { WaitingBubble } from "./waiting-bubble.tsx";
@@ -38,6 +38,7 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
   const messages = useMemo(() => flatten(query.data?.pages).reverse(), [query.data]);
   useTail(chat, until, messages);
   const { entries } = outbox;
+  useEffect(() => dropAccepted(entries, messages), [entries, messages]);
   const lines = useMemo(() => toLines(messages, entries), [messages, entries]);
   if (query.error && messages.length === 0)
     return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;

@@ -116,7 +116,7 @@ function AddStage({ board }: { board: Board }) {
     const name = stage.trim();
     setKnown(stages.includes(name));
     if (stages.includes(name)) throw new Error("known");
-    await change.mutateAsync(board.with([name]));
+    await change.mutateAsync(board.adding([name]));
   };
   return (
     <FormDialog
@@ -144,7 +144,7 @@ function FirstStages({ mayManage, board }: { mayManage: boolean; board: Board })
         <ActionButton
           kind="main"
           isPending={change.isPending}
-          onPress={() => change.mutate(board.with(names))}
+          onPress={() => change.mutate(board.adding(names))}
         >
           {t("useStarters", { names: names.join(", ") })}
         </ActionButton>

@@ -45,6 +45,12 @@ export function toImportTable({ rows }: CsvFile, targets: readonly string[]): Ta
   return {
     columns: chosen.map(({ target }) => target),
     // A line break inside a cell would shift the lines of the gateway's report.
-    rows: rows.map(({ cells }) => chosen.map(({ at }) => (cells[at] ?? "").replace(/\s*\n\s*/g, " "))),
+    rows: rows.map(({ cells }) => chosen.map(({ at }) => onOneLine(cells[at] ?? ""))),
   };
+}
+
+function onOneLine(text: string): string {
+  if (!text.includes("\n")) return text;
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").join(" ");
 }

@@ -3,6 +3,7 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { PhoneField } from "../../components/phone-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { Lead } from "./crm-queries.ts";
 
@@ -31,12 +32,12 @@ export function LeadDialog({ lead, kind = "plain" }: { lead?: Lead; kind?: "main
       submitLabel={t("common.save")}
       mutation={save}
       onSubmit={(fields) => save.mutateAsync(fields)}
+      isGuarded
     >
       <p className="hint">{t("crm.identityHint")}</p>
       <FormField name="name" label={t("crm.name")} maxLength={200} isOptional {...value(lead?.name)} />
-      <FormField
+      <PhoneField
         name="phone"
-        type="tel"
         label={t("crm.phone")}
         hint={t("crm.phoneHint")}
         maxLength={40}

@@ -7,6 +7,7 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { type CustomField, fieldsQuery, type LeadDetails } from "./crm-queries.ts";
@@ -34,6 +35,7 @@ export function LeadFields({ lead }: { lead: LeadDetails }) {
   };
   return (
     <section className="plate" aria-label={t("crm.fields")}>
+      <UnsavedGuard isDirty={Object.keys(changed).length > 0} />
       <h2>{t("crm.fields")}</h2>
       {!hasFieldFault && <FaultNotice error={save.error} />}
       {all.length === 0 && (

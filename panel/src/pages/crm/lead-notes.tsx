@@ -7,6 +7,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import type { LeadDetails } from "./crm-queries.ts";
 
@@ -32,6 +33,7 @@ export function LeadNotes({ lead }: { lead: LeadDetails }) {
   };
   return (
     <section className="plate" aria-label={t("crm.notes")}>
+      <UnsavedGuard isDirty={text.trim() !== ""} />
       <h2>{t("crm.notes")}</h2>
       <FaultNotice error={add.error ?? remove.error} />
       <Form className="stack" onSubmit={submit}>

@@ -3,9 +3,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { instanceQuery } from "../../api/queries.ts";
+import { instanceQuery, isNotFound } from "../../api/queries.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { DeletedPage } from "../../components/deleted-page.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
@@ -32,6 +33,8 @@ export function LeadPage() {
   if (error && !data)
     return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
+  if (isNotFound(error))
+    return <DeletedPage title={nameOf(data)} trail={trail} text={t("deletedElsewhere")} />;
   return (
     <>
       <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
@@ -84,7 +87,7 @@ function DeleteLead({ lead }: { lead: LeadDetails }) {
   const remove = useMutation({
     mutationFn: () => gateway.deleteLead({ id: lead.id }),
     onSuccess: async () => {
-      await navigate({ to: "/crm", search: {} });
+      await navigate({ to: "/crm", search: {}, ignoreBlocker: true });
       queries.removeQueries({ queryKey: ["crm", "lead", lead.id] });
       showToast(t("crm.removed", { name }));
       await queries.invalidateQueries({ queryKey: ["crm"] });

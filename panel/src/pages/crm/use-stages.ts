@@ -4,6 +4,12 @@ import { gateway } from "../../api/gateway.ts";
 import { accountQuery } from "../../api/queries.ts";
 import { type Lead, labelsQuery } from "./crm-queries.ts";
 
+/** What is added or taken off, not the list: another person may change it at the same time. */
+interface StageChange {
+  add_lead_stages?: string[];
+  remove_lead_stages?: string[];
+}
+
 /** The stages of the account in its order, then those that leads have besides. */
 export function useStages(leads: readonly Lead[] = []) {
   const queries = useQueryClient();
@@ -15,8 +21,7 @@ export function useStages(leads: readonly Lead[] = []) {
     ...leads.map(({ kanban_status }) => kanban_status),
   ].filter((name) => name !== null);
   const change = useMutation({
-    mutationFn: (lead_stages: readonly string[]) =>
-      gateway.updateAccount({ settings: { lead_stages: [...lead_stages] } }),
+    mutationFn: (stages: StageChange) => gateway.updateAccount(stages),
     onSuccess: ({ data }) => queries.setQueryData(accountQuery.queryKey, data),
   });
   const seen = useSeen(used);
@@ -25,10 +30,13 @@ export function useStages(leads: readonly Lead[] = []) {
     stages,
     isPending: account.isPending,
     change,
-    with: (names: readonly string[]) => [...new Set([...stages, ...names])],
+    /** With those that only leads have, which so keep their place before the new ones. */
+    adding: (names: readonly string[]): StageChange => ({
+      add_lead_stages: [...stages, ...names].filter((name) => !own.includes(name)),
+    }),
     remove: (name: string) => {
       seen.delete(name);
-      change.mutate(own.filter((one) => one !== name));
+      change.mutate({ remove_lead_stages: [name] });
     },
   };
 }

@@ -1,11 +1,10 @@
 import { useTranslations } from "use-intl";
-import type { InstanceStatus } from "../../api/gateway.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { STATUSES } from "../instances/instances-queries.ts";
 import type { Alert } from "./overview-query.ts";
+import { useAlertWords } from "./use-alert-words.ts";
 
 /** More would hide the rest of the page; the lists have all. */
 const SHOWN = 8;
@@ -40,7 +39,7 @@ export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
 
 function AlertItem({ alert }: { alert: Alert }) {
   const t = useTranslations("home");
-  const { sentence, help } = useWords(alert);
+  const { sentence, help } = useAlertWords({ isOfOthers: false })(alert);
   const tone = alert.severity === "critical" ? "stop" : "wait";
   return (
     <li className="alert" data-tone={tone}>
@@ -57,27 +56,6 @@ function AlertItem({ alert }: { alert: Alert }) {
       <HelpingAct alert={alert} />
     </li>
   );
-}
-
-/** The gateway's own words where the panel knows none of its own. */
-function useWords({ key, name, status, message, recommended_action }: Alert): {
-  sentence: string;
-  help: string;
-} {
-  const t = useTranslations();
-  const known = STATUSES.find((one): one is InstanceStatus => one === status);
-  if (key === "instance_lost" && name !== null && known)
-    return {
-      sentence: t("home.instanceLost", { name, status: t(`status.${known}`) }),
-      help: t(`statusHelp.${known}`),
-    };
-  if (key === "webhook_failing" && name !== null && status !== null) {
-    const kind = status === "disabled" || status === "unreachable" ? status : "responds";
-    return { sentence: t(`home.webhook.${kind}`, { name, status }), help: t(`home.webhookHelp.${kind}`) };
-  }
-  if (key === "storage_nearly_full" && status !== null)
-    return { sentence: t("home.storage", { percent: Number(status) }), help: t("home.storageHelp") };
-  return { sentence: message, help: recommended_action };
 }
 
 const LINKABLE = new Set(["logged_out", "created", "qr_expired"]);

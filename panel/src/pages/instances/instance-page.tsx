@@ -37,7 +37,7 @@ export function InstancePage() {
           <p>
             <strong>{t("instance.attention")}</strong>
           </p>
-          <p>{state.data.attention.message}</p>
+          <p>{t(`alerts.attention.${state.data.attention.code}`)}</p>
         </Notice>
       )}
       <section className="plate" aria-label={t(`status.${state.data.status}`)}>

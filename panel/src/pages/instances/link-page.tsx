@@ -14,6 +14,7 @@ import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { StatusPill } from "../../components/status-pill.tsx";
 import { FirstRunLine } from "./first-run-line.tsx";
+import { PairingFault } from "./pairing-fault.tsx";
 import { PairingPanel } from "./pairing-panel.tsx";
 import { PasskeyPanel } from "./passkey-panel.tsx";
 import { PhoneCodeForm } from "./phone-code-form.tsx";
@@ -100,22 +101,12 @@ function Start({ row: { id, network }, state }: { row: Instance; state: Instance
   );
 }
 
-/** Why the last attempt did not link the phone, in the gateway's words. */
+/** Why the last attempt did not link the phone. */
 function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations("link");
   const { data } = useQuery(pairingQuery(id));
   const trouble = state.pairing_error ?? data?.pairing_error;
-  if (trouble) {
-    return (
-      <Notice tone="stop" isUrgent>
-        <p>
-          <strong>{t("failed")}</strong>
-        </p>
-        <p>{trouble.message}</p>
-        <p>{trouble.action}</p>
-      </Notice>
-    );
-  }
+  if (trouble) return <PairingFault fault={trouble} />;
   if (state.status !== "qr_expired") return null;
   return (
     <Notice tone="wait">

@@ -7,6 +7,7 @@ import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusPill } from "../../components/status-pill.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { useFailureCause } from "../home/use-alert-words.ts";
 import { STATUSES } from "./instances-queries.ts";
 import type { LogEntry, LogKind } from "./log-queries.ts";
 
@@ -80,8 +81,8 @@ function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
 
 function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
   const t = useTranslations("logs");
-  const words = useGatewayWords();
-  const { success, status_code, event, url, attempt, duration_ms, error, webhook_name, created_at } = entry;
+  const cause = useFailureCause();
+  const { success, status_code, event, url, attempt, duration_ms, webhook_name, created_at, error } = entry;
   return (
     <Entry
       at={created_at}
@@ -92,7 +93,12 @@ function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
         </>
       }
     >
-      {error && <p>{words.text(error)}</p>}
+      {!success && <p>{cause(entry).sentence}</p>}
+      {error && (
+        <p className="hint" lang="en">
+          {error}
+        </p>
+      )}
       <p className="hint">
         {t("attempt", { attempt, duration: Math.round(duration_ms), webhook: webhook_name })}
       </p>

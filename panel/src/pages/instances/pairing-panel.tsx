@@ -7,6 +7,7 @@ import { Countdown } from "../../components/countdown.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { PairingFault } from "./pairing-fault.tsx";
 import { PhoneCodeForm } from "./phone-code-form.tsx";
 
 /** The code to scan or to type; it redraws itself as the network renews it. */
@@ -34,7 +35,7 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
           <p>{t("again")}</p>
         </Notice>
       )}
-      <PairingFault pairing={pairing} />
+      {pairing.pairing_error && <PairingFault fault={pairing.pairing_error} />}
       <div className="qr">
         <img src={qr ?? ""} alt={t("qrAlt")} width="304" height="304" />
       </div>
@@ -46,18 +47,6 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
   );
 }
 
-/** Why the last attempt with this code did not link the phone; the code is still valid. */
-function PairingFault({ pairing: { pairing_error: fault } }: { pairing: Pairing }) {
-  const t = useTranslations("link");
-  if (fault === null) return null;
-  return (
-    <Notice tone="stop" title={t("failed")} isUrgent>
-      <p>{fault.message}</p>
-      <p>{fault.action}</p>
-    </Notice>
-  );
-}
-
 function TypedCode({ pairing, code }: { pairing: Pairing; code: string }) {
   const t = useTranslations("link");
   const { expires_at } = pairing;
@@ -66,7 +55,7 @@ function TypedCode({ pairing, code }: { pairing: Pairing; code: string }) {
       <h2>{t("codeTitle")}</h2>
       <p className="pairing-code">{code.replace(/^(\w{4})(\w{4})$/, "$1-$2")}</p>
       <p>{t("codeHelp")}</p>
-      <PairingFault pairing={pairing} />
+      {pairing.pairing_error && <PairingFault fault={pairing.pairing_error} />}
       {expires_at && <Countdown until={expires_at} label="codeRenews" />}
     </section>
   );

@@ -6,7 +6,7 @@ import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { PhoneField } from "../../components/phone-field.tsx";
 import { useFault } from "../../components/use-fault.ts";
 
 /** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
@@ -27,14 +27,7 @@ export function PhoneCodeForm({ id }: { id: number }) {
       <summary>{t("withCode")}</summary>
       <Form className="stack" onSubmit={submit} validationErrors={fields}>
         {!fields.phone && <FaultNotice error={connect.error} />}
-        <FormField
-          name="phone"
-          type="tel"
-          label={t("phone")}
-          hint={t("phoneHint")}
-          autoComplete="tel"
-          maxLength={30}
-        />
+        <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" maxLength={30} />
         <div className="buttons">
           <ActionButton type="submit" isPending={connect.isPending}>
             {t("getCode")}

@@ -9,6 +9,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { proxyQuery } from "./instances-queries.ts";
 
@@ -33,6 +34,7 @@ export function ProxySection({ id }: { id: number }) {
         {data?.url ? t.rich("stored", { url: () => <span className="code">{data.url}</span> }) : t("none")}
       </p>
       {issue === undefined && <FaultNotice error={fault} />}
+      <UnsavedGuard isDirty={url !== ""} />
       <Form
         className="stack"
         validationErrors={issue === undefined ? {} : { url: issue }}

@@ -15,6 +15,7 @@ import { FormField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { PhoneField } from "../../components/phone-field.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { MessageWay } from "./message-way.tsx";
 import { ReceiverSection } from "./receiver-section.tsx";
@@ -86,9 +87,8 @@ function Composer({ row: { id, network } }: { row: Instance }) {
       <section className="plate" aria-label={t("submit")}>
         {Object.keys(fields).length === 0 && <FaultNotice error={send.error} />}
         <Form className="stack" onSubmit={submit} validationErrors={fields}>
-          <FormField
+          <PhoneField
             name="number"
-            type="tel"
             label={t("to")}
             hint={isSandbox ? t("sandboxHint") : t("toHint")}
             defaultValue={isSandbox ? REPLYING_NUMBER : ""}

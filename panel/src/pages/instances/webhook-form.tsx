@@ -12,6 +12,8 @@ import { FormField } from "../../components/form-field.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { useFault } from "../../components/use-fault.ts";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { useFailureCause } from "../home/use-alert-words.ts";
+import type { AttemptResult } from "../webhooks/explain-failure.ts";
 
 /** Adds a webhook and shows at once how its receiver answered a signed test event. */
 export function WebhookForm({ id }: { id: number }) {
@@ -50,12 +52,17 @@ export function WebhookForm({ id }: { id: number }) {
   );
 }
 
+interface Failure {
+  attempt: AttemptResult | undefined;
+  error: WaygateError;
+}
+
 interface Tested {
   secret: string;
   status: number | null;
   durationMs: number;
   /** undefined: the receiver accepted the test. */
-  reason: string | undefined;
+  failure: Failure | undefined;
 }
 
 async function addAndTest(id: number, url: string): Promise<Tested> {
@@ -63,24 +70,35 @@ async function addAndTest(id: number, url: string): Promise<Tested> {
   try {
     const { data } = await gateway.testWebhook({ id, webhookId: webhook.id });
     const { status_code: status, duration_ms: durationMs } = data;
-    return { secret: webhook.secret, status, durationMs, reason: undefined };
+    return { secret: webhook.secret, status, durationMs, failure: undefined };
   } catch (error) {
     // The webhook exists whatever its receiver answered.
     if (!(error instanceof WaygateError)) throw error;
-    return { secret: webhook.secret, status: null, durationMs: 0, reason: error.message };
+    const failure = { attempt: await readAttempt(id, error), error };
+    return { secret: webhook.secret, status: null, durationMs: 0, failure };
   }
 }
 
-function Result({ secret, status, durationMs, reason }: Tested) {
+/** The attempt of a failed test, which says more than its error. */
+async function readAttempt(id: number, { details }: WaygateError): Promise<AttemptResult | undefined> {
+  const logId = Number(details?.log_id);
+  if (Number.isNaN(logId)) return undefined;
+  return (await gateway.getDeliveryLog({ id, logId }).catch(() => undefined))?.data;
+}
+
+function Result({ secret, status, durationMs, failure }: Tested) {
   const t = useTranslations("send");
   const words = useGatewayWords();
+  const cause = useFailureCause();
+  const reasonOf = ({ attempt, error }: Failure) =>
+    attempt ? cause(attempt).sentence : words.failure(error).sentence;
   return (
     <div className="stack">
-      <Notice tone={reason === undefined ? "go" : "stop"} isUrgent>
+      <Notice tone={failure === undefined ? "go" : "stop"} isUrgent>
         <p>
-          {reason === undefined
+          {failure === undefined
             ? t("hookOk", { status: status ?? 0, duration: Math.round(durationMs) })
-            : t("hookFailed", { reason: words.text(reason) })}
+            : t("hookFailed", { reason: reasonOf(failure) })}
         </p>
       </Notice>
       <h3>{t("hookSecret")}</h3>

@@ -1,9 +1,12 @@
-import { useFormatter, useTranslations } from "use-intl";
+import { useFormatter, useLocale, useMessages, useTranslations } from "use-intl";
 import type { Tone } from "../../components/lamp.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatePill } from "../../components/state-pill.tsx";
+import type { Messages } from "../../i18n/locales.ts";
 import type { Integration } from "./integrations-queries.ts";
+
+type Problem = keyof Messages["integrations"]["problem"];
 
 type State = "none" | "off" | "paused" | Integration["status"];
 
@@ -48,15 +51,21 @@ export function IntegrationSentence({ integration }: { integration: Integration 
   );
 }
 
-/** The last problem in the gateway's words, which name its remedy. */
+/** The last problem: in words of the panel where its code is known, and in those of the gateway, with all values. */
 export function LastError({ integration }: { integration: Integration }) {
+  const locale = useLocale();
   const t = useTranslations("integrations");
-  const { last_error, last_error_at, last_error_is_past, status } = integration;
+  const { integrations } = useMessages() as Messages;
+  const { last_error, last_error_code, last_error_at, last_error_is_past, status } = integration;
   if (last_error === null || last_error_at === null) return null;
+  const isKnown = locale !== "en" && last_error_code !== null && last_error_code in integrations.problem;
   const tone = last_error_is_past ? "rest" : status === "warning" ? "wait" : "stop";
   return (
     <Notice tone={tone} title={t(last_error_is_past ? "pastError" : "lastError")}>
-      <p>{last_error}</p>
+      {isKnown && <p>{t(`problem.${last_error_code as Problem}`)}</p>}
+      <p lang="en" className={isKnown ? "hint" : undefined}>
+        {last_error}
+      </p>
       <p className="hint">
         <RelativeTime at={last_error_at} />
       </p>

@@ -41,7 +41,7 @@ export function WebhookPage() {
       </SectionHead>
       <section className="plate">
         <WebhookSentence webhook={webhook} />
-        {hasTrouble && <LastFailure id={id} webhookId={webhook.id} />}
+        {hasTrouble && <LastFailure id={id} webhook={webhook} />}
         <WebhookFacts webhook={webhook} />
         <WebhookActions id={id} webhook={webhook} />
       </section>

@@ -63,7 +63,7 @@ function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
           <WebhookPill webhook={webhook} />
         </div>
         <WebhookSentence webhook={webhook} />
-        {(state === "failing" || state === "stopped") && <LastFailure id={id} webhookId={webhook.id} />}
+        {(state === "failing" || state === "stopped") && <LastFailure id={id} webhook={webhook} />}
       </div>
       <LinkButton
         to="/instances/$id/webhooks/$webhookId"
@@ -76,16 +76,19 @@ function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
   );
 }
 
-/** The newest failure in words, with the way to its attempt. */
-export function LastFailure({ id, webhookId }: { id: number; webhookId: number }) {
+/** The newest failure in words, with the way to its attempt while the log has it. */
+export function LastFailure({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks");
-  const { data } = useQuery(lastFailureQuery(id, webhookId));
-  if (!data) return null;
-  return (
-    <FailureWords attempt={data}>
-      <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: data.id }}>
-        {t("openFailure")}
-      </LinkButton>
-    </FailureWords>
-  );
+  const { data } = useQuery(lastFailureQuery(id, webhook.id));
+  const { last_status: status_code, last_error_class: error_class } = webhook;
+  if (data)
+    return (
+      <FailureWords attempt={data}>
+        <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: data.id }}>
+          {t("openFailure")}
+        </LinkButton>
+      </FailureWords>
+    );
+  if (error_class === null) return null;
+  return <FailureWords attempt={{ success: false, status_code, error_class }} />;
 }

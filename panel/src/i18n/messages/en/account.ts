@@ -43,6 +43,9 @@ export const account = {
       name: "Name of the account",
       autoLeads: "Make a contact of everyone who writes for the first time",
       autoLeadsHelp: "Otherwise contacts are created by hand, or by your program.",
+      timeZone: "Time zone",
+      timeZoneHelp: "New campaigns begin with it, and campaigns without quiet hours count their days in it.",
+      noTimeZone: "UTC (none chosen)",
       keysManage: "Let every API key list and create instances",
       keysManageHelp:
         "Programs written for other gateways expect this. Switch it off if you hand keys to others.",

@@ -108,8 +108,6 @@ export const administration = {
       title: "Failing webhooks",
       global: "the global webhook",
       of: "account {account}, instance {instance}",
-      unreachable: "No response comes from the receiver.",
-      answered: "The receiver answered with {status}.",
       missed: "{count, plural, =0 {} one {# event is missed.} other {# events are missed.}}",
       since: "Since <when></when>.",
       log: "Read its failed attempts",

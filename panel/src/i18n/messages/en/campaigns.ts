@@ -17,6 +17,7 @@ export const campaigns = {
     archived: "Archived",
     from: "From {name}",
     senderGone: "Its instance is removed",
+    deletedElsewhere: "This campaign was deleted.",
     backToList: "All campaigns",
     status: {
       created: "Draft",
@@ -174,7 +175,7 @@ export const campaigns = {
     shortestS: "Shortest pause (seconds)",
     longestS: "Longest pause (seconds)",
     dailyLimit: "Recipients a day",
-    dailyLimitHint: "Empty: no limit. With quiet hours a day is one in {zone}, otherwise in UTC.",
+    dailyLimitHint: "Empty: no limit. A day begins at midnight in {zone}.",
     stopPercent: "Pause when this share fails (%)",
     stopPercentHint: "Counted from ten recipients on. Empty: never.",
     consentTitle: "Consent",

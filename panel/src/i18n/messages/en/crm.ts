@@ -37,6 +37,7 @@ export const crm = {
     list: "Contacts",
     create: "New contact",
     createTitle: "New contact",
+    deletedElsewhere: "This contact was deleted.",
     editTitle: "Change the contact",
     identityHint: "A contact needs a name, a phone or an e-mail.",
     import: "Import",

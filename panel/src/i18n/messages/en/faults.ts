@@ -73,5 +73,32 @@ export const faults = {
       starting: "n8n was starting, so it responded with 200 and discarded the event.",
       other: "{text}",
     },
+    reasons: {
+      notBegun: "The send did not start in time.",
+      notConfirmed: "The network did not confirm the message in time.",
+      unknownOutcome: "The network did not confirm the message, but it may have arrived.",
+      neverConnected: "The instance did not connect within the hold time.",
+      loggedOut: "The instance is logged out. Connect it again, then send the message again.",
+      banned: "The network has banned the number of the instance.",
+      removed: "The instance was removed.",
+      neverReached:
+        "Sends to several chats did not reach the network, and the pause that followed outlasted the hold time.",
+      fileGone: "The message's file no longer exists.",
+      restricted: "The account is not active, so it cannot send.",
+      notSupported: "The session cannot do this.",
+      discarded:
+        "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
+      notUnderstood: "The network did not understand the message.",
+      notAllowed: "The network does not allow the instance to send to this chat.",
+      noAddress: "This address no longer exists.",
+      content: "The network does not accept the content of the message.",
+      limited: "The network limits the messages of this instance. Send more slowly.",
+      malformed:
+        "The network considers the message malformed: the recipient may have new devices. Send it again.",
+      refused: "The network refused the message.",
+      notMember: "The instance is not in this group, or there is no such group.",
+      undelivered: "The message could not be handed to the network in {a} attempts.",
+      undeliveredOnce: "The message could not be handed to the network in one attempt.",
+    },
   },
 } as const;

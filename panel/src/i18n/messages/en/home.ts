@@ -8,20 +8,6 @@ export const home = {
     more: "{count, plural, one {And # more.} other {And # more.}}",
     showInstances: "Show the instances",
     since: "Began <when></when>",
-    instanceLost: "{name} is no longer connected: {status}.",
-    webhook: {
-      disabled: "The webhook {name} is switched off, because it failed for too long.",
-      unreachable: "The webhook {name} fails: no response comes from its program.",
-      responds: "The webhook {name} fails: its program answers with status {status}.",
-    },
-    webhookHelp: {
-      disabled: "Repair the program, switch the webhook on again, then send again what it missed.",
-      unreachable: "Its last attempt says why. The gateway keeps trying.",
-      responds: "Look at the log of the program. The gateway keeps trying.",
-    },
-    storage: "{percent} % of the storage for files is in use.",
-    storageHelp:
-      "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
     openAccount: "Open the account",
     openWebhooks: "See the deliveries",
     linkAgain: "Link again",

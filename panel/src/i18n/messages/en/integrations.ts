@@ -40,6 +40,57 @@ export const integrations = {
     },
     pausedUntil: "It goes on at {time}.",
     waiting: "{count, plural, one {# event waits.} other {# events wait.}}",
+    problem: {
+      dns: "The host name of its address could not be resolved. Check the address, its DNS entry and the DNS of the gateway.",
+      refused: "The program refuses the connection. Start it, and check host and port of its address.",
+      reset: "The program closed the connection without an answer. Read its log.",
+      tls: "The secure connection failed. Check the certificate of the host.",
+      timeout_connect:
+        "The host did not accept a connection in time. Check that it is up and lets the gateway in.",
+      timeout_total: "The program took too long to answer. Let it answer sooner.",
+      blocked:
+        "The gateway may not call this address. If the program runs in your own network, the operator allows it with WAYGATE_ALLOWED_HOSTS.",
+      invalid_url: "The address is not valid. Enter a complete http or https address.",
+      protocol:
+        "What answers at this address is not a web server. Check the port, and whether it expects http or https.",
+      status: "The program refused the request.",
+      n8n_starting: "n8n is starting. The gateway sends the event again in a few seconds.",
+      n8n_not_found:
+        "n8n is starting, or the address does not belong to n8n. If this continues, compare it with the production URL of the Webhook node.",
+      n8n_test_address:
+        "This is the test address of the workflow, which works only while its editor listens. Use the production URL.",
+      n8n_inactive:
+        "The workflow is not active, or its Webhook node has another path or method. Activate it, and set its HTTP Method to POST.",
+      n8n_token:
+        "The Webhook node refuses the token, or the address or the name of the gateway. Give both the same token. Events wait for one day.",
+      n8n_failed: "The workflow or its answer has failed. See its executions in n8n.",
+      n8n_lost:
+        "The answer of the workflow was lost or came too late. Let it answer sooner, raise the time limits, or let it reply through the API.",
+      typebot_not_viewer:
+        "What answers is not a Typebot viewer. Enter the address under which visitors chat with the bot.",
+      typebot_builder:
+        "This is the builder of Typebot, not the viewer. Enter the address under which visitors chat with the bot.",
+      typebot_closed: "The bot is closed, or it refuses the message.",
+      typebot_token: "The viewer refuses the API token. Messages wait for one day.",
+      typebot_suspended:
+        "The bot is suspended, or it refuses requests of this gateway. Messages wait for one day.",
+      typebot_session_gone: "The bot no longer has the session, so the flow starts again.",
+      typebot_block: "A block of the flow has failed.",
+      typebot_unpublished:
+        "There is no published bot with this name at this address. Publish it, and enter the last part of its address.",
+      chatwoot_token:
+        "Chatwoot does not know the access token. Use the token of a user's profile. If it is right, a proxy may drop its header `api_access_token`.",
+      chatwoot_role:
+        "The access token is right, but its user is not an administrator of the account in Chatwoot.",
+      chatwoot_suspended: "The account is suspended in Chatwoot.",
+      chatwoot_too_large: "The file is too large for Chatwoot or for a proxy in front of it.",
+      chatwoot_identity:
+        "Chatwoot refuses new contacts, because the inbox has another HMAC token than before. Save the integration again.",
+      chatwoot_inbox_gone:
+        "The inbox no longer exists in Chatwoot. Save the integration with another inbox; the waiting messages then go there.",
+      chatwoot_unreadable:
+        "The answer did not come from Chatwoot. The gateway sends waiting messages again. If this continues, check the address.",
+    },
     lastError: "Last problem",
     pastError: "Last problem, which is over",
     lastSuccess: "Last success <when></when>.",

@@ -65,9 +65,9 @@ export const webhooks = {
     answered: "Status {status}",
     failure: {
       dns: {
-        cause: "The host name does not exist",
+        cause: "The host name could not be resolved",
         remedy:
-          "Look for a typing error in the address, and check the DNS entry of the host. Then send the event again.",
+          "Look for a typing error in the address, and check the DNS entry of the host. If other hosts fail too, check the DNS of the gateway. Then send the event again.",
       },
       refused: {
         cause: "Nothing listens at this address",

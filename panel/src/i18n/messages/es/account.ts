@@ -43,6 +43,10 @@ export const account = {
       name: "Nombre de la cuenta",
       autoLeads: "Crear un contacto de cada persona que escribe por primera vez",
       autoLeadsHelp: "Sin esto, los contactos se crean a mano o desde tu programa.",
+      timeZone: "Zona horaria",
+      timeZoneHelp:
+        "Las campañas nuevas empiezan con ella, y las campañas sin horas de silencio cuentan sus días en ella.",
+      noTimeZone: "UTC (ninguna elegida)",
       keysManage: "Permitir que cada clave de API liste y cree instancias",
       keysManageHelp:
         "Los programas hechos para otros gateways lo esperan. Desactívalo si entregas claves a terceros.",

@@ -110,8 +110,6 @@ export const administration = {
       title: "Webhooks con fallos",
       global: "el webhook global",
       of: "cuenta {account}, instancia {instance}",
-      unreachable: "No llega ninguna respuesta del receptor.",
-      answered: "El receptor respondió con {status}.",
       missed: "{count, plural, =0 {} one {Falta # evento.} other {Faltan # eventos.}}",
       since: "Desde <when></when>.",
       log: "Leer los intentos fallidos",

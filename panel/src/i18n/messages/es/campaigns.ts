@@ -17,6 +17,7 @@ export const campaigns = {
     archived: "Archivadas",
     from: "Desde {name}",
     senderGone: "Su instancia fue eliminada",
+    deletedElsewhere: "Esta campaña fue eliminada.",
     backToList: "Todas las campañas",
     status: {
       created: "Borrador",
@@ -173,7 +174,7 @@ export const campaigns = {
     shortestS: "Pausa más corta (segundos)",
     longestS: "Pausa más larga (segundos)",
     dailyLimit: "Destinatarios por día",
-    dailyLimitHint: "Vacío: sin límite. Con horas de silencio, un día es el de {zone}; si no, el de UTC.",
+    dailyLimitHint: "Vacío: sin límite. Un día empieza a medianoche en {zone}.",
     stopPercent: "Pausar cuando falle esta parte (%)",
     stopPercentHint: "Cuenta a partir de diez destinatarios. Vacío: nunca.",
     consentTitle: "Consentimiento",

@@ -37,6 +37,7 @@ export const crm = {
     list: "Contactos",
     create: "Nuevo contacto",
     createTitle: "Nuevo contacto",
+    deletedElsewhere: "Este contacto fue eliminado.",
     editTitle: "Cambiar el contacto",
     identityHint: "Un contacto necesita un nombre, un teléfono o un correo.",
     import: "Importar",

@@ -8,20 +8,6 @@ export const home = {
     more: "{count, plural, one {Y # más.} other {Y # más.}}",
     showInstances: "Ver las instancias",
     since: "Empezó <when></when>",
-    instanceLost: "{name} ya no está conectada: {status}.",
-    webhook: {
-      disabled: "El webhook {name} está desactivado porque falló demasiado tiempo.",
-      unreachable: "El webhook {name} falla: no llega ninguna respuesta de su programa.",
-      responds: "El webhook {name} falla: su programa responde con el estado {status}.",
-    },
-    webhookHelp: {
-      disabled: "Repara el programa, activa el webhook de nuevo y reenvía lo que no recibió.",
-      unreachable: "Su último intento dice el motivo. El gateway sigue intentándolo.",
-      responds: "Mira el registro del programa. El gateway sigue intentándolo.",
-    },
-    storage: "Está en uso el {percent} % del espacio para archivos.",
-    storageHelp:
-      "Guarda los archivos menos días o pide un plan con más espacio. Cuando se llena, los archivos nuevos no se guardan.",
     openAccount: "Abrir la cuenta",
     openWebhooks: "Ver las entregas",
     linkAgain: "Vincular de nuevo",

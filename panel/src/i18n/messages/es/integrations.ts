@@ -40,6 +40,57 @@ export const integrations = {
     },
     pausedUntil: "Sigue a las {time}.",
     waiting: "{count, plural, one {# evento espera.} other {# eventos esperan.}}",
+    problem: {
+      dns: "No se pudo resolver el nombre del servidor. Comprueba la dirección, su entrada de DNS y el DNS del gateway.",
+      refused: "El programa rechaza la conexión. Arráncalo y revisa el servidor y el puerto de su dirección.",
+      reset: "El programa cerró la conexión sin responder. Mira su registro.",
+      tls: "La conexión segura falló. Revisa el certificado del servidor.",
+      timeout_connect:
+        "El servidor no aceptó la conexión a tiempo. Comprueba que funciona y deja pasar al gateway.",
+      timeout_total: "El programa tardó demasiado en responder. Haz que responda antes.",
+      blocked:
+        "El gateway no puede llamar a esta dirección. Si el programa está en tu propia red, el operador la permite con WAYGATE_ALLOWED_HOSTS.",
+      invalid_url: "La dirección no es válida. Escribe una dirección http o https completa.",
+      protocol:
+        "Lo que responde en esta dirección no es un servidor web. Revisa el puerto, y si espera http o https.",
+      status: "El programa rechazó la petición.",
+      n8n_starting: "n8n está arrancando. El gateway envía el evento otra vez en unos segundos.",
+      n8n_not_found:
+        "n8n está arrancando, o la dirección no es de n8n. Si continúa, compárala con la URL de producción del nodo Webhook.",
+      n8n_test_address:
+        "Esta es la dirección de prueba del flujo, que solo funciona mientras su editor escucha. Usa la URL de producción.",
+      n8n_inactive:
+        "El flujo no está activo, o su nodo Webhook tiene otra ruta o método. Actívalo y pon POST como su método HTTP.",
+      n8n_token:
+        "El nodo Webhook rechaza el token, o la dirección o el nombre del gateway. Pon el mismo token en los dos. Los eventos esperan un día.",
+      n8n_failed: "El flujo o su respuesta falló. Mira sus ejecuciones en n8n.",
+      n8n_lost:
+        "La respuesta del flujo se perdió o llegó tarde. Haz que responda antes, sube los límites de tiempo, o haz que responda por la API.",
+      typebot_not_viewer:
+        "Lo que responde no es un visor de Typebot. Pon la dirección en la que los visitantes chatean con el bot.",
+      typebot_builder:
+        "Este es el editor de Typebot, no el visor. Pon la dirección en la que los visitantes chatean con el bot.",
+      typebot_closed: "El bot está cerrado, o rechaza el mensaje.",
+      typebot_token: "El visor rechaza el token de la API. Los mensajes esperan un día.",
+      typebot_suspended:
+        "El bot está suspendido, o rechaza las peticiones de este gateway. Los mensajes esperan un día.",
+      typebot_session_gone: "El bot ya no tiene la sesión, y el flujo empieza de nuevo.",
+      typebot_block: "Un bloque del flujo falló.",
+      typebot_unpublished:
+        "No hay ningún bot publicado con este nombre en esta dirección. Publícalo y pon la última parte de su dirección.",
+      chatwoot_token:
+        "Chatwoot no conoce el token de acceso. Usa el token del perfil de un usuario. Si es correcto, puede que un proxy quite su cabecera `api_access_token`.",
+      chatwoot_role:
+        "El token de acceso es correcto, pero su usuario no es administrador de la cuenta en Chatwoot.",
+      chatwoot_suspended: "La cuenta está suspendida en Chatwoot.",
+      chatwoot_too_large: "El archivo es demasiado grande para Chatwoot o para un proxy que tiene delante.",
+      chatwoot_identity:
+        "Chatwoot rechaza contactos nuevos, porque la bandeja tiene otro token HMAC que antes. Guarda la integración de nuevo.",
+      chatwoot_inbox_gone:
+        "La bandeja ya no existe en Chatwoot. Guarda la integración con otra bandeja; los mensajes en espera irán allí.",
+      chatwoot_unreadable:
+        "La respuesta no vino de Chatwoot. El gateway envía de nuevo los mensajes en espera. Si continúa, revisa la dirección.",
+    },
     lastError: "Último problema",
     pastError: "Último problema, ya superado",
     lastSuccess: "Último éxito <when></when>.",

@@ -66,9 +66,9 @@ export const webhooks = {
     answered: "Estado {status}",
     failure: {
       dns: {
-        cause: "El nombre del servidor no existe",
+        cause: "No se pudo resolver el nombre del servidor",
         remedy:
-          "Busca un error en la dirección y comprueba el registro DNS. Después envía el evento de nuevo.",
+          "Busca un error en la dirección y comprueba el registro DNS. Si fallan también otros servidores, comprueba el DNS del gateway. Después envía el evento de nuevo.",
       },
       refused: {
         cause: "Nadie escucha en esta dirección",

@@ -43,6 +43,10 @@ export const account = {
       name: "Nome da conta",
       autoLeads: "Criar um contato de cada pessoa que escreve pela primeira vez",
       autoLeadsHelp: "Sem isso, os contatos são criados à mão ou pelo seu programa.",
+      timeZone: "Fuso horário",
+      timeZoneHelp:
+        "As campanhas novas começam com ele, e as campanhas sem horário de silêncio contam seus dias nele.",
+      noTimeZone: "UTC (nenhum escolhido)",
       keysManage: "Deixar cada chave de API listar e criar instâncias",
       keysManageHelp:
         "Programas feitos para outros gateways esperam isso. Desligue se você entrega chaves a terceiros.",

@@ -110,8 +110,6 @@ export const administration = {
       title: "Webhooks com falha",
       global: "o webhook global",
       of: "conta {account}, instância {instance}",
-      unreachable: "Nenhuma resposta vem do receptor.",
-      answered: "O receptor respondeu com {status}.",
       missed: "{count, plural, =0 {} one {Falta # evento.} other {Faltam # eventos.}}",
       since: "Desde <when></when>.",
       log: "Ler as tentativas que falharam",

@@ -17,6 +17,7 @@ export const campaigns = {
     archived: "Arquivadas",
     from: "De {name}",
     senderGone: "A instância foi removida",
+    deletedElsewhere: "Esta campanha foi excluída.",
     backToList: "Todas as campanhas",
     status: {
       created: "Rascunho",
@@ -174,7 +175,7 @@ export const campaigns = {
     shortestS: "Menor pausa (segundos)",
     longestS: "Maior pausa (segundos)",
     dailyLimit: "Destinatários por dia",
-    dailyLimitHint: "Vazio: sem limite. Com horário de silêncio, um dia é o de {zone}; senão, o de UTC.",
+    dailyLimitHint: "Vazio: sem limite. Um dia começa à meia-noite em {zone}.",
     stopPercent: "Pausar quando esta parte falhar (%)",
     stopPercentHint: "Conta a partir de dez destinatários. Vazio: nunca.",
     consentTitle: "Consentimento",

@@ -37,6 +37,7 @@ export const crm = {
     list: "Contatos",
     create: "Novo contato",
     createTitle: "Novo contato",
+    deletedElsewhere: "Este contato foi excluído.",
     editTitle: "Alterar o contato",
     identityHint: "Um contato precisa de nome, telefone ou e-mail.",
     import: "Importar",

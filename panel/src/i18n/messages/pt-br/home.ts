@@ -8,20 +8,6 @@ export const home = {
     more: "{count, plural, one {E mais #.} other {E mais #.}}",
     showInstances: "Ver as instâncias",
     since: "Começou <when></when>",
-    instanceLost: "{name} não está mais conectada: {status}.",
-    webhook: {
-      disabled: "O webhook {name} está desligado porque falhou por tempo demais.",
-      unreachable: "O webhook {name} falha: nenhuma resposta vem do programa dele.",
-      responds: "O webhook {name} falha: o programa dele responde com o status {status}.",
-    },
-    webhookHelp: {
-      disabled: "Conserte o programa, ligue o webhook de novo e reenvie o que ele perdeu.",
-      unreachable: "A última tentativa diz o motivo. O gateway continua tentando.",
-      responds: "Veja o log do programa. O gateway continua tentando.",
-    },
-    storage: "{percent} % do espaço para arquivos está em uso.",
-    storageHelp:
-      "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",
     openAccount: "Abrir a conta",
     openWebhooks: "Ver as entregas",
     linkAgain: "Vincular de novo",

@@ -65,9 +65,9 @@ export const webhooks = {
     answered: "Status {status}",
     failure: {
       dns: {
-        cause: "O nome do servidor não existe",
+        cause: "Não foi possível resolver o nome do servidor",
         remedy:
-          "Procure um erro de digitação no endereço e confira o registro DNS. Depois envie o evento de novo.",
+          "Procure um erro de digitação no endereço e confira o registro DNS. Se outros servidores também falham, confira o DNS do gateway. Depois envie o evento de novo.",
       },
       refused: {
         cause: "Nada escuta neste endereço",

@@ -3,6 +3,7 @@ import { gateway } from "../../../api/gateway.ts";
 import { FormDialog } from "../../../components/form-dialog.tsx";
 import { FormField } from "../../../components/form-field.tsx";
 import { formatPhone } from "../../../components/format-phone.ts";
+import { PhoneField } from "../../../components/phone-field.tsx";
 import type { Message } from "../conversation-queries.ts";
 import type { BodyProps, ComposeProps, MessageKind, Outgoing } from "./message-kind.ts";
 
@@ -48,7 +49,7 @@ function ContactForm({ onSend }: ComposeProps) {
       mutation={{ isPending: false, error: null, reset: () => {} }}
     >
       <FormField name="name" label={t("contactName")} maxLength={200} />
-      <FormField name="phone" type="tel" label={t("contactPhone")} hint={t("phoneHint")} maxLength={40} />
+      <PhoneField name="phone" label={t("contactPhone")} hint={t("phoneHint")} maxLength={40} />
     </FormDialog>
   );
 }

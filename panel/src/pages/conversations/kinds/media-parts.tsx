@@ -4,6 +4,7 @@ import { gateway } from "../../../api/gateway.ts";
 import { toFault } from "../../../api/to-fault.ts";
 import { ActionButton } from "../../../components/action-button.tsx";
 import type { Message } from "../conversation-queries.ts";
+import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { readFile } from "../media-files.ts";
 import { MessageText } from "../message-text.tsx";
 import type { ShownMedia } from "../use-media.ts";
@@ -50,7 +51,8 @@ export function MediaState({ message, shown }: { message: Message; shown: ShownM
 }
 
 export function summariseMedia(word: string, { caption, media }: Message): string {
-  return [word, caption ?? media?.file_name].filter(Boolean).join(": ");
+  const words = caption === null ? media?.file_name : stripFormatting(caption);
+  return [word, words].filter(Boolean).join(": ");
 }
 
 type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";

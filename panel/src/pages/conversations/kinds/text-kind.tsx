@@ -1,6 +1,7 @@
 import { useTranslations } from "use-intl";
 import { gateway } from "../../../api/gateway.ts";
 import type { Message } from "../conversation-queries.ts";
+import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { MessageText } from "../message-text.tsx";
 import type { BodyProps, MessageKind, Outgoing } from "./message-kind.ts";
 
@@ -8,7 +9,7 @@ export const textKind: MessageKind = {
   types: ["text"],
   Body: TextBody,
   summarise: ({ text, group_invite }, t) =>
-    group_invite ? t("kinds.invite", { name: group_invite.name ?? "" }) : (text ?? ""),
+    group_invite ? t("kinds.invite", { name: group_invite.name ?? "" }) : stripFormatting(text ?? ""),
   resend: ({ text }) => postText(text ?? ""),
 };
 

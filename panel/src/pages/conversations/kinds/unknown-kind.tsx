@@ -1,4 +1,5 @@
 import { useTranslations } from "use-intl";
+import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { MessageText } from "../message-text.tsx";
 import type { BodyProps, MessageKind } from "./message-kind.ts";
 
@@ -7,7 +8,8 @@ export const unknownKind: MessageKind = {
   types: ["unreadable"],
   Body: UnknownBody,
   summarise: ({ type, text }, t) =>
-    text || t(type === "unreadable" ? "kinds.unreadable" : "kinds.unknown", { type }),
+    (text && stripFormatting(text)) ||
+    t(type === "unreadable" ? "kinds.unreadable" : "kinds.unknown", { type }),
 };
 
 function UnknownBody({ message: { type, text } }: BodyProps) {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { Instance } from "./gateway.ts";
+import { findPlace, type InstanceListPage, placeInstance, withoutInstance } from "./place-instance.ts";
+
+const instance = (id: number, name = `Desk ${id}`, status: Instance["status"] = "connected") =>
+  ({ id, name, status }) as Instance;
+
+/** A list of two pages that were read; `isWhole`: nothing follows them. */
+function list(rows: Instance[], isWhole = false) {
+  const half = Math.ceil(rows.length / 2);
+  const page = (data: Instance[], next_cursor: string | null): InstanceListPage => ({
+    data,
+    pagination: { next_cursor },
+  });
+  const pages = [page(rows.slice(0, half), "a"), page(rows.slice(half), isWhole ? null : "b")];
+  return { pages, pageParams: ["", "a"] };
+}
+
+const idsOf = ({ pages }: { pages: InstanceListPage[] }) => pages.map(({ data }) => data.map(({ id }) => id));
+
+describe("an instance takes its place in a long list", () => {
+  const newest = list([instance(9), instance(7), instance(5), instance(3)]);
+
+  test("at the top when it is new", () => {
+    expect(idsOf(placeInstance(newest, {}, instance(10)))).toEqual([
+      [10, 9, 7],
+      [5, 3],
+    ]);
+  });
+
+  test("between its neighbours when its new status brings it there", () => {
+    expect(idsOf(placeInstance(newest, { status: "connected" }, instance(4)))).toEqual([
+      [9, 7],
+      [5, 4, 3],
+    ]);
+  });
+
+  test("by its name, whatever the case", () => {
+    const named = list([instance(1, "alpha"), instance(2, "Gamma")]);
+    expect(idsOf(placeInstance(named, { sort: "name" }, instance(3, "Beta")))).toEqual([[1], [3, 2]]);
+  });
+
+  test("at the end of a list that was read whole", () => {
+    const rows = [instance(1), instance(2)];
+    expect(idsOf(placeInstance(list(rows, true), { sort: "oldest" }, instance(3)))).toEqual([[1], [2, 3]]);
+    expect(findPlace(list(rows), { sort: "oldest" }, instance(3))).toBeUndefined();
+  });
+
+  test("only in a list that shows it and does not have it", () => {
+    expect(findPlace(newest, {}, instance(2))).toBeUndefined();
+    expect(findPlace(newest, {}, instance(7))).toBeUndefined();
+    expect(findPlace(newest, { status: "banned" }, instance(10))).toBeUndefined();
+    expect(findPlace(newest, { search: "desk" }, instance(10))).toBeUndefined();
+  });
+
+  test("until it is removed", () => {
+    expect(idsOf(withoutInstance(newest, 5))).toEqual([[9, 7], [3]]);
+    expect(withoutInstance(newest, 6)).toBe(newest);
+  });
+});
