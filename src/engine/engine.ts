@@ -106,6 +106,7 @@ class LaneEngine implements Engine {
       handoverGraceMs: options.handoverGraceMs ?? 10_000,
       kinds: () => [...this.#dispatchers.values()].map(({ kind }) => kind),
       others: (role) => this.#node.bootsOfOthers(role),
+      whenClaimed: () => this.#takeover.whenClaimed(),
       notifyOthers: () => this.#laneNotifier.publishMoved(),
       recheckOwnership: () => this.#takeover.recheckOwnership(),
     });

@@ -1,8 +1,11 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
+import { DatabaseAvailability } from "./database-availability.ts";
 import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
-import { RebalanceBackoff } from "./lane-rebalancer.ts";
+import { LaneDispatcher } from "./lane-dispatcher.ts";
+import { LaneRebalancer, RebalanceBackoff } from "./lane-rebalancer.ts";
+import { OwnedLanes } from "./owned-lanes.ts";
 
 const story = await createEngineStory();
 const { database } = story;
@@ -87,6 +90,38 @@ describe("a node that joins", () => {
 });
 
 describe("lanes that were handed over to a node that joined", () => {
+  it("are released only after this node's claim that is under way, which could claim them back", async () => {
+    const kind = kindOf();
+    const shared = {
+      db: database.db,
+      node: "a",
+      log: story.log,
+      availability: new DatabaseAvailability(story.log, "engine"),
+    };
+    const idle = new LaneDispatcher(kind, { ...shared, mayStart: () => false, onLost: () => {} });
+    const ownedLanes = new OwnedLanes(story.log, new Map([["k", idle]]), () => {});
+    for (const key of LANES) await story.lane("k", key);
+    ownedLanes.claim((await database.pool.query("update lane set owner = 'a' returning *")).rows);
+    const countFree = async () =>
+      (await database.pool.query("select count(*) from lane where owner is null")).rows[0].count;
+    let freeDuringClaim: number | undefined;
+    const rebalancer = new LaneRebalancer({
+      ...shared,
+      ownedLanes,
+      kinds: () => [kind],
+      others: () => ["b 1"],
+      handoverGraceMs: 1,
+      whenClaimed: async () => {
+        freeDuringClaim = await countFree();
+      },
+      notifyOthers: () => {},
+      recheckOwnership: () => {},
+    });
+    await rebalancer.check();
+    expect(freeDuringClaim).toBe(0);
+    expect(await countFree()).toBe(5);
+  });
+
   it("are claimed again by their owner when the database rejected their release", async () => {
     const lost: string[] = [];
     onTestFinished(async () => void (await database.pool.query("drop function refuse cascade")));

@@ -25,6 +25,8 @@ export interface LaneRebalancerOptions {
   others(role: LaneKind["role"]): string[];
   /** How long the released lanes are left to the other nodes. */
   handoverGraceMs: number;
+  /** Resolves when this node's claim that is under way has ended: it could claim the released lanes back. */
+  whenClaimed(): Promise<void>;
   /** Notifies other nodes that there are lanes to claim. */
   notifyOthers(): void;
   /** The database may still assign lanes to this node that were closed here. */
@@ -99,11 +101,13 @@ export class LaneRebalancer {
 
   /** Closes each lane before another node can claim it, so that a session is never connected twice. */
   async #give(works: OwnedLane[]): Promise<void> {
-    const { db, node, ownedLanes, handoverGraceMs, notifyOthers, recheckOwnership } = this.#options;
+    const { db, node, ownedLanes, handoverGraceMs, whenClaimed, notifyOthers, recheckOwnership } =
+      this.#options;
     const ids = works.map(({ lane }) => lane.id);
     for (const id of ids) this.#handedOver.add(id);
     try {
       await Promise.all(works.map((work) => ownedLanes.close(work)));
+      await whenClaimed();
       await releaseLanes(db, node, { only: ids });
       notifyOthers();
     } finally {

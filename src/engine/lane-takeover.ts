@@ -37,6 +37,7 @@ export class LaneTakeover {
   /** The database may assign unknown lanes to this node: at the start, or after a lost response. */
   #mayOwnUnknown = true;
   #running: Promise<void> | undefined;
+  #claiming: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: LaneTakeoverOptions) {
@@ -63,6 +64,11 @@ export class LaneTakeover {
     this.scanAll();
   }
 
+  /** Resolves when the claim that is under way, if any, has ended: it does not know lanes that were excluded since. */
+  async whenClaimed(): Promise<void> {
+    await this.#claiming;
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
@@ -78,7 +84,8 @@ export class LaneTakeover {
     await Promise.resolve();
     while (this.#mayGoOn() && (this.#wantsAll || this.#candidates.size > 0)) {
       if ((await loopLagMs()) >= MOST_LAG_MS) await sleep(MOST_LAG_MS);
-      else await this.#claimSome();
+      else this.#claiming = this.#claimSome();
+      await this.#claiming;
     }
   }
 
