@@ -4,6 +4,7 @@ import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
 import { ClosedError } from "./classify-fetch-failure.ts";
 import type { DnsResolver } from "./dns-resolver.ts";
 import { createOutgoingConnector } from "./outgoing-connector.ts";
+import { readInPieces } from "./read-in-pieces.ts";
 
 const MAX_ORIGINS = 500;
 const SOCKETS_PER_ORIGIN = 4;
@@ -159,5 +160,12 @@ function openProxied(uri: string): Dispatcher {
     // The request for the tunnel has the same limits.
     clientFactory: (origin, client) =>
       new Client(origin, { ...client, headersTimeout: LIMITS.headersTimeout }),
+    factory: openTunnelled,
   });
+}
+
+function openTunnelled(origin: string | URL, options: object): Dispatcher {
+  const client: Client.Options = options;
+  if (typeof client.connect !== "function") return new Client(origin, client);
+  return new Client(origin, { ...client, connect: readInPieces(client.connect) });
 }

@@ -3,6 +3,7 @@ import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
 import type { DnsResolver } from "./dns-resolver.ts";
+import { readInPieces } from "./read-in-pieces.ts";
 
 const CONNECT_MS = 5000;
 const NEXT_ADDRESS_MS = 500;
@@ -41,7 +42,7 @@ export function createOutgoingConnector(
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     lookup: checkedLookup(policy, target, lookup),
   });
-  return (options, callback) => {
+  return readInPieces((options, callback) => {
     // A socket uses `lookup` only for names.
     if (isIP(options.hostname) !== 0 && !policy.allows(target, options.hostname)) {
       callback(new BlockedTargetError(), null);
@@ -55,7 +56,7 @@ export function createOutgoingConnector(
     }) as unknown as Socket;
     // undici's own connect timer has a resolution of half a second.
     timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), CONNECT_MS);
-  };
+  });
 }
 
 /** Returns every address of a name, or fails if one of them is not allowed. */
