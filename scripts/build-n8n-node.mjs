@@ -1,19 +1,16 @@
 // Builds packages/n8n-nodes-waygate before npm packs it, without the tools of n8n: their types alone are 600 packages.
 // test/integrations checks the types and the rules of n8n.
-import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { compile, ROOT, runScript } from "./run-script.mjs";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = join(ROOT, "packages/n8n-nodes-waygate");
 const DIST = join(PACKAGE, "dist");
 
 rmSync(DIST, { recursive: true, force: true });
-const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+runScript("write-n8n-node", PACKAGE);
 // The tools of n8n have an older compiler, which knows only an older way to resolve modules.
-const options = ["-p", PACKAGE, "--noCheck", "--moduleResolution", "bundler"];
-execFileSync(process.execPath, [tsc, ...options], { stdio: ["ignore", 2, 2] });
+compile("-p", PACKAGE, "--noCheck", "--moduleResolution", "bundler");
 for (const folder of ["credentials", "nodes"]) {
   for (const name of readdirSync(join(PACKAGE, folder), { recursive: true, encoding: "utf8" })) {
     const to = join(DIST, folder, name);

@@ -9,7 +9,6 @@ import { describeApi } from "../src/processes/describe-api.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
 import { eventPages } from "./event-pages.ts";
-import { n8nNodeFiles } from "./n8n-node-files.ts";
 import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
@@ -18,7 +17,6 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/errors.md": errorPage,
   ...eventPages(),
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
-  ...n8nNodeFiles(),
   ".env.example": envExample,
   // A chart reads no file outside of its own folder.
   "deploy/helm/alerts.yml": () => readFileSync(join(packageRoot(), "deploy/monitoring/alerts.yml"), "utf8"),

@@ -6,56 +6,53 @@ import { type N8nField, n8nFieldsOf, n8nPropertyOf } from "./n8n-fields.ts";
 import { N8N_RESOURCES, type N8nOperation } from "./n8n-operations.ts";
 import { toN8nText } from "./n8n-texts.ts";
 
-const FOLDER = "packages/n8n-nodes-waygate/nodes";
-const HEAD = "// Written by `npm run generate` from the contract.\n";
+const HEAD = "// Written from the contract when the package is built.\n";
 
 type Property = Record<string, unknown> & { name: string };
 type Choice = [resource: string, operation: string];
 
-/** What the node knows of the contract: its parameters, how each operation is requested, and the events. */
-export function n8nNodeFiles(): Record<string, () => string> {
+/** What the node knows of the contract, as files of its package: its parameters, its requests and the events. */
+export function n8nNodeFiles(): Readonly<Record<string, string>> {
   return {
-    [`${FOLDER}/Waygate/properties.ts`]: propertiesFile,
-    [`${FOLDER}/Waygate/operations.ts`]: operationsFile,
-    [`${FOLDER}/WaygateTrigger/event-options.ts`]: eventsFile,
+    "nodes/Waygate/properties.ts": `${HEAD}
+/** The parameters of the node. */
+export const PROPERTIES = ${print(n8nProperties())};
+`,
+    "nodes/Waygate/operations.ts": `${HEAD}import type { Operation } from "./operation.ts";
+
+/** How each operation is requested. */
+export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = ${print(n8nRequests())};
+`,
+    "nodes/WaygateTrigger/event-options.ts": `${HEAD}
+/** The events that start a workflow. */
+export const EVENT_OPTIONS = ${print(n8nEvents())};
+`,
   };
 }
 
-function propertiesFile(): string {
-  const properties = [resourceProperty(), ...Object.keys(N8N_RESOURCES).flatMap(propertiesOfResource)];
-  return `${HEAD}
 /** The parameters of the node. */
-export const PROPERTIES = ${print(properties)};
-`;
+export function n8nProperties(): Property[] {
+  return [resourceProperty(), ...Object.keys(N8N_RESOURCES).flatMap(propertiesOfResource)];
 }
 
-function operationsFile(): string {
-  const resources = Object.entries(N8N_RESOURCES).map(([resource, { operations }]) => {
-    const lines = Object.entries(operations).map(
-      ([name, operation]) => `    ${name}: ${JSON.stringify(requestOf(operation))},`,
-    );
-    return `  ${resource}: {\n${lines.join("\n")}\n  },`;
-  });
-  return `${HEAD}import type { Operation } from "./operation.ts";
-
-/** How each operation is requested. */
-export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
-${resources.join("\n")}
-};
-`;
+/** How each operation is requested, by resource and operation; `OPERATIONS` of the node. */
+export function n8nRequests(): Record<string, Record<string, Record<string, unknown>>> {
+  return Object.fromEntries(
+    Object.entries(N8N_RESOURCES).map(([resource, { operations }]) => [
+      resource,
+      Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, requestOf(one)])),
+    ]),
+  );
 }
 
-function eventsFile(): string {
+/** The events that start a workflow. */
+export function n8nEvents(): { name: string; value: string; description: string }[] {
   const options = EVENT_NAMES.map((value) => ({
     name: value,
     value,
     description: toN8nText(`Recorded when ${EVENT_PAYLOADS[value].when}.`),
   }));
-  const sorted = options.toSorted((one, other) => one.name.localeCompare(other.name));
-  return `${HEAD}
-/** The events that start a workflow. */
-export const EVENT_OPTIONS = ${print(sorted)};
-`;
+  return options.toSorted((one, other) => one.name.localeCompare(other.name));
 }
 
 function resourceProperty(): Property {

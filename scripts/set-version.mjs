@@ -19,19 +19,16 @@ function rewrite(path, change) {
 const previous = JSON.parse(readFileSync(join(root, "packages/client/package.json"), "utf8")).version;
 const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** No workspace: it has a lock file of its own. */
-const N8N_NODE = "packages/n8n-nodes-waygate";
-
-for (const folder of [".", ...workspaces, N8N_NODE])
+// The n8n node is no workspace.
+for (const folder of [".", ...workspaces, "packages/n8n-nodes-waygate"])
   rewrite(`${folder}/package.json`, (text) => text.replace(/("version": ")[^"]+/, `$1${version}`));
 
-for (const folder of [".", N8N_NODE])
-  rewrite(`${folder}/package-lock.json`, (text) => {
-    const lock = JSON.parse(text);
-    lock.version = version;
-    for (const name of ["", ...workspaces]) if (lock.packages[name]) lock.packages[name].version = version;
-    return `${JSON.stringify(lock, null, 2)}\n`;
-  });
+rewrite("package-lock.json", (text) => {
+  const lock = JSON.parse(text);
+  lock.version = version;
+  for (const name of ["", ...workspaces]) lock.packages[name].version = version;
+  return `${JSON.stringify(lock, null, 2)}\n`;
+});
 
 rewrite("deploy/helm/Chart.yaml", (text) =>
   text

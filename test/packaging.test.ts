@@ -371,9 +371,10 @@ describe("the npm package", () => {
 describe("the files for contributors", () => {
   test("update Baileys in a group of its own, never without a person, and name installed packages", () => {
     const { packageRules } = JSON.parse(read(".github/renovate.json"));
-    const locks = ["package-lock.json", "packages/n8n-nodes-waygate/package-lock.json"];
-    const packages = Object.assign({}, ...locks.map((path) => JSON.parse(read(path)).packages));
-    const installed = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ""));
+    const { packages } = JSON.parse(read("package-lock.json"));
+    const { devDependencies } = JSON.parse(read("packages/n8n-nodes-waygate/package.json"));
+    const paths = [...Object.keys(packages), ...Object.keys(devDependencies)];
+    const installed = paths.map((path) => path.replace(/^.*node_modules\//, ""));
     const named: string[] = packageRules.flatMap((rule: Json) => rule.matchPackageNames);
     const isInstalled = (name: string) =>
       installed.some((one) => (name.endsWith("/**") ? one.startsWith(name.slice(0, -2)) : one === name));

@@ -2,11 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { buildRequest } from "../../packages/n8n-nodes-waygate/nodes/Waygate/build-request.ts";
-import type { OperationField } from "../../packages/n8n-nodes-waygate/nodes/Waygate/operation.ts";
-import { OPERATIONS } from "../../packages/n8n-nodes-waygate/nodes/Waygate/operations.ts";
-import { PROPERTIES } from "../../packages/n8n-nodes-waygate/nodes/Waygate/properties.ts";
-import { EVENT_OPTIONS } from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/event-options.ts";
-import { n8nNodeFiles } from "../../scripts/n8n-node-files.ts";
+import type { Operation, OperationField } from "../../packages/n8n-nodes-waygate/nodes/Waygate/operation.ts";
+import { n8nEvents, n8nProperties, n8nRequests } from "../../scripts/n8n-node-files.ts";
 import { N8N_RESOURCES, type N8nOperation } from "../../scripts/n8n-operations.ts";
 import { contract } from "../../src/contract.ts";
 import { EVENT_NAMES } from "../../src/features/events/contract.ts";
@@ -23,7 +20,8 @@ interface Property {
 
 const PACKAGE = join(ROOT, "packages/n8n-nodes-waygate");
 const read = (path: string) => readFileSync(join(PACKAGE, path), "utf8");
-const properties = PROPERTIES as unknown as Property[];
+const properties = n8nProperties() as unknown as Property[];
+const requests = n8nRequests() as unknown as Record<string, Record<string, Operation>>;
 
 const choices = Object.entries(N8N_RESOURCES).flatMap(([resource, { operations }]) =>
   Object.entries(operations).map(([operation, described]) => ({ resource, operation, described })),
@@ -73,10 +71,6 @@ function sampleOf(field: OperationField, options: string[] | undefined): unknown
 }
 
 describe("the n8n node", () => {
-  test.each(Object.entries(n8nNodeFiles()))("has a file that matches the contract: %s", (path, write) => {
-    expect(readFileSync(join(ROOT, path), "utf8") === write(), "run npm run generate").toBe(true);
-  });
-
   test("offers operations that an API key may call", () => {
     expect(choices.length).toBeGreaterThan(40);
     const others = choices.filter(
@@ -88,7 +82,7 @@ describe("the n8n node", () => {
   test.each(choices)("builds a request that its route accepts: $resource $operation", (choice) => {
     const { resource, operation, described } = choice;
     const route = routeOf(described);
-    const request = OPERATIONS[resource]?.[operation];
+    const request = requests[resource]?.[operation];
     if (!request) throw new Error("The operation has no request.");
     const shown = shownFor(resource, operation);
     const fields = shown.find(({ name }) => name === "additionalFields")?.options as Property[] | undefined;
@@ -119,7 +113,7 @@ describe("the n8n node", () => {
     "has a parameter for each field that its route requires: $resource $operation",
     (choice) => {
       const { resource, operation, described } = choice;
-      const paths = OPERATIONS[resource]?.[operation]?.fields.map(({ path, name }) => path ?? name);
+      const paths = requests[resource]?.[operation]?.fields.map(({ path, name }) => path ?? name);
       const { error } = routeOf(described).input.safeParse({});
       const required = error?.issues.map(({ path }) => String(path[0])).filter((name) => name !== "id") ?? [];
       expect(required.filter((name) => !paths?.includes(name))).toEqual([]);
@@ -130,7 +124,7 @@ describe("the n8n node", () => {
     const taking = choices.filter(({ described }) => routeOf(described).upload === "file");
     expect(taking.map(({ operation }) => operation)).toEqual(["sendMedia", "setPhoto"]);
     for (const { resource, operation } of taking) {
-      const sources = OPERATIONS[resource]?.[operation]?.fields.filter(({ isFileSource }) => isFileSource);
+      const sources = requests[resource]?.[operation]?.fields.filter(({ isFileSource }) => isFileSource);
       expect(sources?.map(({ name }) => name)).toEqual(["url", "base64"]);
       const shown = shownFor(resource, operation).find(({ name }) => name === "fileSource")?.options;
       expect(shown?.map(({ value }) => value)).toEqual(["base64", "binary", "url"]);
@@ -149,7 +143,11 @@ describe("the n8n node", () => {
   });
 
   test("has a trigger for the events and tags of the contract", () => {
-    expect(EVENT_OPTIONS.map(({ value }) => value).toSorted()).toEqual([...EVENT_NAMES].toSorted());
+    expect(
+      n8nEvents()
+        .map(({ value }) => value)
+        .toSorted(),
+    ).toEqual([...EVENT_NAMES].toSorted());
     const tags = [...read("nodes/WaygateTrigger/WaygateTrigger.node.ts").matchAll(/value: "(\w+)"/g)];
     const exclude = tags.map(([, tag]) => tag);
     expect(exclude).toHaveLength(3);
@@ -179,7 +177,6 @@ describe("the n8n node", () => {
       n8n: { n8nNodesApiVersion: 1, strict: true },
       peerDependencies: { "n8n-workflow": "*" },
     });
-    expect(JSON.parse(read("package-lock.json")).version).toBe(version);
     expect(manifest.keywords).toContain("n8n-community-node-package");
     expect([manifest.dependencies, manifest.scripts.install, manifest.scripts.prepare]).toEqual(
       Array(3).fill(undefined),
