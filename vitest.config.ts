@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
-import { LongFirstSequencer } from "./test/long-first-sequencer.ts";
+import { WaitingFirstSequencer } from "./test/waiting-first-sequencer.ts";
 
 const EVERY_FILE: UserWorkspaceConfig["test"] = {
   env: { NODE_ENV: "test" },
@@ -15,10 +15,10 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
   setupFiles: process.env.RECORD_RESPONSES ? ["test/record-responses.ts"] : [],
 };
 
-const UNIT = "{src,packages,panel}/**/*.unit.test.ts";
-const LONG = "{src,packages,panel,test}/**/*.long.test.ts";
-/** Each of these files has a process of its own: it changes the process, or needs what others change in it. */
-const ISOLATED = "{src,packages,panel,test}/**/*.isolated.test.ts";
+const filesOf = (kind: string) => `{src,packages,panel,test}/**/*.${kind}.test.ts`;
+
+/** Projects by the end of a file's name; every other file shares a process with others and uses the database. */
+const NAMED = ["unit", "isolated", "gate", "pages", "release"];
 
 /** A sequencer of its own would win over `--sequence.shuffle.files`. */
 const isShuffled = process.argv.some((option) => option.startsWith("--sequence.shuffle"));
@@ -27,23 +27,23 @@ export default defineConfig({
   test: {
     // Once for all projects: each asks the root for what is provided.
     globalSetup: ["test/global-setup.ts"],
-    sequence: isShuffled ? {} : { sequencer: LongFirstSequencer },
+    sequence: isShuffled ? {} : { sequencer: WaitingFirstSequencer },
     // A test waits for a database, a process or a clock for half of its time.
     maxWorkers: Math.max(4, availableParallelism()),
     teardownTimeout: 20_000,
     projects: [
-      { test: { ...EVERY_FILE, name: "unit", include: [UNIT], isolate: false } },
+      ...NAMED.map((name) => ({
+        test: { ...EVERY_FILE, name, include: [filesOf(name)], isolate: name !== "unit" },
+      })),
       {
         test: {
           ...EVERY_FILE,
           name: "shared",
           include: ["{src,packages,panel,test}/**/*.test.ts"],
-          exclude: [UNIT, LONG, ISOLATED],
+          exclude: NAMED.map(filesOf),
           isolate: false,
         },
       },
-      { test: { ...EVERY_FILE, name: "isolated", include: [ISOLATED] } },
-      { test: { ...EVERY_FILE, name: "long", include: [LONG] } },
     ],
   },
 });

@@ -30,7 +30,7 @@ const SHOWN = [
   "administration-backups-1280-dark",
 ];
 
-/** Every page by the name of its screenshots in panel/every-page.long.test.ts; part: pages. */
+/** Every page by the name of its screenshots in panel/every-page.release.test.ts; part: pages. */
 const PAGES = {
   Start: { home: "Home", settings: "Settings of this browser" },
   Instances: {

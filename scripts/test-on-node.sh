@@ -12,21 +12,21 @@ files=(
   src/network/whatsapp/baileys-fixes/patch-async-local-storage.isolated.test.ts
   src/network/whatsapp/baileys-fixes/silence-libsignal-log.isolated.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
-  src/network/whatsapp/whatsapp-connection-loop.long.test.ts
+  src/network/whatsapp/whatsapp-connection-loop.release.test.ts
   src/network/whatsapp/inbound/inbound-listeners.test.ts
-  src/network/whatsapp/keys/journal.long.test.ts
+  src/network/whatsapp/keys/journal.release.test.ts
   src/network/whatsapp/outbound/outbox.test.ts
-  src/network/whatsapp/pairing/pairing-code.long.test.ts
+  src/network/whatsapp/pairing/pairing-code.release.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts
   src/network/whatsapp/pairing/passkey.test.ts
   src/network/session-start-retry.test.ts
-  src/platform/embedded-postgres/embedded-postgres.long.test.ts
-  test/e2e/crash-matrix.long.test.ts
-  test/e2e/first-start.long.test.ts
-  test/e2e/session-faults.long.test.ts
-  test/e2e/starting.long.test.ts
-  test/e2e/whatsapp-proof.long.test.ts
-  test/e2e/whatsapp.long.test.ts
+  src/platform/embedded-postgres/embedded-postgres.release.test.ts
+  test/e2e/crash-matrix.gate.test.ts
+  test/e2e/first-start.gate.test.ts
+  test/e2e/session-faults.release.test.ts
+  test/e2e/starting.gate.test.ts
+  test/e2e/whatsapp-proof.release.test.ts
+  test/e2e/whatsapp.gate.test.ts
   test/packaging.test.ts
 )
 

@@ -458,7 +458,9 @@ describe("files and names", () => {
         .split("/")
         .some(
           (part) =>
-            !/^[a-z0-9]+(-[a-z0-9]+)*(\.unit|\.long|\.isolated)?(\.test|\.d)?(\.[a-z0-9]+)?$/.test(part),
+            !/^[a-z0-9]+(-[a-z0-9]+)*(\.unit|\.gate|\.isolated|\.pages|\.release)?(\.test|\.d)?(\.[a-z0-9]+)?$/.test(
+              part,
+            ),
         ),
     );
     expect(wrong).toEqual([]);

@@ -27,7 +27,7 @@ function exampleWith(text: string): { program: string; shown: string } {
   return { program: program?.text ?? "", shown: output?.text ?? "" };
 }
 
-/** Runs a program with the client of this checkout; `test/packages.long.test.ts` runs the packed ones. */
+/** Runs a program with the client of this checkout; `test/packages.release.test.ts` runs the packed ones. */
 async function run(program: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const own = program.replace(/"@waygate\/(client|webhooks)"/, '"waygate/client"');
   const args = ["--input-type=module", "--eval", own];

@@ -1,6 +1,7 @@
 import { chmod } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import { findMemoryFolder } from "./memory-folder.ts";
+import { findMissingPrograms } from "./programs.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
@@ -11,13 +12,29 @@ declare module "vitest" {
   }
 }
 
-/** One folder for temporary files for the whole run, and one PostgreSQL, which unit tests do without; both are gone afterwards. */
+/**
+ * One folder for temporary files for the whole run, and one PostgreSQL, which unit tests do without; both are gone
+ * afterwards. With `CI` set, a program that these projects need and this machine lacks ends the run.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const projects = project.vitest.projects.map(({ name }) => name);
+  const reportMissing = checkPrograms(projects);
   const removeScratch = await moveScratch();
-  if (project.vitest.projects.every(({ name }) => name === "unit")) return removeScratch;
+  if (projects.every((name) => name === "unit")) return removeScratch;
   const postgres = await startTestPostgres();
   project.provide("databaseUrl", postgres.url);
-  return () => postgres.stop().then(removeScratch);
+  return () => postgres.stop().then(removeScratch).then(reportMissing);
+}
+
+/** Returns what says, after the tests, which of them were skipped. */
+function checkPrograms(projects: string[]): () => void {
+  const missing = findMissingPrograms(projects).map(({ name, subject }) => `${name} (${subject})`);
+  if (missing.length === 0) return () => {};
+  const list = missing.join(", ");
+  if (process.env.CI) throw new Error(`These tests need programs that are missing: ${list}.`);
+  return () => {
+    process.stdout.write(`Not tested, since these programs are missing: ${list}. See CONTRIBUTING.md.\n`);
+  };
 }
 
 /** Temporary files go into memory where possible: on a disk, a new database takes ten times as long. */

@@ -293,22 +293,24 @@ describe("the Helm chart", () => {
   });
 });
 
-test("the workflow runs .ci/run on the three versions of Node", () => {
+test("the workflow runs .ci/run", () => {
   const { jobs }: Json = parse(read(".github/workflows/ci.yml"));
-  expect(jobs.test.strategy.matrix.node).toEqual([20, 22, 24]);
   expect(jobs.test.steps.map(({ run }: Json) => run)).toContain(".ci/run");
   expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
 });
 
-test("CI runs the whole suite once, and tries no test again", () => {
-  const commands = read(".ci/run")
-    .split("\n")
-    .filter((line) => /^(npx|npm) /.test(line));
-  expect(commands).toEqual(["npm ci", "npx vitest run", "npm run test:nodes"]);
+test("CI and npm test run the projects that guard a promise, and try no test again", () => {
+  const { scripts } = JSON.parse(read("package.json"));
+  const projects = (text: string) => [...text.matchAll(/--project=(\w+)/g)].map(([, name]) => name);
+  expect(projects(scripts.test)).toEqual(["unit", "shared", "isolated", "gate"]);
+  expect(read(".ci/run")).toContain("scripts/run-steps.mjs");
+  const steps = read("scripts/run-steps.mjs");
+  expect(steps).toContain('const CI = ["install", "lint and types", "unit", "shared", "gate", "pages"];');
+  expect(projects(steps)).toEqual(["unit", "shared", "isolated", "gate", "pages", "release"]);
   expect(read("vitest.config.ts")).not.toMatch(/\bretry\b/);
 });
 
-// The workflow of the images runs no command of this repository: test/release-workflow.test.ts.
+// The workflow of the images runs no command of this repository.
 const WITH_COMMANDS = listFiles(".github/workflows").filter((path) => !path.endsWith("/image.yml"));
 
 test.each(WITH_COMMANDS)("%s runs existing commands on existing files", (path) => {
@@ -328,8 +330,7 @@ test.each(WITH_COMMANDS)("%s runs existing commands on existing files", (path) =
   expect(names.length + paths.length).toBeGreaterThan(0);
 });
 
-test("CI runs test files that exist on an exact release of each supported line of Node", () => {
-  expect(read(".ci/run")).toMatch(/^npm run test:nodes$/m);
+test("npm run test:nodes runs test files that exist on an exact release of each supported line of Node", () => {
   const script = read("scripts/test-on-node.sh");
   const versions = script.match(/versions=\((\d.*)\)$/m)?.[1]?.split(" ") ?? [];
   expect(versions.map((version) => version.replace(/^(\d+)\.\d+\.\d+$/, "$1"))).toEqual(["20", "22", "24"]);
@@ -337,11 +338,11 @@ test("CI runs test files that exist on an exact release of each supported line o
   expect(`${versions[0]}`).toBe(`${engines.node.replace(">=", "")}.0`);
   const files = script.match(/^ {2}\S+\.test\.ts$/gm) ?? [];
   expect(files.filter((file) => !existsSync(join(ROOT, file.trim())))).toEqual([]);
-  const pairing = ["pairing-code.long", "pairing-refresh", "passkey"];
+  const pairing = ["pairing-code.release", "pairing-refresh", "passkey"];
   const paths = pairing.map((name) => `src/network/whatsapp/pairing/${name}.test.ts`);
   // Sessions on the wire, the embedded database, a start, kills and the package.
-  paths.push("src/platform/embedded-postgres/embedded-postgres.long.test.ts", "test/packaging.test.ts");
-  paths.push("test/e2e/starting.long.test.ts", "test/e2e/crash-matrix.long.test.ts");
+  paths.push("src/platform/embedded-postgres/embedded-postgres.release.test.ts", "test/packaging.test.ts");
+  paths.push("test/e2e/starting.gate.test.ts", "test/e2e/crash-matrix.gate.test.ts");
   expect(files.map((file) => file.trim())).toEqual(expect.arrayContaining(paths));
 });
 

@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { describe, expect, onTestFinished } from "vitest";
-import { findChromium } from "./browser.ts";
 import { buildPanel } from "./build-panel.ts";
 import { startTestGateway, type TestGateway } from "./gateway.ts";
 import { measureInteractions } from "./interaction-times.ts";
+import { findProgram } from "./programs.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -38,11 +38,9 @@ export interface PanelStory {
   close(): Promise<void>;
 }
 
-/** A `describe` that is skipped on a machine without Chromium, and says so. */
+/** A `describe` that is skipped on a machine without Chromium. */
 export function describeInBrowser(title: string, run: () => void): void {
-  const isPossible = findChromium() !== undefined;
-  const reason = isPossible ? "" : ": skipped, no Chromium (scripts/install-chromium.sh)";
-  describe.skipIf(!isPossible)(`${title}${reason}`, run);
+  describe.skipIf(!findProgram("chromium"))(title, run);
 }
 
 /** Start it in `beforeAll`, and close it in `afterAll`. */
@@ -50,7 +48,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   mkdirSync(SHOTS, { recursive: true });
   await buildPanel();
   const gateway = await startTestGateway(env);
-  const executablePath = findChromium();
+  const executablePath = findProgram("chromium");
   const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
   const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
   const url = `${gateway.url}/panel/`;

@@ -8,9 +8,6 @@ import { ROOT } from "./source-files.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
 type Json = any;
 
-/** Whether this machine has Helm; scripts/install-client-tools.sh installs it. */
-export const HAS_HELM = spawnSync("helm", ["version"]).status === 0;
-
 export interface RenderedChart {
   /** The objects for Kubernetes, in the order in which Helm would create them. */
   objects: Json[];

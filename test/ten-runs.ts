@@ -1,17 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../src/platform/config/package-version.ts";
 
-// Whole runs of the suite in a row, to find what fails only sometimes: `npm run test:ten`, or `npm run test:ten -- 3
-// src/engine` for three runs of one folder.
+// Runs of `npm test` in a row beside programs that keep the machine busy, to find what fails only sometimes: `npm run
+// test:ten`, or `npm run test:ten -- 3 src/engine` for three runs of one folder.
 
 interface Run {
   number: number;
-  /** Another program keeps one core busy. */
-  isBusy: boolean;
   /** Of the random order of its files. */
   seed: number | undefined;
 }
@@ -27,7 +25,7 @@ interface Report {
 }
 
 const FOLDER = join(packageRoot(), "test-artifacts/ten-runs");
-const VITEST = join(packageRoot(), "node_modules/vitest/vitest.mjs");
+const BUSY_LOOPS = 6;
 
 const [runs = "10", ...files] = process.argv.slice(2);
 const count = Number(runs);
@@ -37,14 +35,10 @@ if (!Number.isSafeInteger(count) || count < 1) {
 }
 await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
+keepBusy();
 let failed = 0;
 for (let number = 1; number <= count; number++) {
-  // Of ten runs, the second, fifth and eighth on a busy machine and the last in random order.
-  const run = {
-    number,
-    isBusy: number % 3 === 2,
-    seed: number === count ? Date.now() % 1_000_000 : undefined,
-  };
+  const run = { number, seed: number === count ? Date.now() % 1_000_000 : undefined };
   const began = performance.now();
   const exitCode = await runSuite(run);
   const seconds = Math.round((performance.now() - began) / 1000);
@@ -60,17 +54,10 @@ console.log(
 );
 process.exitCode = failed === 0 ? 0 : 1;
 
-async function runSuite({ number, isBusy, seed }: Run): Promise<number | null> {
-  const args = [
-    "run",
-    ...files,
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${reportOf(number)}`,
-  ];
+async function runSuite({ number, seed }: Run): Promise<number | null> {
+  const args = [...files, "--reporter=default", "--reporter=json", `--outputFile.json=${reportOf(number)}`];
   if (seed !== undefined) args.push("--sequence.shuffle.files", `--sequence.seed=${seed}`);
-  const other = isBusy ? keepCoreBusy() : undefined;
-  const suite = spawn(process.execPath, [VITEST, ...args], {
+  const suite = spawn("npm", ["test", "--silent", "--", ...args], {
     cwd: packageRoot(),
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -79,15 +66,15 @@ async function runSuite({ number, isBusy, seed }: Run): Promise<number | null> {
   suite.stderr.pipe(log, { end: false });
   const [code] = (await once(suite, "close")) as [number | null];
   log.end();
-  other?.kill("SIGKILL");
   return code;
 }
 
-/** A program that ends with this one. */
-function keepCoreBusy(): ChildProcess {
-  const child = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
-  process.once("exit", () => child.kill("SIGKILL"));
-  return child;
+/** Programs that end with this one. */
+function keepBusy(): void {
+  for (let nth = 0; nth < BUSY_LOOPS; nth++) {
+    const child = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
+    process.once("exit", () => child.kill("SIGKILL"));
+  }
 }
 
 async function readFailures({ number }: Run, exitCode: number | null): Promise<string[]> {
@@ -114,6 +101,6 @@ function reportOf(number: number): string {
   return join(FOLDER, `run-${number}.json`);
 }
 
-function describe({ isBusy, seed }: Run): string {
-  return `${isBusy ? " with one core busy" : ""}${seed === undefined ? "" : ` in the random order of seed ${seed}`}`;
+function describe({ seed }: Run): string {
+  return seed === undefined ? "" : ` in the random order of seed ${seed}`;
 }

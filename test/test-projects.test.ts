@@ -17,7 +17,7 @@ const everything = ["src", "packages", "test", "migrations"].flatMap(readSources
 const byPath = new Map(everything.map((source) => [source.path, source]));
 const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
 const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");
-const isShared = ({ path }: SourceFile) => !/\.(long|isolated)\.test\.ts$/.test(path);
+const isShared = ({ path }: SourceFile) => !/\.(gate|isolated|pages|release)\.test\.ts$/.test(path);
 
 /** What a file imports by value, also through others; programs of `src` start processes of their own. */
 function reach(from: SourceFile, into: RegExp): Set<string> {

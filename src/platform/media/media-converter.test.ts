@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -6,11 +5,10 @@ import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { oggOpus } from "../../../test/media-samples.ts";
+import { findProgram } from "../../../test/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
 import { createMediaConverter } from "./media-converter.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
-
-const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 
 let dir: ScratchDir;
 beforeAll(async () => {
@@ -43,7 +41,7 @@ function tone(): Buffer {
   return Buffer.concat([head, samples]);
 }
 
-describe.skipIf(!hasFfmpeg)("a media file with ffmpeg", () => {
+describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
   test("becomes Ogg Opus with its length when it is audio", async () => {
     const { bytes, seconds } = await make("ffmpeg", tone(), "audio/wav");
     expect((await fileTypeFromBuffer(bytes))?.mime).toBe("audio/ogg; codecs=opus");

@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/fake-chatwoot.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
+import { findProgram } from "../../../../test/programs.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { ask, bubble, startTypebot } from "../../../../test/typebot-server.ts";
 
@@ -10,7 +10,6 @@ const story = setUpChatwootStory();
 const { chatwoot, receive, save } = story;
 const BIA = "5521977770031";
 const BIA_JID = `${BIA}@s.whatsapp.net`;
-const hasFfmpeg = spawnSync("ffmpeg", ["-version"]).status === 0;
 const OTHER = "+552177770031";
 const GROUP = "120363041234567891";
 /** A tenth of a second of silence. */
@@ -95,7 +94,7 @@ describe("messages of each kind between WhatsApp and Chatwoot", () => {
     expect(sent.map(({ content }) => content.media_type)).toEqual(kinds);
   });
 
-  test.skipIf(!hasFfmpeg)(
+  test.skipIf(!findProgram("ffmpeg"))(
     "an agent's recording is sent as a voice note and a song as audio, unless all audio is sent as voice",
     async () => {
       const { conversation } = await open();

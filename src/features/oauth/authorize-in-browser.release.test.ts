@@ -5,17 +5,14 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../../../test/browser.ts";
 import type { TestInstance } from "../../../test/gateway.ts";
 import { type OAuthStory, startOAuthStory } from "../../../test/oauth-story.ts";
+import { findProgram } from "../../../test/programs.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
-const executablePath = findChromium();
-const title = executablePath
-  ? "the pages that connect an assistant"
-  : "the pages that connect an assistant: skipped, no Chromium (scripts/install-chromium.sh)";
+const executablePath = findProgram("chromium");
 
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/oauth");
@@ -77,7 +74,7 @@ async function signInOn(page: Page, password: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-describe.skipIf(!executablePath)(title, () => {
+describe.skipIf(!executablePath)("the pages that connect an assistant", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     // The gateway must know its public address before it starts.

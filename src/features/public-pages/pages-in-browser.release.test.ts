@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../../../test/browser.ts";
 import { buildDist } from "../../../test/build-dist.ts";
+import { findProgram } from "../../../test/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
@@ -17,7 +17,7 @@ import { publicPagesHandlers } from "./public-pages.ts";
 
 beforeAll(buildDist);
 
-const executablePath = findChromium();
+const executablePath = findProgram("chromium");
 
 /** The reference library needs a long time to render on a busy machine. */
 const PATIENCE_MS = 80_000;
@@ -58,11 +58,7 @@ let page: Page;
 /** Errors of a page, and its requests to other origins. */
 let troubles: string[] = [];
 
-const title = executablePath
-  ? "in a browser"
-  : "in a browser: skipped, no Chromium (scripts/install-chromium.sh)";
-
-describe.skipIf(!executablePath)(title, () => {
+describe.skipIf(!executablePath)("in a browser", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({

@@ -7,7 +7,6 @@ import { join, normalize, relative } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "./browser.ts";
 import { buildDist } from "./build-dist.ts";
 import { startTestGateway } from "./gateway.ts";
 import {
@@ -17,6 +16,7 @@ import {
   packGateway,
   packWorkspace,
 } from "./installed-packages.ts";
+import { findProgram } from "./programs.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 import { readSignatureVectors } from "./signature-vectors.ts";
 import { ROOT } from "./source-files.ts";
@@ -276,7 +276,7 @@ describe("the package of the gateway", () => {
   });
 });
 
-const executablePath = findChromium();
+const executablePath = findProgram("chromium");
 
 /** The pages load only what the packages contain. */
 const PAGES = [
@@ -313,35 +313,32 @@ const refusal = await verifyWebhook({ headers, body: body + " " }, options).catc
 window.result = { data, event, refusal };
 </script>`;
 
-describe.skipIf(!executablePath)(
-  executablePath ? "a browser" : "a browser: skipped, no Chromium (scripts/install-chromium.sh)",
-  () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-    });
-    afterAll(() => browser?.close());
+describe.skipIf(!executablePath)("a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  });
+  afterAll(() => browser?.close());
 
-    test.each(PAGES)("sends and verifies webhooks with $name as published", async (page) => {
-      const sent: string[] = [];
-      const server = createServer((request, response) => answer(page, sent, request, response));
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-      try {
-        expect(await resultOf(browser, server)).toEqual({
-          data: { status: "sent" },
-          event: { event: "message.received" },
-          refusal: "WebhookVerificationError",
-        });
-        expect(sent).toEqual([
-          'POST /api/v1/instances/7/send-text wg_x {"number":"5511988887777","text":"Olá"}',
-        ]);
-      } finally {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
-    });
-  },
-);
+  test.each(PAGES)("sends and verifies webhooks with $name as published", async (page) => {
+    const sent: string[] = [];
+    const server = createServer((request, response) => answer(page, sent, request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    try {
+      expect(await resultOf(browser, server)).toEqual({
+        data: { status: "sent" },
+        event: { event: "message.received" },
+        refusal: "WebhookVerificationError",
+      });
+      expect(sent).toEqual([
+        'POST /api/v1/instances/7/send-text wg_x {"number":"5511988887777","text":"Olá"}',
+      ]);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+});
 
 async function resultOf(browser: Browser, server: Server): Promise<unknown> {
   const page = await browser.newPage();

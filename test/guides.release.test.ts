@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,10 +24,11 @@ import {
 } from "./document-blocks.ts";
 import { waitUntil } from "./gateway.ts";
 import { type GuideShell, startGuideShell } from "./guide-shell.ts";
+import { findProgram } from "./programs.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
-/** `UPDATE_GUIDES=1 npx vitest run test/guides.long.test.ts` writes the responses that the documents show. */
+/** `UPDATE_GUIDES=1 npx vitest run test/guides.release.test.ts` writes the responses that the documents show. */
 const isUpdate = process.env.UPDATE_GUIDES === "1";
 
 const DOCUMENTS = [
@@ -57,25 +58,25 @@ const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 /** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm run try":
-    "installs and starts a gateway: src/cli/try/try-command.long.test.ts runs the command",
+    "installs and starts a gateway: src/cli/try/try-command.release.test.ts runs the command",
   "WAYGATE_API_KEY=wg_... node bin/waygate.mjs listen":
-    "runs until it is stopped: src/cli/listen/listen-command.long.test.ts runs it",
-  "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.long.test.ts starts it",
+    "runs until it is stopped: src/cli/listen/listen-command.release.test.ts runs it",
+  "npm ci && npm start": "installs and starts the gateway: test/e2e/first-start.gate.test.ts starts it",
   "npm install --global":
-    "installs the gateway for the whole machine: test/packages.long.test.ts does it in a folder",
+    "installs the gateway for the whole machine: test/packages.release.test.ts does it in a folder",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
   "npm run bench": "takes minutes: .github/workflows/nightly.yml runs it",
   "git worktree add": "builds another version",
   "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
   "(cd /tmp && npm pack baileys":
-    "downloads a package: test/watch-upstream.long.test.ts compares the installed one with the recorded state",
+    "downloads a package: test/watch-upstream.release.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",
   "npm install @opentelemetry/api":
     "installs packages of another program: test/tracing.isolated.test.ts compares them with those of the tests",
   "export WAYGATE_TRACING=continue":
-    "runs until it is stopped: test/e2e/tracing.long.test.ts loads the example",
+    "runs until it is stopped: test/e2e/tracing.release.test.ts loads the example",
   "waygate openapi --openapi-version 3.0":
-    "needs Java: test/clients/generated-clients.long.test.ts generates these clients",
+    "needs Java: test/clients/generated-clients.release.test.ts generates these clients",
   "cosign verify": "needs a published image: test/release-workflow.test.ts reads the workflow that signs it",
   "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
   "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
@@ -84,7 +85,7 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "systemd-run": "needs root and systemd: test/install-page.test.ts compares it with the unit",
   "helm install": "needs a cluster: test/install-page.test.ts compares it with the chart's values",
   "WEBHOOK_SECRET=whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD PORT=8080":
-    "runs until it is stopped: test/examples.long.test.ts runs it",
+    "runs until it is stopped: test/examples.release.test.ts runs it",
 };
 
 let shell: GuideShell;
@@ -160,49 +161,44 @@ function shownOutput(): RegExp[] {
   });
 }
 
-const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+describe.skipIf(!findProgram("curl"))("the commands of", () => {
+  test.each(PAGES)(
+    "the commands of $path succeed, and the page shows every response",
+    async ({ path, blocks }) => {
+      const examples = readExamples(blocks);
+      const calls = examples.map(({ call }) => call.text);
+      const isPairing = calls.some((text) => text.includes("/instances/1/sandbox/scan"));
+      const { gateway } = shell;
+      const instance = await (isPairing ? gateway.createInstance() : gateway.connectInstance());
+      const { code, transcript, outputs } = await shell.run(calls, instance);
+      expect(code, transcript).toBe(0);
+      if (isUpdate) {
+        const shown = outputs.map((output) => readPrinted(shell.toPage(output, instance)));
+        writeResponses(path, examples, shown);
+      } else expect(compareResponses(examples, outputs), transcript).toEqual([]);
+    },
+  );
 
-describe.skipIf(!hasCurl)(
-  hasCurl ? "the commands of" : "the commands of the guides: skipped, no curl",
-  () => {
-    test.each(PAGES)(
-      "the commands of $path succeed, and the page shows every response",
-      async ({ path, blocks }) => {
-        const examples = readExamples(blocks);
-        const calls = examples.map(({ call }) => call.text);
-        const isPairing = calls.some((text) => text.includes("/instances/1/sandbox/scan"));
-        const { gateway } = shell;
-        const instance = await (isPairing ? gateway.createInstance() : gateway.connectInstance());
-        const { code, transcript, outputs } = await shell.run(calls, instance);
-        expect(code, transcript).toBe(0);
-        if (isUpdate) {
-          const shown = outputs.map((output) => readPrinted(shell.toPage(output, instance)));
-          writeResponses(path, examples, shown);
-        } else expect(compareResponses(examples, outputs), transcript).toEqual([]);
-      },
+  test("the first block of the README, pasted with a password filled in, ends with a webhook", async () => {
+    const stdout = await pasteFirstBlock(
+      (block) => block.replace("PASSWORD='...'", `PASSWORD='${OWNER.password}'`),
+      /message\.received echo: Hello\n[\s\S]*^Next: |^Next: [\s\S]*message\.received echo: Hello\n/m,
     );
+    const lines = stdout.split("\n");
+    expect(lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))).toMatchObject([
+      { success: true, data: { url: expect.stringContaining("localhost") } },
+      { success: true, data: { phone: expect.any(String) } },
+      { success: true, data: { message_id: expect.any(String) } },
+    ]);
+    for (const line of shownOutput()) expect(stdout).toMatch(line);
+  });
 
-    test("the first block of the README, pasted with a password filled in, ends with a webhook", async () => {
-      const stdout = await pasteFirstBlock(
-        (block) => block.replace("PASSWORD='...'", `PASSWORD='${OWNER.password}'`),
-        /message\.received echo: Hello\n[\s\S]*^Next: |^Next: [\s\S]*message\.received echo: Hello\n/m,
-      );
-      const lines = stdout.split("\n");
-      expect(lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))).toMatchObject([
-        { success: true, data: { url: expect.stringContaining("localhost") } },
-        { success: true, data: { phone: expect.any(String) } },
-        { success: true, data: { message_id: expect.any(String) } },
-      ]);
-      for (const line of shownOutput()) expect(stdout).toMatch(line);
-    });
-
-    test("the first block of the README reports a password that was not filled in", async () => {
-      const stdout = await pasteFirstBlock((block) => block, /^Next: /m);
-      expect(stdout).toContain("Not signed in, so nothing below works. Is PASSWORD right?");
-      expect(stdout).toContain('"code":"INVALID_CREDENTIALS"');
-    });
-  },
-);
+  test("the first block of the README reports a password that was not filled in", async () => {
+    const stdout = await pasteFirstBlock((block) => block, /^Next: /m);
+    expect(stdout).toContain("Not signed in, so nothing below works. Is PASSWORD right?");
+    expect(stdout).toContain('"code":"INVALID_CREDENTIALS"');
+  });
+});
 
 test("the commands that restore a backup bring its rows into an empty database", async () => {
   const { gateway, settings } = shell;

@@ -7,7 +7,8 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, PersistentVolumeClaim, Secret, Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../src/platform/config/config.ts";
-import { type ChartRenderer, createChartRenderer, HAS_HELM } from "./render-chart.ts";
+import { findProgram } from "./programs.ts";
+import { type ChartRenderer, createChartRenderer } from "./render-chart.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -84,7 +85,7 @@ const find = (objects: Json[], kind: string, suffix = "") =>
   objects.find((one) => one.kind === kind && one.metadata.name === `gateway-waygate${suffix}`);
 const render = async (name: string) => (await renderer.render(INSTALLATIONS[name])).objects;
 
-describe.skipIf(!HAS_HELM)("the Helm chart", () => {
+describe.skipIf(!findProgram("helm"))("the Helm chart", () => {
   beforeAll(async () => {
     renderer = await createChartRenderer();
     scratch = await makeScratchDir("waygate-objects-");

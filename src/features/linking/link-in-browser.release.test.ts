@@ -3,18 +3,15 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { findChromium } from "../../../test/browser.ts";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { findProgram } from "../../../test/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
 
-const executablePath = findChromium();
-const title = executablePath
-  ? "the page of a link"
-  : "the page of a link: skipped, no Chromium (scripts/install-chromium.sh)";
+const executablePath = findProgram("chromium");
 
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/link");
@@ -116,7 +113,7 @@ async function qrOf({ client, id }: Linking): Promise<string> {
 const connected = ({ client, id }: Linking) =>
   expect.poll(async () => (await client.getInstanceStatus({ id })).data.connected).toBe(true);
 
-describe.skipIf(!executablePath)(title, () => {
+describe.skipIf(!executablePath)("the page of a link", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await startWhatsAppServer();

