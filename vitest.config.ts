@@ -12,7 +12,6 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
   // Spies and variables end with their test: the next file may run in the same process.
   restoreMocks: true,
   unstubEnvs: true,
-  setupFiles: process.env.RECORD_RESPONSES ? ["test/record-responses.ts"] : [],
 };
 
 const filesOf = (kind: string) => `{src,packages,panel,test}/**/*.${kind}.test.ts`;

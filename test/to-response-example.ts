@@ -1,3 +1,6 @@
+import type { JsonSchema } from "../src/platform/openapi/json-schema.ts";
+import { componentOf } from "../src/platform/openapi/schema-components.ts";
+
 const TEXTS: readonly [RegExp, string][] = [
   [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "2026-11-20T12:00:00.000Z"],
   [/^evt_[0-9A-Z]{26}$/, "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
@@ -23,14 +26,20 @@ const LONGEST = 160;
 const MOST_COUNTS = 20;
 
 /**
- * A recorded body as the documents show it: with one row of each list, a few of many counts, and without what differs at
- * every run.
+ * A recorded body as the documents show it: with one row of each list, a few of many counts, without what differs at
+ * every run, and without the fields that a response repeats in camelCase.
  */
 export function toResponseExample(body: unknown): unknown {
   if (Array.isArray(body)) return body.slice(0, 1).map(toResponseExample);
   if (typeof body === "string") return toStableText(body);
   if (typeof body !== "object" || body === null) return body;
-  const entries = Object.entries(body);
+  const toCamel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const respelled = new Set(
+    Object.keys(body)
+      .filter((name) => name.includes("_"))
+      .map(toCamel),
+  );
+  const entries = Object.entries(body).filter(([name]) => !respelled.has(name));
   const isCounts = entries.length > MOST_COUNTS && entries.every(([, value]) => typeof value === "number");
   const shown = isCounts ? entries.toSorted(([, one], [, other]) => other - one).slice(0, 3) : entries;
   return Object.fromEntries(shown.map(([key, value]) => [key, toResponseExample(value)]));
@@ -41,4 +50,22 @@ function toStableText(text: string): string {
   if (stable !== undefined) return stable;
   const replaced = IN_TEXTS.reduce((found, [pattern, other]) => found.replace(pattern, other), text);
   return replaced.length > LONGEST ? `${replaced.slice(0, LONGEST)}...` : replaced;
+}
+
+/** The component that an example of this response belongs to: that of its data, or of the first row of a list. */
+export function describedPart(
+  schema: JsonSchema,
+  body: unknown,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): { name: string; value: unknown } | undefined {
+  const name = componentOf(schema);
+  if (name === undefined) return undefined;
+  const { allOf = [] } = schemas[name] as { allOf?: JsonSchema[] };
+  const data = allOf.map(({ properties }) => properties?.data).find((one) => one !== undefined);
+  const value = (body as { data?: unknown }).data;
+  const part = data && componentOf(data);
+  if (part !== undefined) return { name: part, value };
+  const row = data?.type === "array" ? componentOf(data.items as JsonSchema) : undefined;
+  if (row === undefined) return { name, value: body };
+  return Array.isArray(value) && value.length > 0 ? { name: row, value: value[0] } : undefined;
 }

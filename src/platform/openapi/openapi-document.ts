@@ -12,7 +12,6 @@ import {
   SHARED_SCHEMAS,
   securityRequirementsOf,
 } from "./openapi-components.ts";
-import { illustrateResponses, type RecordedResponses } from "./response-examples.ts";
 import { responsesOf } from "./responses-of.ts";
 import { createSchemaComponents, type SchemaComponents } from "./schema-components.ts";
 import { shareParameters } from "./share-parameters.ts";
@@ -25,11 +24,11 @@ const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp 
 Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has \`code\`, \`message\`, \`details\` and \`request_id\`.
 Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\`.`;
 
-/** The OpenAPI 3.1 document of a contract; the output is deterministic. */
+/** The OpenAPI 3.1 document of a contract, with examples by the name of their schema; the output is deterministic. */
 export function createOpenApiDocument(
   contract: Contract,
   events?: DescribedEvents,
-  recorded: RecordedResponses = {},
+  examples: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
   const schemas = createSchemaComponents(SHARED_SCHEMAS);
   const paths: Record<string, Record<string, Operation>> = {};
@@ -64,9 +63,20 @@ export function createOpenApiDocument(
     ...(webhooks && { webhooks }),
     components: {
       ...components,
-      schemas: illustrateResponses(schemas.used([paths, webhooks, components]), paths, recorded),
+      schemas: illustrate(schemas.used([paths, webhooks, components]), examples),
     },
   };
+}
+
+function illustrate(
+  schemas: Readonly<Record<string, JsonSchema>>,
+  examples: Readonly<Record<string, unknown>>,
+): Record<string, JsonSchema> {
+  const illustrated = Object.entries(schemas).map(([name, schema]) => [
+    name,
+    examples[name] === undefined ? schema : { ...schema, examples: [examples[name]] },
+  ]);
+  return Object.fromEntries(illustrated);
 }
 
 function addressOf({ http }: Route): { method: string; path: string; pathFields: string[] } {

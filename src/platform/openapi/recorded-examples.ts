@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../config/package-version.ts";
+
+export interface RecordedExamples {
+  /** A body of each event that webhooks receive. */
+  events: Readonly<Record<string, unknown>>;
+  /** What a response has, by the name of its schema. */
+  schemas: Readonly<Record<string, unknown>>;
+}
+
+interface Described {
+  webhooks: Record<string, { post: { requestBody: { content: Record<string, { example?: unknown }> } } }>;
+  components: { schemas: Record<string, { examples?: unknown[] }> };
+}
+
+/** The examples that tests have recorded. They are kept in openapi.json alone: `npm run generate` carries them over. */
+export function readRecordedExamples(): RecordedExamples {
+  const { webhooks, components } = JSON.parse(
+    readFileSync(join(packageRoot(), "openapi.json"), "utf8"),
+  ) as Described;
+  const events = Object.entries(webhooks).map(([event, { post }]) => [
+    event,
+    post.requestBody.content["application/json"]?.example,
+  ]);
+  const schemas = Object.entries(components.schemas).flatMap(([name, { examples }]) =>
+    examples === undefined ? [] : [[name, examples[0]]],
+  );
+  return { events: Object.fromEntries(events), schemas: Object.fromEntries(schemas) };
+}
