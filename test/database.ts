@@ -1,10 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { Migrator } from "kysely";
 import pg from "pg";
 import { inject } from "vitest";
-import { migrations } from "../migrations/all.ts";
 import { type Database, openDatabase } from "../src/platform/db/database.ts";
-import { KNOWN_MIGRATIONS } from "../src/platform/db/find-pending-migrations.ts";
 
 /** Some of the pending jobs without maintenance; empty if there are none. */
 export const WORK_LEFT =
@@ -26,21 +23,6 @@ export async function createTestDatabase(server = inject("databaseUrl")): Promis
 /** A database without a single table. */
 export async function createEmptyDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
   return createDatabase(server, "template template0");
-}
-
-/** A database as it is right before this migration. */
-export async function createDatabaseBefore(migration: string): Promise<TestDatabase> {
-  const last = KNOWN_MIGRATIONS[KNOWN_MIGRATIONS.indexOf(migration) - 1];
-  if (last === undefined) throw new Error(`There is no migration before ${migration}.`);
-  const store = await createEmptyDatabase();
-  const migrator = new Migrator({
-    db: store.database.db,
-    provider: { getMigrations: async () => migrations },
-  });
-  const { error } = await migrator.migrateTo(last);
-  if (error === undefined) return store;
-  await store.drop();
-  throw error;
 }
 
 async function createDatabase(server: string, from: string): Promise<TestDatabase> {

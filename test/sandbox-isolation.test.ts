@@ -312,8 +312,8 @@ describe("the isolation between the tenants of the sandbox network", () => {
          select from information_schema.columns c where c.table_schema = 'sandbox'
          and c.table_name = t.table_name and c.column_name in ('account_id', 'device')) order by 1`,
     );
-    // Pictures have an id that cannot be guessed; the other three are of an older version, and nothing reads them.
-    expect(open.map(({ table_name }) => table_name)).toEqual(["chat", "contact", "picture", "profile"]);
+    // Pictures have an id that cannot be guessed.
+    expect(open.map(({ table_name }) => table_name)).toEqual(["picture"]);
   });
 
   it("lets no route distinguish another tenant's number, group or message from an unknown one", async () => {

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { sealUnbound } from "../../test/unbound-secret.ts";
 import { createAccount } from "../features/accounts/create-account.ts";
 import { packageVersion } from "../platform/config/package-version.ts";
@@ -102,6 +102,17 @@ describe("waygate doctor", () => {
       fix: null,
     });
     for (const secret of [KEY, OTHER, "a".repeat(40)]) expect(printed).not.toContain(secret);
+  });
+
+  test("reports a database of a version before 2.0.0, and what to do", async () => {
+    const old = await createEmptyDatabase();
+    await old.database.pool.query(
+      "create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('0001-engine', 'x')",
+    );
+    const { isWell, lines } = await ask({ DATABASE_URL: old.url });
+    await old.drop();
+    expect(isWell).toBe(false);
+    expect(lines.join("\n")).toMatch(/fail {2}database: A version before 2\.0\.0 made this database.*export/);
   });
 
   test("warns if the database may still contain values of the older format without a row name", async () => {

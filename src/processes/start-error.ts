@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
+import { UnsupportedDatabaseError } from "../platform/db/unsupported-database-error.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 
 /** Why the gateway cannot start, for the operator; shown without a stack. */
@@ -31,7 +32,7 @@ export function throwDatabaseStartError(error: unknown, database: string): never
       },
     );
   }
-  if (message.startsWith("Waygate needs PostgreSQL")) rethrowAsStartError(error);
+  if (error instanceof UnsupportedDatabaseError) rethrowAsStartError(error);
   throw error;
 }
 

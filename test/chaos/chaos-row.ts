@@ -2,7 +2,7 @@ import type { E2eStory } from "../e2e/e2e-story.ts";
 import type { Random } from "./seeded-random.ts";
 
 /** What a row requires; without it the row is skipped with a message. */
-export type Need = "root" | "mount" | "netns" | "pgbouncer" | "history";
+export type Need = "root" | "mount" | "netns" | "pgbouncer";
 
 /** The counters of one round of a row; unused ones are absent. */
 export interface RoundFigures {

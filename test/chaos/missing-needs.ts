@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
 import type { Need } from "./chaos-row.ts";
 
 const IS_THERE: Record<Need, () => boolean> = {
@@ -7,7 +6,6 @@ const IS_THERE: Record<Need, () => boolean> = {
   mount: () => isRoot() && runs("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"),
   netns: () => isRoot() && runs("unshare", "--net", "ip", "link", "set", "lo", "up"),
   pgbouncer: () => runs("pgbouncer", "--version"),
-  history: () => runs("git", "-C", packageRoot(), "rev-parse", "HEAD^"),
 };
 
 /** What this machine lacks of it. */

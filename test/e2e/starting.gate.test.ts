@@ -3,10 +3,14 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDist } from "../build-dist.ts";
+import { createEmptyDatabase } from "../database.ts";
+import { waitUntil } from "../gateway.ts";
 import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 
 beforeAll(buildDist);
+
+const MIGRATION_TABLE = "create table kysely_migration (name text primary key, timestamp text not null)";
 
 describe("a gateway that cannot start", () => {
   let story: E2eStory;
@@ -53,6 +57,18 @@ describe("a gateway that cannot start", () => {
     const output = await refusal({ WAYGATE_SECRET_KEY: "Zm9yZ290dGVuIGtleSBvZiBhbm90aGVyIG5vZGU0MQ" });
     expect(output).toMatch(
       /^WAYGATE_SECRET_KEY is not the one that the secrets in this database are encrypted with[^\n]*$/,
+    );
+  });
+
+  test("reports that a version before 2.0.0 made the database, and what to do", async () => {
+    const old = await createEmptyDatabase();
+    await old.database.pool.query(
+      `${MIGRATION_TABLE}; insert into kysely_migration values ('0001-engine', 'x')`,
+    );
+    const output = await refusal({ DATABASE_URL: old.url });
+    await old.drop();
+    expect(output).toMatch(
+      /^A version before 2\.0\.0 made this database[^\n]*POST \/api\/data\/export[^\n]*$/,
     );
   });
 
@@ -121,4 +137,24 @@ test("a gateway waits for a database that is slow because it is starting too", a
   expect((await fetch(`${story.gateway.url}/health/ready`)).status).toBe(200);
   await story.end();
   server.close();
+});
+
+test("a gateway that is killed while it creates its tables creates them at the next start", async () => {
+  const [story, empty] = [await createE2eStory(), await createEmptyDatabase()];
+  const { pool } = empty.database;
+  await pool.query(MIGRATION_TABLE);
+  // The lock lets the migration do its work and not commit it.
+  const holder = await pool.connect();
+  await holder.query("begin; lock table kysely_migration in exclusive mode");
+  const waiting = "select pid from pg_locks where relation = 'kysely_migration'::regclass and not granted";
+  const gateway = story.launch({ DATABASE_URL: empty.url });
+  await waitUntil(async () => (await pool.query(waiting)).rows.length > 0);
+  await gateway.kill();
+  // PostgreSQL does not look for a client whose statement waits.
+  await pool.query(`select pg_terminate_backend(pid) from (${waiting}) held`);
+  holder.release(true);
+  await story.start({ DATABASE_URL: empty.url });
+  expect((await fetch(`${story.gateway.url}/health/ready`)).status).toBe(200);
+  await story.end();
+  await empty.drop();
 });

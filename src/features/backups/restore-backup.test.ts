@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import { sql } from "kysely";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { migrations } from "../../../migrations/all.ts";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { KNOWN_MIGRATIONS } from "../../platform/db/find-pending-migrations.ts";
-import { migrateWithin } from "../../platform/db/migrate-database.ts";
+import { knownMigrations } from "../../platform/db/find-pending-migrations.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";
 import { digestTables, readInventory } from "./dump-tables.ts";
 import { checkBackup, loadBackup } from "./load-backup.ts";
@@ -122,7 +123,7 @@ describe("a backup file", () => {
       event: { rows: 4 },
       "sandbox.media": { rows: 1 },
     });
-    expect(inventory.migrations).toEqual(KNOWN_MIGRATIONS);
+    expect(inventory.migrations).toEqual(knownMigrations());
     const { rows } = await target.database.pool.query(
       "insert into lead (account_id) values (1) returning id",
     );
@@ -145,19 +146,20 @@ describe("a backup file", () => {
   });
 
   test("of an older schema is migrated to the current one", async () => {
-    const [old, target] = [await empty(), await empty()];
-    const client = new pg.Client({ connectionString: old.url });
-    await client.connect();
-    await old.database.db.connection().execute((db) => migrateWithin(db, "0005-events"));
-    await client.query("insert into account (name, account_type, plan_id) values ('old', 'client', 1)");
-    await client.end();
-    const older = join(directory, "older.backup");
-    expect((await write(old.url, older)).head.migrations.at(-1)).toBe("0005-events");
-    await restoreBackup(target.url, { path: older, backupKey: KEY }, []);
-    const { rows } = await target.database.pool.query(
-      "select name, status, parent_id, account_state(account) from account",
-    );
-    expect(rows).toEqual([{ name: "old", status: "active", parent_id: null, account_state: "active" }]);
+    const target = await empty();
+    migrations["0002-later"] = {
+      up: (db) =>
+        sql`alter table account add column later text not null default 'yes'`.execute(db).then(() => {}),
+    };
+    try {
+      await restoreBackup(target.url, { path, backupKey: KEY }, []);
+    } finally {
+      delete migrations["0002-later"];
+    }
+    const { rows } = await target.database.pool.query("select distinct later from account");
+    expect(rows).toEqual([{ later: "yes" }]);
+    const applied = await target.database.pool.query("select name from kysely_migration order by name");
+    expect(applied.rows.at(-1)).toEqual({ name: "0002-later" });
   });
 
   test("fails verification if the restored data differs from what was written", async () => {
@@ -216,6 +218,18 @@ describe("a restore from a file", () => {
     await writeFile(spoilt, flip(bytes, bytes.length - 300));
     await expect(restoreBackup(target.url, { path: spoilt, backupKey: KEY }, [])).rejects.toThrow("altered");
     expect(await isUntouched(target)).toBe(true);
+  });
+
+  test("rejects a backup of a version before 2.0.0, and says which one can restore it", async () => {
+    const old = await empty();
+    await old.database.pool.query(
+      "create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('0080-last', 'x')",
+    );
+    const before = { path: join(directory, "before.backup"), backupKey: KEY };
+    await write(old.url, before.path);
+    await expect(checkBackup(before)).rejects.toThrow(
+      "A version before 2.0.0 made this backup (schema 0080-last). Restore it with that version.",
+    );
   });
 
   test("rejects another key, a newer schema and a database that is not empty", async () => {

@@ -1,20 +1,38 @@
 import { sql } from "kysely";
 import { migrations } from "../../../migrations/all.ts";
 import { type Db, isMissingTable } from "./database.ts";
+import { UnsupportedDatabaseError } from "./unsupported-database-error.ts";
 
 /** The names of all migrations of this version, in order. */
-export const KNOWN_MIGRATIONS: readonly string[] = Object.keys(migrations).sort();
+export function knownMigrations(): string[] {
+  return Object.keys(migrations).sort();
+}
 
-/** The migrations of this version that the database does not have yet, in order. */
+/** Whether a version before 2.0.0 wrote these migrations: each later version begins with the same first one. */
+export function isBeforeFirstRelease(applied: readonly string[]): boolean {
+  return applied.length > 0 && !applied.includes(knownMigrations()[0] ?? "");
+}
+
+/**
+ * The migrations of this version that the database does not have yet, in order. Throws if a version before 2.0.0 made
+ * the database.
+ */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
-  const applied = new Set(await findAppliedMigrations(db));
-  return KNOWN_MIGRATIONS.filter((name) => !applied.has(name));
+  const applied = await findAppliedMigrations(db);
+  if (isBeforeFirstRelease(applied)) {
+    throw new UnsupportedDatabaseError(
+      `A version before 2.0.0 made this database, which has the unknown migration ${applied[0]}. Nothing was changed. ` +
+        "Export the data of each account with that version (POST /api/data/export). Then start this version on an " +
+        "empty database: set another DATABASE_URL or WAYGATE_DATA_DIR.",
+    );
+  }
+  return knownMigrations().filter((name) => !applied.includes(name));
 }
 
 /** Reads the table of Kysely's `Migrator`, which itself first reads every column of every table. */
 async function findAppliedMigrations(db: Db): Promise<string[]> {
   try {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
     return rows.map(({ name }) => name);
   } catch (error) {
     if (isMissingTable(error)) return [];

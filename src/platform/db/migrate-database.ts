@@ -3,12 +3,13 @@ import { migrations } from "../../../migrations/all.ts";
 import type { Db } from "./database.ts";
 import { findPendingMigrations } from "./find-pending-migrations.ts";
 import { ensurePartitions } from "./partitions.ts";
+import { UnsupportedDatabaseError } from "./unsupported-database-error.ts";
 
 const OLDEST_POSTGRES = 15;
 
 /**
  * Migrates the database and creates its partitions; returns the names of the applied migrations. Safe if
- * several processes start at once. Leaves a database of a newer version unchanged.
+ * several processes start at once. Leaves a database of a newer version unchanged. Throws UnsupportedDatabaseError.
  */
 export async function migrateDatabase(db: Db): Promise<string[]> {
   await refuseOldPostgres(db);
@@ -46,7 +47,7 @@ async function refuseOldPostgres(db: Db): Promise<void> {
   const { rows } = await sql<{ server_version_num: string }>`show server_version_num`.execute(db);
   const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
   if (major < OLDEST_POSTGRES) {
-    throw new Error(
+    throw new UnsupportedDatabaseError(
       `Waygate needs PostgreSQL ${OLDEST_POSTGRES} or newer; this database is PostgreSQL ${major}.`,
     );
   }

@@ -17,7 +17,6 @@ import { f17 } from "./f17-partition.ts";
 import { f18 } from "./f18-double-start.ts";
 import { f19 } from "./f19-stop.ts";
 import { f20 } from "./f20-starved-process.ts";
-import { f21 } from "./f21-upgrade.ts";
 import { f22 } from "./f22-restore-drill.ts";
 import { f23 } from "./f23-settings.ts";
 import { n3 } from "./n3-three-nodes.ts";
@@ -43,7 +42,6 @@ export const ROWS: readonly ChaosRow[] = [
   f18,
   f19,
   f20,
-  f21,
   f22,
   f23,
   n3,

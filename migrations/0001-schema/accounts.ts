@@ -1,0 +1,102 @@
+/** Plans, accounts, their users and sign-ins. A null limit is no limit. */
+export const accounts = `
+create table plan (
+  id bigint generated always as identity primary key,
+  name text not null unique,
+  price numeric(12, 2) not null default 0,
+  max_instances integer,
+  max_users integer,
+  max_messages integer,
+  max_campaigns integer,
+  max_leads integer,
+  max_storage_mb integer,
+  max_accounts integer,
+  api_rate_limit_per_minute integer,
+  instance_rate_limit_per_minute integer,
+  message_rate_limit_per_minute integer,
+  features jsonb not null default '{}'
+);
+insert into plan (name, api_rate_limit_per_minute, instance_rate_limit_per_minute, message_rate_limit_per_minute)
+values ('unlimited', null, null, null), ('standard', 600, 300, 120);
+
+-- A removed account stays hidden until nothing of it is left.
+create table account (
+  id bigint generated always as identity primary key,
+  name text not null,
+  account_type text not null check (account_type in ('owner', 'reseller', 'client')),
+  status text not null default 'active'
+    check (status in ('active', 'trial', 'paused', 'blocked', 'expired', 'cancelled')),
+  plan_id bigint not null references plan,
+  settings jsonb not null default '{}',
+  parent_id bigint references account,
+  trial_ends_at timestamptz,
+  held_by_owner boolean not null default false,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  removed_at timestamptz
+);
+create index account_parent on account (parent_id, id) where parent_id is not null;
+create index account_trial on account (trial_ends_at) where status = 'trial';
+create index account_removed on account (removed_at) where removed_at is not null;
+
+-- A trial is over at its time, whenever its row is changed.
+create function account_state(account) returns text language sql stable as $$
+  select case when $1.status = 'trial' and $1.trial_ends_at <= now() then 'expired' else $1.status end
+$$;
+
+-- One e-mail address may belong to users of several accounts, so that no account learns which addresses others use.
+-- awaits_owner: the password is the generated one, and nobody has signed in.
+-- unseen_by: the node that has generated the password and has not printed it yet.
+create table account_user (
+  id bigint generated always as identity primary key,
+  account_id bigint not null references account on delete cascade,
+  name text not null,
+  email text not null,
+  role text not null check (role in ('super_admin', 'admin', 'agent')),
+  password_hash text not null,
+  awaits_owner boolean not null default false,
+  unseen_by text,
+  created_at timestamptz not null default now()
+);
+create unique index account_user_email on account_user (lower(email), account_id);
+create index account_user_account on account_user (account_id, id);
+
+-- The digest is the SHA-256 of the link's token.
+create table welcome_link (
+  digest bytea primary key,
+  user_id bigint not null references account_user on delete cascade,
+  expires_at timestamptz not null
+);
+create index welcome_link_user on welcome_link (user_id);
+
+create table sign_in (
+  id text primary key,
+  user_id bigint not null references account_user on delete cascade,
+  confirmed_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index sign_in_user on sign_in (user_id);
+
+create table sign_in_failure (
+  kind text not null check (kind in ('network', 'pair', 'account', 'device')),
+  key bytea not null,
+  failures integer not null,
+  started_at timestamptz not null default now(),
+  last_at timestamptz not null default now(),
+  primary key (kind, key)
+);
+create index sign_in_failure_last_at on sign_in_failure (last_at);
+
+-- Stored responses for an account's repeated Idempotency-Keys.
+create table account_idempotency (
+  account_id bigint not null references account on delete cascade,
+  route text not null,
+  key text not null,
+  fingerprint bytea not null,
+  answer bytea,
+  created_at timestamptz not null default now(),
+  primary key (account_id, route, key)
+);
+create index account_idempotency_age on account_idempotency (created_at);
+`;

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { canonicalNumberOf, numberVariantsOf } from "./number-variants.ts";
+
+let store: TestDatabase;
+
+beforeAll(async () => {
+  store = await createTestDatabase();
+});
+afterAll(() => store.drop());
+
+/** Each country with two formats and two without, all first digits that can matter, and lengths around the limits. */
+function generateNumbers(): string[] {
+  const digits = [..."0123456789"];
+  const starts = ["55", "55119", "52", "521", "54", "549", "1", "351"].flatMap((start) =>
+    digits.flatMap((first) => digits.map((second) => start + first + second)),
+  );
+  return starts.flatMap((start) =>
+    [8, 9, 10, 11, 12, 13, 14].map((length) => start.padEnd(length, "9876543210")),
+  );
+}
+
+test("the database identifies a contact by its number exactly as the gateway does", async () => {
+  const phones = generateNumbers();
+  const { rows } = await store.database.pool.query(
+    "select person_of(p) as person, spellings_of(p) as spellings from unnest($1::text[]) with ordinality x (p, n) order by n",
+    [phones],
+  );
+  expect(rows).toEqual(
+    phones.map((phone) => ({ person: canonicalNumberOf(phone), spellings: numberVariantsOf(phone) })),
+  );
+  expect(phones.filter((phone) => numberVariantsOf(phone).length > 1).length).toBeGreaterThan(500);
+});
