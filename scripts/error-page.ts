@@ -50,7 +50,7 @@ const FAILED_MESSAGES = `
 ## Codes of failed messages
 
 A failed message has \`error\` with \`code\`, \`message\` and \`retryable\`. Its row shows it, and so does
-[\`message.failed\`](events/message.failed.md). The code is one of the table above, or of this one. Send again only if
+[\`message.failed\`](events/README.md). The code is one of the table above, or of this one. Send again only if
 \`retryable\` is true.
 
 | Code | Meaning | What to do |
@@ -60,7 +60,7 @@ A failed message has \`error\` with \`code\`, \`message\` and \`retryable\`. Its
 const PAIRING = `
 ## Codes of failed pairings
 
-\`pairing_error\` of an instance and [\`instance.pairing_failed\`](events/instance.pairing_failed.md) carry one of these codes, with
+\`pairing_error\` of an instance and [\`instance.pairing_failed\`](events/README.md) carry one of these codes, with
 the same sentences. [Pairing a phone](../guides/pairing.md) shows the whole procedure.
 
 | Code | Meaning | What to do |

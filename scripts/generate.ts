@@ -8,14 +8,12 @@ import { formatOpenApi } from "../src/platform/openapi/format-openapi.ts";
 import { describeApi } from "../src/processes/describe-api.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
-import { eventPages } from "./event-pages.ts";
 import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
   "docs/contributing/dependencies.md": dependenciesPage,
   "docs/reference/errors.md": errorPage,
-  ...eventPages(),
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
   // A chart reads no file outside of its own folder.

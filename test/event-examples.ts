@@ -1,24 +1,19 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "vitest";
-import { ROOT } from "./source-files.ts";
+import { eventExample } from "../src/features/events/event-example.ts";
+import type { PageName } from "../src/features/public-pages/event-texts.ts";
+import { updateDescription } from "./recorded-examples.ts";
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/features/events` writes the examples anew. */
+/** `UPDATE_GOLDEN=1 npx vitest run src/features/events --no-file-parallelism` writes the examples of openapi.json anew. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 
-/** One file per event name: the body that a webhook gets. */
-export const EXAMPLES = join(ROOT, "docs/reference/events");
-
-export function isExample(file: string): boolean {
-  return /^[a-z]+\.[a-z_]+\.json$/.test(file);
-}
-
 /** The body is the published example of its event, but for what is different at every run. */
-export function expectExample(event: string, body: unknown): void {
-  const file = join(EXAMPLES, `${event}.json`);
-  const shown = `${JSON.stringify(normalise(body), null, 2)}\n`;
-  if (isUpdate) writeFileSync(file, shown);
-  expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe(shown);
+export function expectExample(event: PageName, body: unknown): void {
+  const shown = normalise(body);
+  if (isUpdate)
+    updateDescription(({ webhooks }) => {
+      if (webhooks[event]) webhooks[event].post.requestBody.content["application/json"].example = shown;
+    });
+  expect(JSON.stringify(eventExample(event), null, 2)).toBe(JSON.stringify(shown, null, 2));
 }
 
 function normalise(body: unknown): unknown {

@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { packageRoot } from "../../platform/config/package-version.ts";
+import type { EventName } from "../../features/events/contract.ts";
+import { eventExample } from "../../features/events/event-example.ts";
 import { describeEvent } from "./describe-event.ts";
 
 const AT = new Date("2026-11-20T12:34:56");
-const sample = (name: string): unknown =>
-  JSON.parse(readFileSync(join(packageRoot(), `docs/reference/events/${name}.json`), "utf8"));
+const sample = (name: string): unknown => eventExample(name as EventName);
 const line = (event: unknown, headers = {}) => describeEvent(event, headers, AT);
 
 describe("the line of an event", () => {

@@ -9,6 +9,8 @@ import { inEventSpans } from "./event-spans.ts";
 import { groupBy } from "./group-by.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
+export { eventExample } from "./event-example.ts";
+export { EVENT_PAYLOADS } from "./event-payloads.ts";
 export { causedBy } from "./event-spans.ts";
 export { createEventStreams, type StreamFrame } from "./event-streams.ts";
 export { getEvent } from "./get-event.ts";

@@ -1,7 +1,8 @@
 import { posix } from "node:path";
 import { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
+import type { PageName } from "./event-texts.ts";
 
-/** A page of the guide; `file` is its Markdown below `docs/`. */
+/** A page of the guide; `file` is its Markdown below `docs/`, which exists for all pages but those of events. */
 export interface GuidePage {
   slug: string;
   title: string;
@@ -9,6 +10,8 @@ export interface GuidePage {
   file: string;
   /** Slug of the page below which the navigation lists this one. */
   parent?: string;
+  /** The page of this event. */
+  event?: PageName;
 }
 
 /** Slugs and titles of each folder of `docs/`, in the order of the navigation. */
@@ -100,6 +103,7 @@ function eventPages(title: string, group: string): GuidePage[] {
     group,
     file: `reference/events/${name}.md`,
     parent: index.slug,
+    event: name,
   }));
   return [index, ...pages];
 }

@@ -1,13 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { eventPage } from "./event-page.ts";
 import { guideLayout } from "./guide-layout.ts";
 import { GUIDE, type GuidePage, guidePath } from "./guide-pages.ts";
 import { findSections, type GuideSection, resultsHtml, searchTermsOf, sectionsOf } from "./guide-search.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 
-/** Renders each page of the guide once from its Markdown, and searches the pages. */
+/** Renders each page of the guide once from its Markdown, and searches the pages. Those of events have no file. */
 export function createGuide(folder = join(packageRoot(), "docs")) {
   const rendered = new Map<GuidePage, Promise<string>>();
   let sections: Promise<GuideSection[]> | undefined;
@@ -50,6 +51,13 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
 }
 
 async function render(folder: string, page: GuidePage): Promise<string> {
-  const text = await readFile(join(folder, page.file), "utf8");
-  return markdownToHtml(text, page.file);
+  const text = page.event ? eventPage(page.event) : await readFile(join(folder, page.file), "utf8");
+  return markdownToHtml(page.slug === "events" ? `${text}\n${eventList()}` : text, page.file);
+}
+
+function eventList(): string {
+  const links = GUIDE.flatMap(({ event, file }) =>
+    event ? `* [\`${event}\`](${posix.basename(file)})` : [],
+  );
+  return `## The page of each event\n\n${links.join("\n")}\n`;
 }

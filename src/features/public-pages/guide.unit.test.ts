@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../test/source-files.ts";
 import { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
+import { eventExample } from "../events/event-example.ts";
 import { createGuide } from "./guide.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 import { unescapeHtml } from "./page-layout.ts";
 
 const guide = createGuide(join(ROOT, "docs"));
+/** The pages of events have no file. */
+const FILES = GUIDE.filter(({ event }) => event === undefined);
 
 describe.each(GUIDE)("the guide page $slug", ({ slug }) => {
   test("exists with one top-level heading, and is marked in the navigation", async () => {
@@ -37,13 +40,25 @@ test.each([...EVENT_NAMES, ...STREAM_EVENTS])(
   "the event page of %s shows its payload and links to headers and signature",
   async (name) => {
     const html = await guide.page(name);
-    const payload = await readFile(join(ROOT, `docs/reference/events/${name}.json`), "utf8");
-    expect(unescapeHtml(html)).toContain(payload.trim());
+    expect(unescapeHtml(html)).toContain(JSON.stringify(eventExample(name), null, 2));
     expect(html).toContain('href="/docs/waygate/webhooks#headers"');
     expect(html).toContain('href="/docs/waygate/verifying-webhooks"');
     expect(await guide.page("events")).toContain(`<a href="/docs/waygate/${name}"><code>${name}</code></a>`);
   },
 );
+
+test("the page of an event shows its payload in the formats of other gateways that have a counterpart", async () => {
+  expect(unescapeHtml(await guide.page("message.received"))).toMatch(
+    /"messages.upsert".*"EventType".*"session"/s,
+  );
+  expect(await guide.page("campaign.completed")).not.toContain("In the format of");
+});
+
+test("the index of events names each event", async () => {
+  const index = await readFile(join(ROOT, "docs/reference/events/README.md"), "utf8");
+  const missing = [...EVENT_NAMES, ...STREAM_EVENTS].filter((name) => !index.includes(`| \`${name}\` |`));
+  expect(missing).toEqual([]);
+});
 
 test("the guide's navigation lists the events only beside their pages", async () => {
   const entry = '<a href="/docs/waygate/call.received">call.received</a>';
@@ -55,12 +70,12 @@ test("the guide's navigation lists the events only beside their pages", async ()
 test("every document of docs/ is a page of the guide, apart from the index, the legal texts and what the bench writes", async () => {
   const names = await readdir(join(ROOT, "docs"), { recursive: true });
   const documents = names.filter((name) => name.endsWith(".md") && !/legal|^performance\//.test(name));
-  expect(GUIDE.map(({ file }) => file).sort()).toEqual(
+  expect(FILES.map(({ file }) => file).sort()).toEqual(
     documents.filter((name) => name !== "README.md").sort(),
   );
 });
 
-test.each(GUIDE)(
+test.each(FILES)(
   "the page $slug and the index of docs/ have the title of the navigation",
   async ({ file, title, parent }) => {
     expect(await readFile(join(ROOT, "docs", file), "utf8")).toMatch(new RegExp(`^# ${title}\n`));

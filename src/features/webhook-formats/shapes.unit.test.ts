@@ -1,13 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { EVENT_NAMES } from "../events/contract.ts";
+import { ROOT } from "../../../test/source-files.ts";
+import { EVENT_NAMES, type EventName } from "../events/contract.ts";
+import { eventExample } from "../events/event-example.ts";
 import { type CompatibilityFormat, FORMAT_EVENTS } from "./contract.ts";
 import { formatEventBody } from "./webhook-formats.ts";
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` rewrites the files. */
+/** `UPDATE_GOLDEN=1 npx vitest run src/features/webhook-formats` rewrites the recorded lines. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
-const FOLDER = fileURLToPath(new URL("../../../docs/reference/events/", import.meta.url));
+const FOLDER = join(ROOT, "test/golden/webhook-formats");
 const OPTIONS = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
 const FORMATS = Object.keys(FORMAT_EVENTS) as CompatibilityFormat[];
 
@@ -16,7 +18,7 @@ type Json = any;
 
 /** The recorded body of an event with the changes of a sample. */
 function recorded(event: string, change: (body: Json) => void = () => {}): Json {
-  const body = JSON.parse(readFileSync(`${FOLDER}${event}.json`, "utf8"));
+  const body = structuredClone(eventExample(event as EventName));
   change(body);
   return body;
 }
@@ -118,7 +120,9 @@ function eventOf(sample: string): string {
 
 function samplesOf(format: CompatibilityFormat): string[] {
   const known: readonly string[] = FORMAT_EVENTS[format];
-  return Object.keys(SAMPLES).filter((name) => known.includes(eventOf(name)));
+  return Object.keys(SAMPLES)
+    .filter((name) => known.includes(eventOf(name)))
+    .toSorted();
 }
 
 function shape(format: CompatibilityFormat, body: unknown): Json {
@@ -127,20 +131,13 @@ function shape(format: CompatibilityFormat, body: unknown): Json {
 }
 
 describe.each(FORMATS)("the format %s", (format) => {
-  test.each(samplesOf(format))("shows %s as its page in docs/reference/events does", (name) => {
-    const text = `${JSON.stringify(shape(format, SAMPLES[name]), null, 2)}\n`;
-    const file = `${FOLDER}${format}/${name}.json`;
-    if (isUpdate) {
-      mkdirSync(`${FOLDER}${format}`, { recursive: true });
-      writeFileSync(file, text);
-    }
-    expect(text).toBe(readFileSync(file, "utf8"));
-  });
+  const file = join(FOLDER, `${format}.jsonl`);
+  const lines = samplesOf(format).map((name) => JSON.stringify({ [name]: shape(format, SAMPLES[name]) }));
+  if (isUpdate) writeFileSync(file, `${lines.join("\n")}\n`);
 
-  test("has a page for these samples and no others", () => {
-    const shown = readdirSync(`${FOLDER}${format}`).map((name) => name.replace(/\.json$/, ""));
-    expect(shown.sort()).toEqual(samplesOf(format).sort());
-    expect(new Set(shown.map(eventOf))).toEqual(new Set(FORMAT_EVENTS[format]));
+  test("shows each sample as recorded, and no others", () => {
+    expect(lines).toEqual(readFileSync(file, "utf8").trim().split("\n"));
+    expect(new Set(samplesOf(format).map(eventOf))).toEqual(new Set(FORMAT_EVENTS[format]));
   });
 
   test("converts exactly the events for which it declares a counterpart", () => {

@@ -1,6 +1,6 @@
-import type { EVENT_NAMES, STREAM_EVENTS } from "../src/features/events/contract.ts";
+import type { EVENT_NAMES, STREAM_EVENTS } from "../events/contract.ts";
 
-type PageName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
+export type PageName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
 
 interface EventText {
   notes?: readonly string[];
@@ -11,7 +11,7 @@ interface EventText {
 const MORE_MESSAGES =
   "More fields of a message are on the page [Events and payloads](README.md#fields-of-a-message).";
 
-/** What the page of each event says beside its description in src/features/events/event-payloads.ts. */
+/** What the page of each event says beside its description in events/event-payloads.ts. */
 export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   "message.received": {
     notes: [
