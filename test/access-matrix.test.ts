@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
+import { oauthWireContract } from "../src/features/oauth/wire-contract.ts";
 import type { Route, RouteAccess } from "../src/platform/http/route.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
@@ -354,6 +355,37 @@ describe("a row of another tenant", () => {
       }
     }
     expect(shown).toEqual([]);
+  });
+
+  it("cannot be told from no row by a cursor that points at it", async () => {
+    const ofForeign = createClient({ baseUrl: test.url, apiKey: foreign.key });
+    const { data } = await ofForeign.listInstanceLogs({ id: foreign.instance, type: "messages" });
+    const saidOf = async (row: number) => {
+      const cursor = Buffer.from(String(row)).toString("base64url");
+      const path = `/api/v1/instances/${own.instance}/logs?type=messages&cursor=${cursor}`;
+      return saysOf(await request(`GET ${path}`, undefined, HEADERS["own key"]()));
+    };
+    expect(await saidOf(data.messages[0]?.id ?? 0)).toBe(await saidOf(NOBODY));
+  });
+});
+
+describe("routes without a credential", () => {
+  const all = Object.entries<Route>({ ...contract, ...oauthWireContract });
+
+  it("are exempt from rate limits and free only if they report the health", () => {
+    const health = ["health", "healthReady", "healthLive"];
+    const named = all.filter(([, route]) => route.isExemptFromLimits).map(([name]) => name);
+    const free = all.filter(([, { cost = 1 }]) => cost < 1).map(([name]) => name);
+    expect(named).toEqual(health);
+    expect(free.filter((name) => !health.includes(name))).toEqual([]);
+  });
+
+  it("accept a large body only behind a token in their path, and no other route reads its bytes", () => {
+    const large = all.filter(
+      ([, route]) => route.access === "public" && (route.bodyLimitBytes ?? 0) > 65_536,
+    );
+    expect(large.map(([name, { pathToken }]) => [name, pathToken])).toEqual([["receiveChatwoot", true]]);
+    for (const [, route] of all) expect(route.signed ?? false).toBe(route.pathToken ?? false);
   });
 });
 

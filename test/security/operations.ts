@@ -33,7 +33,7 @@ interface Parameter {
 }
 
 interface Content {
-  [type: string]: { schema: OperationSchema };
+  [type: string]: { schema: OperationSchema; example?: unknown };
 }
 
 interface OperationObject {
@@ -41,7 +41,7 @@ interface OperationObject {
   /** Absent: that of the whole document. */
   security?: Record<string, unknown>[];
   parameters?: (Parameter | { $ref: string })[];
-  requestBody?: { content: Content };
+  requestBody?: { required?: boolean; content: Content };
   responses: Record<string, { description?: string; content?: Content } | { $ref: string }>;
 }
 
@@ -54,6 +54,9 @@ export interface Operation {
   credentials: string[];
   parameters: Parameter[];
   body?: OperationSchema;
+  requiresBody: boolean;
+  /** The examples of its body, by media type. */
+  examples: Record<string, unknown>;
   /** What is wrong with a response, by the document; undefined: nothing. */
   misfit(status: number, type: string, body: unknown): string | undefined;
 }
@@ -77,6 +80,10 @@ export function readOperations(): Operation[] {
         .map((one) => resolveReference(DOCUMENT, one))
         .filter((one) => one.in !== "header"),
       body: bodyOf(operation),
+      requiresBody: operation.requestBody?.required ?? false,
+      examples: Object.fromEntries(
+        Object.entries(operation.requestBody?.content ?? {}).map(([type, { example }]) => [type, example]),
+      ),
       misfit: checkerOf(ajv, path, method, operation),
     })),
   );

@@ -55,7 +55,8 @@ export function readInput<R extends Route>(
   const sent = cleanJson(collect(route, parts));
   refuseUnknownFilters(route, parts.query);
   const converted = convert(resolveAliases(sent, route.aliases));
-  const input = withoutAbsentNulls(route.input, { ...converted, ...cleanJson(parts.path) });
+  // The router's object of the path is an instance of a class, which cleanJson would leave as it is.
+  const input = withoutAbsentNulls(route.input, { ...converted, ...cleanJson({ ...parts.path }) });
   const parsed = route.input.safeParse(input, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data as InputOf<R>;
   throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);

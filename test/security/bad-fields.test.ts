@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { contract } from "../../src/contract.ts";
+import { chatwootConfig } from "../../src/features/integrations/chatwoot/chatwoot-config.ts";
+import { n8nConfig } from "../../src/features/integrations/n8n/n8n-config.ts";
+import { typebotConfig } from "../../src/features/integrations/typebot/typebot-config.ts";
+import { readPath } from "../../src/platform/http/input/read-input.ts";
+import type { Route } from "../../src/platform/http/route.ts";
+import { bodyWith, faultsOf, fieldPaths, refusalOf, WRONG_VALUES } from "./bad-requests.ts";
+import { textFieldsOf } from "./text-fields.ts";
+
+type Fields = Record<string, unknown>;
+
+/** Typical messages of the validation library. */
+const LIBRARY_WORDS = /\b(invalid|too (big|small)|expected|received (?!,)|unrecognized|NaN|undefined)\b/i;
+/** Names of events and states are not sentences. */
+const NAMES = /\b(message|call)\.received\b|\breceived\b(?=,| or|$)/g;
+
+const routes: [string, Route][] = Object.entries(contract);
+
+function refuse(route: Route, fields: Fields) {
+  const isInPath = (name: string) => route.http.split("/").includes(`:${name}`);
+  const path = Object.fromEntries(Object.entries(fields).filter(([name]) => isInPath(name)));
+  const sent = Object.fromEntries(Object.entries(fields).filter(([name]) => !isInPath(name)));
+  return refusalOf(route, { path, query: sent, body: sent });
+}
+
+test("no wrong value in any field of any operation is refused with the message of a library", () => {
+  let refused = 0;
+  const foreign = new Set<string>();
+  for (const [name, route] of routes) {
+    for (const path of fieldPaths(route.input)) {
+      for (const value of WRONG_VALUES) {
+        for (const { field, issue } of faultsOf(refuse(route, bodyWith(path, value)))) {
+          refused += 1;
+          if (LIBRARY_WORDS.test(issue.replaceAll(NAMES, ""))) foreign.add(`${name} ${field}: ${issue}`);
+        }
+      }
+    }
+  }
+  expect([...foreign]).toEqual([]);
+  expect(refused).toBeGreaterThan(5000);
+});
+
+/** Fields in which null has a meaning. */
+const isNullable = (route: Route, path: string) =>
+  JSON.stringify(
+    readPath(z.toJSONSchema(route.input, { io: "input", unrepresentable: "any" }), `properties.${path}`),
+  )?.includes('"null"') ?? false;
+
+test("a null field is refused exactly like an absent one", () => {
+  const uneven = routes.flatMap(([name, route]) => {
+    const absent = refuse(route, {})?.message;
+    const tops = fieldPaths(route.input, 0).filter((path) => !isNullable(route, path));
+    return tops
+      .filter((path) => refuse(route, { [path]: null })?.message !== absent)
+      .map((path) => `${name} ${path}`);
+  });
+  expect(uneven).toEqual([]);
+});
+
+test("a wrong value in an alias is refused under the name of the alias", () => {
+  const wrong = { wrong: [1] };
+  const names = (route: Route, fields: Fields) => faultsOf(refuse(route, fields)).map(({ field }) => field);
+  const aliases = routes.flatMap(([name, route]) =>
+    Object.entries(route.aliases ?? {})
+      .filter(([canonical]) => names(route, { [canonical]: wrong }).includes(canonical))
+      .flatMap(([, all]) => all.map((alias) => ({ name, route, alias }))),
+  );
+  const renamed = aliases.filter(({ route, alias }) => !names(route, bodyWith(alias, wrong)).includes(alias));
+  expect(renamed.map(({ name, alias }) => `${name} ${alias}`)).toEqual([]);
+  expect(aliases.length).toBeGreaterThan(200);
+});
+
+test("an error message says which values the field accepts", () => {
+  const sentence = (name: keyof typeof contract, fields: Fields) =>
+    faultsOf(refuse(contract[name], fields))
+      .filter(({ field }) => Object.keys(fields).includes(field.split(".")[0] ?? ""))
+      .map(({ field, issue }) => `${field}: ${issue}`)
+      .join("; ");
+  expect(sentence("listMessages", { limit: "abc" })).toBe("limit: must be a whole number from 1 to 200");
+  expect(sentence("listMessages", { limit: "100000" })).toBe("limit: must be a whole number from 1 to 200");
+  expect(sentence("sendText", { async: "yes" })).toBe("async: must be true or false");
+  expect(sentence("createInstance", { network: "telegram" })).toBe("network: must be whatsapp or sandbox");
+  expect(sentence("sendLocation", { latitude: 200 })).toBe("latitude: must be between -90 and 90");
+  expect(sentence("sendLocation", { latitude: "north" })).toContain("from -90 to 90");
+  expect(sentence("sendText", { text: 5 })).toBe("text: must be text");
+  expect(sentence("sendText", { text: " \n\t\u00a0" })).toContain("blank");
+  expect(sentence("sendText", { to: true })).toBe(
+    "to: must be digits with country and area code, or a jid, of at most 120 characters",
+  );
+  expect(sentence("createWebhook", { events: ["messages"] })).toMatch(
+    /^events\.0: "messages" is not the name of an event\. The names are \*, message\.\*, .*\bmessage\.received, .*integration\.paused$/,
+  );
+});
+
+test("every text field of an operation has a maximum length, and no code reads a longer text", () => {
+  const configs = { chatwootConfig, n8nConfig, typebotConfig };
+  const fields = textFieldsOf({
+    ...contract,
+    ...Object.fromEntries(
+      Object.entries(configs).map(([name, input]) => [name, { input } as unknown as Route]),
+    ),
+  });
+  const open = fields.filter(({ max, early }) => max === undefined || early.length > 0);
+  expect(open.map(({ operation, path, early }) => `${operation}: ${path} ${early.join(", ")}`)).toEqual([]);
+  expect(fields.length).toBeGreaterThan(300);
+});

@@ -1,0 +1,246 @@
+import fc from "fast-check";
+import { z } from "zod";
+import { contract } from "../../src/contract.ts";
+import { GatewayError } from "../../src/platform/gateway-error.ts";
+import { readInput } from "../../src/platform/http/input/read-input.ts";
+import type { Route } from "../../src/platform/http/route.ts";
+import { fieldValue, type KnownValues } from "./json-values.ts";
+import type { Operation } from "./operations.ts";
+import { isFullRun } from "./run-size.ts";
+import { type TextField, textFieldsOf } from "./text-fields.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A request to one operation, before it is written into an address and a body. */
+export interface Asked {
+  path: Fields;
+  query: Fields;
+  body?: unknown;
+}
+
+/** A request that is whole but for one field. */
+export interface WrongRequest extends Asked {
+  field: string;
+}
+
+export const routeOf = (operation: Pick<Operation, "id">): Route =>
+  (contract as Record<string, Route>)[operation.id] as Route;
+
+/** With the example of the document as its body. */
+export function wholeRequest({ parameters, examples }: Operation, known: KnownValues): Asked {
+  const of = (place: string) =>
+    Object.fromEntries(
+      parameters
+        .filter((one) => one.in === place && one.required)
+        .map(({ name }) => [name, known[name]?.[0] ?? 1]),
+    );
+  return { path: of("path"), query: of("query"), body: examples["application/json"] };
+}
+
+export const WRONG_VALUES = [
+  [],
+  {},
+  "x",
+  "y".repeat(5_000),
+  "",
+  -1,
+  1e15,
+  0.5,
+  true,
+  false,
+  [[]],
+  [{}],
+  ["x"],
+  [5],
+  [null],
+  { x: 1 },
+  { url: 5 },
+  { é: "x" },
+  { id: [] },
+  "2026-99-99",
+];
+
+/** For every field of the operation one value that it refuses, or with `WAYGATE_SECURITY=full` each of them. */
+export function wrongRequests(operation: Operation, whole: Asked, seed: number): WrongRequest[] {
+  const route = routeOf(operation);
+  return fieldPaths(route.input).flatMap((path, nth) => {
+    const refused = WRONG_VALUES.map((value) => ({
+      ...withValue(operation, whole, path, value),
+      field: path,
+    })).filter((asked) => isSendable(asked) && namesField(refusalOf(route, asked), path));
+    return isFullRun ? refused : refused.slice((nth + seed) % refused.length).slice(0, 1);
+  });
+}
+
+/** The refusal without a gateway. */
+export function refusalOf(route: Route, { path, query, body = {} }: Asked): GatewayError | undefined {
+  try {
+    readInput(route, { path, query, body });
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+}
+
+export interface Refused {
+  field: string;
+  issue: string;
+}
+
+export const faultsOf = (refusal: { details?: unknown } | undefined): Refused[] =>
+  (refusal?.details as { fields?: Refused[] } | undefined)?.fields ?? [];
+
+/** Whether the refusal names the field or what is around or inside it. */
+export function namesField(refusal: { details?: unknown } | undefined, path: string): boolean {
+  const [top = ""] = path.split(".");
+  return faultsOf(refusal).some(({ field }) => field.split(".")[0] === top);
+}
+
+/** In the place of the request where the operation takes the field. */
+function withValue({ parameters, method }: Operation, whole: Asked, path: string, value: unknown): Asked {
+  const [name = ""] = path.split(".");
+  const place = parameters.find((one) => one.name === name)?.in;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  // A longer part is refused before the operation is known.
+  if (place === "path") return { ...whole, path: { ...whole.path, [name]: text.slice(0, 100) } };
+  if (place === "query" || method === "GET")
+    return { ...whole, query: { ...whole.query, ...bodyWith(path, text) } };
+  return { ...whole, body: { ...(whole.body as Fields), ...bodyWith(path, value) } };
+}
+
+/** `a.b` as nested objects. */
+export function bodyWith(path: string, value: unknown): Fields {
+  const [name = "", ...rest] = path.split(".");
+  return { [name]: rest.length === 0 ? value : bodyWith(rest.join("."), value) };
+}
+
+const jsonSchema = (schema: z.ZodType) =>
+  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Fields;
+
+/** The fields of an input, those of the objects in it by their dotted paths. */
+export function fieldPaths(schema: z.ZodType, depth = 3): string[] {
+  return pathsOf(jsonSchema(schema), depth);
+}
+
+function pathsOf(described: Fields, depth: number): string[] {
+  const branches = ["anyOf", "allOf", "oneOf"].flatMap((word) => (described[word] ?? []) as Fields[]);
+  const own = Object.entries((described.properties ?? {}) as Record<string, Fields>).flatMap(
+    ([name, inner]) => {
+      const below = depth === 0 ? [] : pathsOf(inner, depth - 1);
+      return [name, ...below.map((rest) => `${name}.${rest}`)];
+    },
+  );
+  return [...new Set([...own, ...branches.flatMap((branch) => pathsOf(branch, depth))])];
+}
+
+const encoded = (text: string) => Buffer.from(text).toString("base64url");
+const words = (text: string) => text.split("|");
+
+/** Cursors that no page returned. */
+const WRONG_CURSORS = [
+  "AA",
+  "%00",
+  "' or 1=1 --",
+  "x".repeat(200),
+  "x".repeat(10_000),
+  "ÿþ",
+  "\u{1f600}",
+  ...words("\0|-1|1e400|NaN|Infinity|0x10| 7|7.|1.2.3|9007199254740993|bkp_").map(encoded),
+  ...words("9007199254740991.9007199254740991|-9007199254740991.1").map(encoded),
+  encoded(`bkp_${"Z".repeat(26)}`),
+];
+
+/** The same list from each of these cursors, or from some of them; a list may take one and have nothing there. */
+export function cursorRequests({ id, parameters }: Operation, whole: Asked, seed: number): Asked[] {
+  if (!parameters.some(({ name }) => name === "cursor")) return [];
+  return WRONG_CURSORS.filter((_, nth) => isFullRun || (nth + id.length + seed) % 4 === 0).map((cursor) => ({
+    ...whole,
+    query: { ...whole.query, cursor },
+  }));
+}
+
+const MIB = 1_048_576;
+/** A unit fills a body with as many characters as fit. */
+const UNITS = ["x", "👨\u200d👩\u200d", "e\u0301\u0302\u0303", "\ud83d"];
+/** Longer addresses are refused before they are read. */
+const LONGEST_ADDRESS = 8_000;
+
+export const TEXT_FIELDS = textFieldsOf(contract);
+const DISTINCT = new Map(TEXT_FIELDS.map((field) => [`${field.path} ${field.max}`, field]));
+
+/** The longest allowed text, ten times that, and as much as a body holds: one of them for each field that differs, or all. */
+export function longTextRequests(operation: Operation, whole: Asked): Asked[] {
+  const fields = [...(isFullRun ? TEXT_FIELDS : DISTINCT.values())];
+  return fields.flatMap((field, nth) => {
+    if (field.operation !== operation.id) return [];
+    const all = UNITS.flatMap((unit) => lengthsOf(field, unit).map((length) => textOf(unit, length)));
+    const unit = nth % UNITS.length;
+    const chosen = unit * 3 + (Math.floor(nth / UNITS.length) % 3);
+    return (isFullRun ? all : all.slice(chosen, chosen + 1)).map((text) =>
+      withText(operation, whole, field.path, text),
+    );
+  });
+}
+
+function lengthsOf({ operation, max = 0 }: TextField, unit: string): number[] {
+  const { access, bodyLimitBytes } = routeOf({ id: operation });
+  const limit = (access === "public" ? 65_536 : Math.min(bodyLimitBytes ?? MIB, 2 * MIB)) - 2_048;
+  const inUnit = Buffer.byteLength(JSON.stringify(unit)) - 2;
+  const most = Math.floor((limit / inUnit) * [...unit].length);
+  return [max, 10 * max, most].map((one) => Math.min(one, most));
+}
+
+function textOf(unit: string, characters: number): string {
+  return unit.repeat(Math.max(1, Math.floor(characters / [...unit].length)));
+}
+
+/** At `a.b[].c`, `a{}` (a key) or `a.*` (the value of one). */
+function withText(operation: Operation, whole: Asked, path: string, text: string): Asked {
+  const [name = "", rest = ""] = [/^\w+/.exec(path)?.[0], path.replace(/^\w+/, "")];
+  const isInBody = !operation.parameters.some((one) => one.name === name) && operation.method !== "GET";
+  const short = text.slice(0, Math.floor(LONGEST_ADDRESS / 12));
+  return withValue(operation, whole, name, valueAt(rest, isInBody ? text : short));
+}
+
+function valueAt(rest: string, text: string): unknown {
+  if (rest === "") return text;
+  if (rest.startsWith("[]")) return [valueAt(rest.slice(2), text)];
+  if (rest.startsWith("{}")) return { [text]: "a" };
+  const [, name = "", below = ""] = /^\.(\w+|\*)(.*)$/.exec(rest) ?? [];
+  return { [name === "*" ? "key" : name]: valueAt(below, text) };
+}
+
+/** Values that fit, nearly fit and hurt, in every field. */
+export function randomRequest({ parameters, body }: Operation, known: KnownValues, seed: number): Asked {
+  const of = (place: "path" | "query") =>
+    Object.fromEntries(
+      parameters
+        .filter((one) => one.in === place)
+        .map(({ name, schema }) => [name, fieldValue(name, schema, known)]),
+    );
+  const asked: fc.Arbitrary<Asked> = fc.record({
+    path: fc.record(of("path")).filter((path) => isSendable({ path })),
+    query: fc.record(of("query"), { requiredKeys: [] }),
+    body: body ? fieldValue("", body, known) : fc.constant(undefined),
+  });
+  return fc.sample(asked, { numRuns: 1, seed })[0] as Asked;
+}
+
+/** Without text in a place of the path, the address is that of another operation: `/groups/` lists the groups. */
+function isSendable({ path }: Pick<Asked, "path">): boolean {
+  return Object.values(path).every((value) => !["", ".", ".."].includes(inUrl(value)));
+}
+
+/** Method and address. */
+export function addressOf({ method, path: template }: Operation, { path, query }: Asked): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => inUrl(path[name]));
+  const search = Object.entries(query).map(([name, value]) => `${name}=${inUrl(value)}`);
+  return `${method} ${filled}?${search.join("&")}`;
+}
+
+/** Lone surrogates have no bytes in a URL. */
+function inUrl(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return encodeURIComponent(Buffer.from(text ?? "").toString());
+}
