@@ -1,17 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { changeSandboxTiming } from "../../../../test/change-sandbox-timing.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
+import { type MessagingStory, startMessagingStory } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { SandboxSession } from "../../../network/sandbox/sandbox-session.ts";
-
-// Leaves time to start, and makes late acknowledgements late even on a machine that stalls for seconds.
-changeSandboxTiming({ slowAckMs: 9_000 });
 
 let story: MessagingStory;
 
 beforeAll(async () => {
-  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "5s" });
+  story = await startMessagingStory();
 });
 
 afterAll(() => story.stop());
@@ -398,47 +394,6 @@ describe("a session that lacks a capability", () => {
     } finally {
       Object.assign(SandboxSession.prototype, { [capability]: had });
     }
-  });
-});
-
-/** Jobs of actions that have not ended. */
-async function actionsLeft(): Promise<number> {
-  const { rows } = await sql`select from job where ref ->> 'do' = 'act'`.execute(story.gateway.database.db);
-  return rows.length;
-}
-
-describe.concurrent("an action without a response from the network", () => {
-  test("ends in SEND_TIMEOUT and leaves the lane free", async () => {
-    const silent = "5511955550002";
-    const { client } = story.sales;
-    const target = { ...sales(), number: silent, message_id: "3EB0SILENT" };
-    await expect(client.react({ ...target, reaction: "👍" })).rejects.toMatchObject({
-      code: "SEND_TIMEOUT",
-      status: 504,
-      details: { message_id: "3EB0SILENT" },
-    });
-    await waitUntil(async () => (await actionsLeft()) === 0);
-    expect((await client.markRead(target)).success).toBe(true);
-  });
-
-  test("is still reported if the response arrives late", async () => {
-    const { client } = story.sales;
-    const slow = { ...sales(), number: "5511955550005", message_id: "3EB0SLOW" };
-    await expect(client.react({ ...slow, reaction: "👍" })).rejects.toMatchObject({ code: "SEND_TIMEOUT" });
-    expect((await story.event("message.reaction", "3EB0SLOW")).data).toMatchObject({ reaction: "👍" });
-    expect(timesTold("message.reaction", "3EB0SLOW")).toBe(1);
-  });
-
-  test("does not wait for a send with an unknown outcome in the same chat", async () => {
-    const { client } = story.sales;
-    const number = "5511944440002";
-    const { data } = await client.sandboxReceive({ ...sales(), from: number, text: "Oi" });
-    await story.event("message.received", data.message_id);
-    await expect(client.sendText({ ...sales(), number, text: "?" })).rejects.toMatchObject({
-      code: "SEND_TIMEOUT",
-      details: { sent: "unknown" },
-    });
-    expect((await client.markRead({ ...sales(), message_id: data.message_id })).data.status).toBe("read");
   });
 });
 

@@ -158,7 +158,10 @@ describe("a message to a group", () => {
     expect((await readersOf(id)).filter((phone) => phone === QUIET)).toHaveLength(1);
   });
 
-  test("counts a member once whose two addresses are linked one after the other", async () => {
+  test.each([
+    ["from the second on", 2],
+    ["within the batch", 1],
+  ])("counts a member once whose two addresses are linked one after the other, %s", async (_, known) => {
     await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
       story.gateway.database.db,
     );
@@ -170,9 +173,8 @@ describe("a message to a group", () => {
       const { receipts } = await receiptsOf(id);
       return receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid);
     };
-    await report(STRANGER, [id], "delivered", byLid);
-    await report(STRANGER, [id], "delivered", byPhone);
-    expect(await received()).toHaveLength(2);
+    for (const by of [byLid, byPhone].slice(0, known)) await report(STRANGER, [id], "delivered", by);
+    expect(await received()).toHaveLength(known);
     // The first receipt is written alone, the others in one batch.
     await Promise.all([
       report(ANA, [id], "delivered"),
@@ -184,26 +186,6 @@ describe("a message to a group", () => {
       { jid: whole.jid, lid: whole.lid, phone: STRANGER, status: "read" },
     ]);
     expect((await readersOf(id)).filter((phone) => phone === STRANGER)).toHaveLength(1);
-  });
-
-  test("recognises a member by an address learned from an earlier receipt of the batch", async () => {
-    await sql`update group_chat set participants = '[]' where jid = ${group} and instance_id = ${story.sales.id}`.execute(
-      story.gateway.database.db,
-    );
-    const id = await send();
-    const whole = personOf(STRANGER);
-    await report(STRANGER, [id], "delivered", {
-      participant: { ...whole, jid: lidOf(STRANGER), phone: null },
-    });
-    await Promise.all([
-      report(ANA, [id], "delivered"),
-      report(STRANGER, [id], "delivered"),
-      report(STRANGER, [id], "read", { participant: { ...whole, lid: null } }),
-    ]);
-    const { receipts } = await receiptsOf(id);
-    expect(receipts.filter(({ jid, lid }) => jid === whole.jid || lid === whole.lid)).toMatchObject([
-      { phone: STRANGER, status: "read" },
-    ]);
   });
 
   test("ignores receipts of non-members, for unknown messages and without a participant", async () => {

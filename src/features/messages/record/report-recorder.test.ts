@@ -6,6 +6,7 @@ import { createSecondRecorder, type TestChange } from "../../../../test/second-r
 import type { Jid, MessageId, MessageStatus, NetworkMessage } from "../../../network/driver.ts";
 import { newMessageId } from "../../../network/jid.ts";
 import type { SendOutcome } from "../send/record-outcome.ts";
+import { SEND_ERROR } from "../send/send-error.ts";
 import type { ReportRecorder } from "./report-recorder.ts";
 
 let story: MessagingStory;
@@ -119,6 +120,49 @@ test("an acknowledgement and the receipt of the same message are one commit", as
   expect(events.map(({ event }) => event)).toEqual(["message.sent 0", "message.delivered 0"]);
   expect(new Set(events.map(({ commit }) => commit)).size).toBe(1);
   expect(await statusOf(send)).toBe("delivered");
+});
+
+test("an outcome is recorded once, and a later one changes nothing", async () => {
+  const send = await submit(story.sales);
+  await acknowledge(send);
+  await acknowledge(send, { status: "failed", error: SEND_ERROR.unknownOutcome });
+  expect(await statusOf(send)).toBe("sent");
+  expect(await eventsOf(send)).toMatchObject([{ event: "message.sent 0" }]);
+});
+
+test("an acknowledgement recorded together with a failure of the same send is its outcome", async () => {
+  const send = await submit(story.sales);
+  const failure = { status: "failed", error: SEND_ERROR.unknownOutcome } as const;
+  // The first one is written alone; the others wait for it and are written in one batch.
+  await Promise.all([
+    acknowledge({ ...send, id: 0 }, failure),
+    acknowledge(send, failure),
+    acknowledge(send),
+  ]);
+  expect(await eventsOf(send)).toMatchObject([{ event: "message.sent 0" }]);
+});
+
+test("an expired hold time fails a send only if it has not started meanwhile", async () => {
+  const send = await submit(story.sales);
+  const expired = {
+    status: "failed",
+    error: SEND_ERROR.neverConnected,
+    only_if_not_submitted: true,
+  } as const;
+  await acknowledge(send, expired);
+  expect(await statusOf(send)).toBe("pending");
+  await sql`update message set submitted_at = null where id = ${send.id}`.execute(story.gateway.database.db);
+  await acknowledge(send, expired);
+  expect(await statusOf(send)).toBe("failed");
+});
+
+test("the status of a message only advances", async () => {
+  const send = await submit(story.sales);
+  await acknowledge(send);
+  for (const status of ["played", "read", "delivered", "sent"] as const) await receive(send, status);
+  expect(await statusOf(send)).toBe("played");
+  const events = await eventsOf(send);
+  expect(events.map(({ event }) => event)).toEqual(["message.sent 0", "message.read 0"]);
 });
 
 test("a receipt that arrives together with and before the acknowledgement is reported after it", async () => {

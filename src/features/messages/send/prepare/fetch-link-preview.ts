@@ -19,6 +19,7 @@ const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
 export interface LinkPreviewOptions {
   outgoing: SafeFetch;
   tenant: { account_id: number };
+  totalMs?: number;
 }
 
 /** The preview of the first link of a text; undefined if there is none, or if it does not arrive in time. */
@@ -28,13 +29,14 @@ export async function fetchLinkPreview(
 ): Promise<LinkPreview | undefined> {
   const link = firstLink(text);
   if (link === undefined) return undefined;
-  const endAt = performance.now() + TOTAL_MS;
-  const signal = AbortSignal.timeout(TOTAL_MS);
+  const { totalMs = TOTAL_MS } = options;
+  const endAt = performance.now() + totalMs;
+  const signal = AbortSignal.timeout(totalMs);
   const reader = new Reader(options, signal, endAt);
   const reading = places.use(options.tenant.account_id, () => readPreview(link, reader), signal);
   return withTimeout(
     reading.catch(() => undefined),
-    TOTAL_MS,
+    totalMs,
   );
 }
 

@@ -1,0 +1,219 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
+import { inBase64, SAMPLE } from "../../../../../test/sample-files.ts";
+import { newMessageId, phoneJid } from "../../../../network/jid.ts";
+import { openDatabase } from "../../../../platform/db/database.ts";
+import { createMessageInserter, type NewMessage } from "../insert-messages.ts";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+});
+
+afterAll(() => story.stop());
+
+let number: string;
+let personCount = 0;
+/** An unused number whose last four digits choose its behaviour in the sandbox. */
+const newNumber = (last4: string) => `55119${5000 + personCount++}${last4}`;
+
+beforeEach(() => {
+  number = newNumber("1111");
+});
+
+const png = inBase64(SAMPLE.png);
+
+const send = (key: string, body: object) =>
+  story.request(`POST /api/v1/instances/${story.sales.id}/send-media`, body, {
+    "x-api-key": story.sales.api_key,
+    "idempotency-key": key,
+  });
+
+const sendText = (idempotencyKey: string) => {
+  const { client, id } = story.sales;
+  return client.sendText({ id, number, text: "Daily" }, { idempotencyKey });
+};
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+    story.gateway.database.db,
+  );
+  return rows.length > 0;
+}
+
+/** A send as the routes create it, for a lane without an owner. */
+async function newMessage(key: string): Promise<NewMessage> {
+  const { account_id } = await story.gateway.database.db
+    .selectFrom("instance")
+    .select("account_id")
+    .where("id", "=", story.sales.id)
+    .executeTakeFirstOrThrow();
+  return {
+    account_id,
+    instance_id: story.sales.id,
+    lane: 0,
+    conversation_id: 0,
+    message_id: newMessageId(),
+    job_id: "job_test",
+    jid: phoneJid(number),
+    origin: "api",
+    mode: "async",
+    type: "text",
+    content: { kind: "text", text: "Hi" },
+    client_message_id: null,
+    track_id: null,
+    metadata: null,
+    delay_ms: null,
+    hold_ms: 1000,
+    idempotency: { route: "send-text", key, fingerprint: "00" },
+    max_messages: null,
+  };
+}
+
+describe("a repeated idempotency key", () => {
+  test.each([false, true])("returns the first response, marked as repeated (async: %j)", async (async) => {
+    const body = { number, base64: png, async };
+    const first = await send(`twice-${async}`, body);
+    const second = await send(`"twice-${async}"`, body);
+    expect(first.headers.get("idempotent-replayed")).toBeNull();
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect([second.status, second.body.data.message_id, second.body.jobId]).toEqual([
+      first.status,
+      first.body.data.message_id,
+      first.body.jobId,
+    ]);
+  });
+
+  test("with another body is rejected, even if the body differs only in a file", async () => {
+    await send("mismatch", { number, base64: png });
+    const { status, body } = await send("mismatch", { number, base64: inBase64(SAMPLE.jpeg) });
+    expect([status, body.code]).toEqual([422, "IDEMPOTENCY_MISMATCH"]);
+  });
+
+  test("returns the failure of the first request, and nothing is sent again", async () => {
+    const body = { number: newNumber("0001"), base64: png };
+    const [first, second] = [await send("failed", body), await send("failed", body)];
+    expect([first.status, first.body.code]).toEqual([502, "SEND_FAILED"]);
+    expect(second.body).toMatchObject({ code: "SEND_FAILED", details: first.body.details });
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(await story.ledger({ message_id: first.body.details.message_id })).toHaveLength(1);
+  });
+
+  test("returns Retry-After while the first request has no outcome yet", async () => {
+    const { lane } = await story.gateway.database.db
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", story.sales.id)
+      .executeTakeFirstOrThrow();
+    const { engine } = story.gateway.gateway;
+    const { keys } = await story.rows();
+    engine.limitToGroups(lane, ["control"]);
+    // Only a send that waits behind another one keeps to this limit.
+    await send("ahead", { number, base64: png, async: true });
+    const first = send("running", { number, base64: png });
+    await waitUntil(async () => (await story.rows()).keys === keys + 2);
+    const second = await send("running", { number, base64: png });
+    engine.limitToGroups(lane, null);
+    expect([second.status, second.body.code]).toEqual([409, "IDEMPOTENCY_IN_PROGRESS"]);
+    expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await first).status).toBe(200);
+  });
+
+  test("in ten simultaneous requests creates one message, and the other files are deleted", async () => {
+    const body = { number, base64: png, async: true };
+    const responses = await Promise.all(Array.from({ length: 10 }, () => send("at-once", body)));
+    const jobs = new Set(responses.map((response) => response.body.jobId));
+    expect([jobs.size, responses.every(({ status }) => status === 202)]).toEqual([1, true]);
+    await story.outcome(responses[0]?.body.pendingMessageId);
+    await waitUntil(async () => (await story.rows()).files === 0);
+  });
+
+  test("is a different key on another route and as a client_message_id, which is a key itself", async () => {
+    const { client, id } = story.sales;
+    const text = { id, number, text: "Hi" };
+    const named = () => client.sendText({ ...text, client_message_id: "mine" });
+    const ids = [
+      (await client.sendText(text, { idempotencyKey: "mine" })).data.message_id,
+      (await named()).data.message_id,
+      (await client.send({ number, text: "Hi" }, { idempotencyKey: "mine" })).data.message_id,
+    ];
+    expect(new Set(ids).size).toBe(3);
+    expect((await named()).data.message_id).toBe(ids[1]);
+  });
+
+  test("creates a new message after a day", async () => {
+    const first = await sendText("daily");
+    await story.gateway.advance(24 * 3_600_000 + 1000);
+    expect((await sendText("daily")).data.message_id).not.toBe(first.data.message_id);
+  });
+
+  test("on two nodes at the same moment creates one message", async () => {
+    const other = openDatabase(story.gateway.database.url, { max: 1 });
+    try {
+      const first = await newMessage("two nodes");
+      const second = { ...first, message_id: newMessageId() };
+      let late: Promise<unknown> = Promise.resolve();
+      const early = await story.gateway.database.db.transaction().execute(async (trx) => {
+        const inserted = await createMessageInserter(trx).write(first);
+        late = createMessageInserter(other.db).write(second);
+        await waitUntil(isSomebodyWaiting);
+        return inserted;
+      });
+      expect([early, await late]).toEqual([expect.objectContaining({ id: expect.any(Number) }), undefined]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test("can be used again some time after its message is deleted", async () => {
+    const { db } = story.gateway.database;
+    const acceptor = createMessageInserter(db);
+    const message = await newMessage("gone");
+    const { id = 0 } = (await acceptor.write(message)) ?? {};
+    await db.deleteFrom("message").where("id", "=", id).execute();
+    const again = { ...message, message_id: newMessageId() };
+    expect(await acceptor.write(again)).toBeUndefined();
+    await sql`update idempotency set created_at = now() - interval '2 minutes' where key = 'gone'`.execute(
+      db,
+    );
+    expect(await acceptor.write(again)).toMatchObject({ id: expect.any(Number) });
+  });
+
+  test("that is not committed yet is accepted by the request that waits for it, however old it is", async () => {
+    const { pool } = story.gateway.database;
+    await sendText("early");
+    const hung = await pool.connect();
+    try {
+      // An uncommitted transaction: its message and key are not visible yet.
+      await hung.query("begin");
+      await hung.query(`
+        with twin as (
+          insert into message select (jsonb_populate_record(m, jsonb_build_object(
+            'id', nextval('message_id_seq'), 'message_id', 'HUNG', 'job_id', 'hung'))).*
+          from message m join idempotency i on i.message = m.id where i.key = 'key:early'
+          returning id
+        )
+        insert into idempotency (account_id, instance_id, route, key, fingerprint, message, created_at)
+        select account_id, instance_id, route, 'key:hung', fingerprint, twin.id, now() - interval '2 minutes'
+        from idempotency, twin where key = 'key:early'`);
+      const response = sendText("hung").then(
+        ({ data }) => data.message_id,
+        ({ code }: { code: string }) => code,
+      );
+      await waitUntil(isSomebodyWaiting);
+      await hung.query("commit");
+      // The waiting request may have timed out.
+      expect(["HUNG", "UNAVAILABLE"]).toContain(await response);
+    } finally {
+      hung.release(true);
+    }
+    const { rows } = await pool.query(
+      "select from message where content ->> 'text' = 'Daily' and jid like $1",
+      [`${number}@%`],
+    );
+    expect(rows).toHaveLength(2);
+  });
+});
