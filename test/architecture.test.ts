@@ -373,6 +373,11 @@ function reachedFrom(start: string): Set<string> {
 }
 
 describe("access to the outside world", () => {
+  test("has its deadlines from abortAfter, since Node 20 loses a timeout inside AbortSignal.any", () => {
+    const found = sources.filter(({ text }) => /AbortSignal\.any\([^;]*AbortSignal\.timeout/.test(text));
+    expect(found.map(({ path }) => path)).toEqual([]);
+  });
+
   test("by HTTP is in the allowed files only, or in parts that only those load", () => {
     const parts = partsOf(MAY_CALL_OUT);
     const callers = sources

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WaygateError } from "../client/client.ts";
+import { abortAfter } from "../platform/abort-after.ts";
 
 /** Longer than the gateway's slowest response: a large file that it downloads and then sends. */
 export const CALL_TIMEOUT_MS = 120_000;
@@ -8,7 +9,7 @@ const PAUSES_MS = [250, 1_000, 3_000, 5_000];
 
 /** Aborts with the host's request, or when the gateway takes too long. */
 export function callSignal(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
+  return abortAfter(CALL_TIMEOUT_MS, signal);
 }
 
 /** Retries while the gateway is unreachable over the network, if repeating the request is safe. */

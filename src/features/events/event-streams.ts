@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
+import { abortAfter } from "../../platform/abort-after.ts";
 import { isDatabaseUnavailable } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
@@ -59,7 +60,7 @@ function tooMany(): GatewayError {
 async function run(request: StreamRequest, produce: Produce, output: PassThrough): Promise<void> {
   const closed = new AbortController();
   output.once("close", () => closed.abort());
-  const signal = AbortSignal.any([request.signal, closed.signal, AbortSignal.timeout(LONGEST_MS)]);
+  const signal = abortAfter(LONGEST_MS, request.signal, closed.signal);
   const heartbeat = setInterval(() => {
     if (!output.writableNeedDrain) output.write(": still here\n\n");
   }, HEARTBEAT_MS);

@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { abortAfter } from "../../platform/abort-after.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
@@ -18,11 +19,10 @@ export interface ProxyDeps {
   reachNetwork(proxy: string, lookup: LookupFunction, signal: AbortSignal): Promise<void>;
 }
 
-const LONGEST_MS = 10_000;
 const TESTS_PER_MINUTE = 10;
 
 /** The proxy of an instance: its masked address, and a test that leaves the session alone. */
-export function proxyHandlers(deps: ProxyDeps): Handlers<typeof proxyContract> {
+export function proxyHandlers(deps: ProxyDeps, longestMs = 10_000): Handlers<typeof proxyContract> {
   const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "An instance");
   return {
     async getProxy({ input: { id } }) {
@@ -35,7 +35,7 @@ export function proxyHandlers(deps: ProxyDeps): Handlers<typeof proxyContract> {
       if (proxy === null) throw invalidField("url", "is required: the instance has no proxy");
       allow(id);
       await requireAllowedProxyUrl(deps.outgoing, proxy, "url");
-      return reach(deps, proxy, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]));
+      return reach(deps, proxy, abortAfter(longestMs, signal));
     },
   };
 }

@@ -1,10 +1,14 @@
+import { lookup } from "node:dns";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type LookupFunction } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+
+import { reachNetwork } from "../../network/whatsapp/session-transport.ts";
+import { type ProxyDeps, proxyHandlers } from "./proxy-handlers.ts";
 
 let network: WhatsAppServer;
 let gateway: TestGateway;
@@ -56,7 +60,15 @@ describe("the test of a proxy", () => {
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
-    expect(await tryProxy(`http://127.0.0.1:${port}`)).toMatchObject({
+    const deps = {
+      db: gateway.database.db,
+      outgoing: { findBlockReason: async () => undefined, lookup: () => lookup },
+      reachNetwork: (proxy: string, lookup: LookupFunction, signal: AbortSignal) =>
+        reachNetwork({ proxy, lookup }, { url: network.url, signal }),
+    } as unknown as ProxyDeps;
+    const { testProxy } = proxyHandlers(deps, 200);
+    const request = { input: { id, url: `http://127.0.0.1:${port}` }, signal: new AbortController().signal };
+    expect(await testProxy(request as never)).toMatchObject({
       reached: false,
       error: expect.stringContaining("in time"),
     });
