@@ -355,7 +355,6 @@ describe("the npm package", () => {
     expect(files).not.toContain("dist");
     // The bundle has the program, and the package only the modules of its exports beside it.
     expect(files).not.toContain("dist/src");
-    expect(files).toContain("!docs/performance");
     expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
     for (const { types, default: code } of Object.values<Json>(doors)) {
       expect(code).toMatch(/^\.\/dist\/src\/[\w/]+\.js$/);

@@ -4,11 +4,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Client, createClient } from "../../src/client/client.ts";
+import type { Client } from "../../src/client/client.ts";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { OWNER, signIn } from "../sign-in.ts";
-import { findMain, type GatewayProgram, PRESENT } from "./gateway-program.ts";
-import { CPU_RECORDER, type CpuRecorder, connectCpuRecorder } from "./profile/cpu-recorder-client.ts";
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
 export interface BenchGateway {
@@ -20,8 +19,6 @@ export interface BenchGateway {
   owner: Client;
   /** Of the owner's sign-in. */
   token: string;
-  /** Of a program that is profiled. */
-  cpuRecorder: CpuRecorder | undefined;
   /** Resolves at once when it has ended. */
   stop(): Promise<void>;
 }
@@ -30,7 +27,6 @@ export interface BenchGatewayOptions {
   /** Without one the gateway starts its own. */
   databaseUrl?: string;
   settings?: Record<string, string>;
-  program?: GatewayProgram;
 }
 
 export async function makeDataDir(): Promise<string> {
@@ -43,13 +39,12 @@ export async function removeDataDir(dataDir: string): Promise<void> {
 
 export async function startBenchGateway(
   dataDir: string,
-  { databaseUrl, settings = {}, program = PRESENT }: BenchGatewayOptions = {},
+  { databaseUrl, settings = {} }: BenchGatewayOptions = {},
 ): Promise<BenchGateway> {
   const { value: port } = await freePortsFor(`bench gateway ${dataDir}`).next();
   const url = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const recorder = program.isProfiled ? ["--import", CPU_RECORDER] : [];
-  const child = spawn(program.node, [...recorder, findMain(program), "serve"], {
+  const child = spawn(process.execPath, [join(packageRoot(), "dist/program/main.js"), "serve"], {
     env: {
       PATH: process.env.PATH,
       TMPDIR: tmpdir(),
@@ -68,7 +63,7 @@ export async function startBenchGateway(
       }),
       ...settings,
     },
-    stdio: ["ignore", "ignore", "inherit", ...(program.isProfiled ? (["ipc"] as const) : [])],
+    stdio: ["ignore", "ignore", "inherit"],
   });
   // A bench that ends early leaves no gateway behind; the watcher of its scratch directory stops the database.
   const endWithBench = () => void child.kill("SIGKILL");
@@ -84,7 +79,6 @@ export async function startBenchGateway(
     startMs,
     owner,
     token,
-    cpuRecorder: program.isProfiled ? connectCpuRecorder(child) : undefined,
     stop: () => stop(child),
   };
 }
@@ -103,25 +97,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit");
   child.kill("SIGINT");
   await ended;
-}
-
-export interface BenchInstance {
-  id: number;
-  api_key: string;
-  client: Client;
-}
-
-/** A sandbox instance, paired and connected. */
-export async function connectInstance(
-  { owner, url }: BenchGateway,
-  webhookUrl?: string,
-): Promise<BenchInstance> {
-  const { data } = await owner.createInstance({
-    name: "Bench",
-    network: "sandbox",
-    ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
-  });
-  const client = createClient({ baseUrl: url, apiKey: data.api_key });
-  await client.sandboxScan({ id: data.id });
-  return { id: data.id, api_key: data.api_key, client };
 }

@@ -2,18 +2,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { spawnWhatsAppServer, type WhatsAppServerProcess } from "../whatsapp-server/server-process.ts";
-import {
-  type BenchNetwork,
-  type GatewaySession,
-  type GatewayUnderTest,
-  loadAdapter,
-} from "./gateways/gateway-adapter.ts";
+import { type GatewaySession, type MeasuredGateway, startMeasuredGateway } from "./measured-gateway.ts";
 import { type Metered, meterRoles, type ProcessTrees } from "./meter.ts";
 import type { BareLibrary } from "./processes/bare-library.ts";
 import { type BenchProcess, spawnBenchProcess } from "./processes/bench-process.ts";
 import type { LoadGenerator } from "./processes/load-generator.ts";
 import type { WebhookReceiver } from "./processes/webhook-receiver.ts";
-import type { BenchOptions } from "./scenario.ts";
 
 const POLL_MS = 20;
 const PATIENCE_MS = 60_000;
@@ -26,8 +20,7 @@ export interface PairedSession extends GatewaySession {
 
 /** A gateway, a WhatsApp server, a receiver of webhooks, a load and Baileys alone, each in processes of its own. */
 export interface MeasuredStage {
-  adapter: string;
-  gateway: GatewayUnderTest;
+  gateway: MeasuredGateway;
   network: WhatsAppServerProcess;
   load: BenchProcess<LoadGenerator>;
   receiver: BenchProcess<WebhookReceiver>;
@@ -42,24 +35,19 @@ export interface MeasuredStage {
   stop(): Promise<void>;
 }
 
-export async function startMeasuredStage(
-  { adapter: adapterPath, program, onProfile }: BenchOptions,
-  nodes = 1,
-): Promise<MeasuredStage> {
-  const adapter = await loadAdapter(adapterPath);
+export async function startMeasuredStage(): Promise<MeasuredStage> {
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
   await network.control.settings({ keepLedger: false });
-  const gateway = await adapter.start(toNetwork(network), { nodes, program });
+  const gateway = await startMeasuredGateway(network);
   const load = spawnBenchProcess<LoadGenerator>("load-generator");
   const receiver = spawnBenchProcess<WebhookReceiver>("webhook-receiver");
   const libraries = new Map<number, BenchProcess<BareLibrary>>();
-  const webhookUrl = await receiver.ask("listen", { adapter: adapterPath });
+  const webhookUrl = await receiver.ask("listen", null);
   const sessions: PairedSession[] = [];
   const findProcesses = async (): Promise<Record<StageRole, ProcessTrees>> => {
-    const { gateway: nodePids, database } = await gateway.processes();
+    const { gateway: node, database } = await gateway.processes();
     return {
-      // Nodes are no children of each other.
-      gateway: nodePids.map((pid) => [pid]),
+      gateway: [node],
       database: [database],
       network: [[network.pid]],
       receiver: [[receiver.pid]],
@@ -68,7 +56,6 @@ export async function startMeasuredStage(
     };
   };
   return {
-    adapter: adapterPath,
     gateway,
     network,
     load,
@@ -88,12 +75,7 @@ export async function startMeasuredStage(
       while (phones.length < count) phones.push((await network.control.addPerson(options)).phone);
       return phones;
     },
-    async meter(work) {
-      const stopRecording = await gateway.record?.();
-      const metered = await meterRoles(findProcesses, work);
-      if (stopRecording) onProfile(await stopRecording());
-      return metered;
-    },
+    meter: (work) => meterRoles(findProcesses, work),
     async stop() {
       for (const one of [load, receiver, ...libraries.values()]) one.stop();
       await gateway.stop();
@@ -105,12 +87,8 @@ export async function startMeasuredStage(
   };
 }
 
-function toNetwork({ url, rootKeyHex, caFile }: WhatsAppServerProcess): BenchNetwork {
-  return { url, rootKeyHex, caFile };
-}
-
 async function connectOne(
-  gateway: GatewayUnderTest,
+  gateway: MeasuredGateway,
   { control }: WhatsAppServerProcess,
 ): Promise<PairedSession> {
   const { phone } = await control.addPerson();

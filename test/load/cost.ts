@@ -1,4 +1,3 @@
-import type { Database } from "../../src/platform/db/database.ts";
 import { cpuMs, findProcessTree, readProcess, readUse } from "../process-figures.ts";
 import type { LoadStage } from "./load-stage.ts";
 
@@ -32,16 +31,4 @@ export async function readMeter({ gateway, database: { pool } }: LoadStage): Pro
 export function costOfEach(before: Meter, after: Meter, count: number): string {
   const each = (of: keyof Meter) => (after[of] - before[of]) / count;
   return `each costs ${each("nodeMs").toFixed(2)} ms of the node, ${each("databaseMs").toFixed(2)} ms of PostgreSQL, ${(each("walBytes") / KB).toFixed(1)} KiB of write-ahead log and ${(each("keptBytes") / KB).toFixed(1)} KiB of disk`;
-}
-
-/** The largest tables with their indexes, in bytes for each of so many. */
-export async function sizesOfEach({ pool }: Database, count: number): Promise<string> {
-  const { rows } = await pool.query<{ name: string; bytes: number }>(
-    `select coalesce(parent.relname, c.relname) as name, sum(pg_total_relation_size(c.oid))::float8 as bytes
-     from pg_class c
-     left join pg_inherits i on i.inhrelid = c.oid left join pg_class parent on parent.oid = i.inhparent
-     where c.relkind = 'r' and c.relnamespace::regnamespace::text in ('public', 'sandbox')
-     group by 1 order by 2 desc limit 10`,
-  );
-  return rows.map(({ name, bytes }) => `${name} ${(bytes / count).toFixed(0)}`).join(", ");
 }

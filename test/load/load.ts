@@ -4,7 +4,7 @@ import { describeMachine } from "../process-figures.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { disagreements, type LoadVerdict } from "./load-verdict.ts";
 import { runAccept } from "./p2-accept.ts";
-import { runDeliveries, runEveryId } from "./p3-deliveries.ts";
+import { runDeliveries } from "./p3-deliveries.ts";
 import { runSessions } from "./p5-sessions.ts";
 import { runBacklog } from "./p6-backlog.ts";
 import { runSoak } from "./p8-soak.ts";
@@ -12,7 +12,6 @@ import { runSoak } from "./p8-soak.ts";
 const LOADS: Record<string, (options: LoadTestOptions) => Promise<LoadVerdict>> = {
   P2: runAccept,
   P3: runDeliveries,
-  P4: runEveryId,
   P5: runSessions,
   P6: runBacklog,
   P8: runSoak,

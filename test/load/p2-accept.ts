@@ -1,5 +1,5 @@
 import { percentile, residentMb } from "../process-figures.ts";
-import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
+import { costOfEach, readMeter } from "./cost.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { startLoadStage } from "./load-stage.ts";
 import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
@@ -20,7 +20,6 @@ export async function runAccept({ seconds = 600, rate = 1_000 }: LoadTestOptions
   const drained = await isDrained(stage.database);
   const drainS = ((performance.now() - began) / 1000).toFixed(0);
   const cost = costOfEach(before, await readMeter(stage), offered.count);
-  console.log(`P2: bytes of disk for each: ${await sizesOfEach(stage.database, offered.count)}`);
   const found = await checkSends(stage.database, sender.accepted);
   console.log(
     `P2: ${rate} texts/s offered for ${seconds} s: ${sender.accepted.length} of ${offered.count} taken, ${spread(offered.latencies)} (goal: p99 below ${P99_MS}), driver late by ${offered.driverLagMs.toFixed(0)} ms at most; refused ${JSON.stringify(Object.fromEntries(sender.refused))}, failed ${offered.failed}`,

@@ -1,5 +1,5 @@
 import { percentile, residentMb } from "../process-figures.ts";
-import { costOfEach, readMeter, sizesOfEach } from "./cost.ts";
+import { costOfEach, readMeter } from "./cost.ts";
 import { startEventSource } from "./event-source.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { allHaveCome, pairEach, startLoadStage } from "./load-stage.ts";
@@ -10,23 +10,11 @@ import { startReceivers } from "./receivers.ts";
 const RECEIVERS = 20;
 const P99_MS = 2_000;
 
-/** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try. */
-export function runDeliveries({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
-  return deliver("P3", { seconds, rate });
-}
-
-/** P4: 1,000 events a second for five minutes, then each id is looked for. */
-export function runEveryId({ seconds = 300, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
-  return deliver("P4", { seconds, rate });
-}
-
-async function deliver(
-  name: string,
-  { seconds, rate }: Required<Pick<LoadTestOptions, "seconds" | "rate">>,
-): Promise<LoadVerdict> {
+/** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try; then each id is looked for. */
+export async function runDeliveries({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
-  const instances = await pairEach(stage, receivers, name);
+  const instances = await pairEach(stage, receivers, "P3");
   const source = await startEventSource(stage.database);
   const before = await readMeter(stage);
   const began = performance.now();
@@ -35,16 +23,13 @@ async function deliver(
   const perSecond = (receivers.count * 1000) / (performance.now() - began);
   const memory = await residentMb(stage.gateway.pid);
   const cost = costOfEach(before, await readMeter(stage), recorded);
-  console.log(`${name}: bytes of disk for each: ${await sizesOfEach(stage.database, recorded)}`);
   await source.stop();
   await stage.stopGateway();
   const found = await receivers.check(stage.database);
   console.log(
-    `${name}: ${rate} events/s for ${seconds} s to ${RECEIVERS} receivers: ${perSecond.toFixed(0)}/s until drained, from record to arrival ${spread(receivers.lags)} (goal: p99 below ${P99_MS})`,
+    `P3: ${rate} events/s for ${seconds} s to ${RECEIVERS} receivers: ${perSecond.toFixed(0)}/s until drained, from record to arrival ${spread(receivers.lags)} (goal: p99 below ${P99_MS})`,
   );
-  console.log(
-    `${name}: node ${memory.toFixed(0)} MB; recorded ${recorded}; ${cost}; ${JSON.stringify(found)}`,
-  );
+  console.log(`P3: node ${memory.toFixed(0)} MB; recorded ${recorded}; ${cost}; ${JSON.stringify(found)}`);
   receivers.close();
   await stage.close();
   const { events, ...differences } = found;

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { fetchLaneJobs } from "../../src/engine/job-store.ts";
 import type { Database } from "../../src/platform/db/database.ts";
 import { percentile, residentMb } from "../process-figures.ts";
@@ -28,7 +27,6 @@ export async function runBacklog({ jobs = 1_000_000 }: LoadTestOptions): Promise
   const before = await residentMb(stage.gateway.pid);
   const memory = watchProcess(() => stage.gateway.pid, 5_000);
   const claims = sampleClaims(stage.database);
-  console.log(await explainClaim(stage.database));
   const began = performance.now();
   const drained = await holdsWithin(jobs * 4 + 60_000, () => receivers.count >= jobs);
   const rate = (receivers.count * 1000) / (performance.now() - began);
@@ -80,16 +78,4 @@ function sampleClaims({ db }: Database): { stop(): Promise<number[]> } {
       return running;
     },
   };
-}
-
-/** The plan of the statement behind a claim: it must come from the index of the jobs. */
-async function explainClaim({ db }: Database): Promise<string> {
-  const [lane] = await db.selectFrom("lane").select("id").where("kind", "=", "webhook").limit(1).execute();
-  const { lane: id, skip, limit } = claimOf(lane?.id ?? 0);
-  const { rows } = await sql<Record<string, string>>`
-    explain (analyze, buffers) select id from job
-    where lane = ${sql.lit(id)} and grp <> all(${sql.lit(`{${skip.map((one) => `"${one}"`).join(",")}}`)}::text[])
-      and (run_at <= now() or grp not like 'job:%')
-    order by prio, pos limit ${sql.lit(limit)}`.execute(db);
-  return rows.map((row) => `P6:   ${row["QUERY PLAN"]}`).join("\n");
 }

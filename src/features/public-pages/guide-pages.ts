@@ -60,7 +60,6 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
   ],
   reliability: [
     ["reliability", "Promises and their tests"],
-    ["benchmarks", "Benchmarks"],
     ["performance", "Performance"],
     ["security", "Security checks"],
   ],

@@ -4,10 +4,10 @@ import { percentile } from "../../process-figures.ts";
 import { RawClient, textOf } from "../../whatsapp-server/raw-client.ts";
 import { connectControl } from "../../whatsapp-server/remote-control.ts";
 import type { WhatsAppServer } from "../../whatsapp-server/server.ts";
+import type { WhatsAppServerProcess } from "../../whatsapp-server/server-process.ts";
 import { silenceConsole } from "../../whatsapp-server/silence-log.ts";
 import { hardenSignatures, trustRoot } from "../../whatsapp-server/trust.ts";
 import { type LoadFigures, runClosedLoop } from "../closed-loop.ts";
-import type { BenchNetwork } from "../gateways/gateway-adapter.ts";
 import { serveRequests } from "./bench-process.ts";
 import type { ReceivedFigures } from "./webhook-receiver.ts";
 
@@ -25,7 +25,11 @@ let [resetAt, lastAt] = [0, 0];
 /** Baileys alone, with its keys in memory: the limit of a gateway that uses it. */
 const handlers = {
   /** Until there are so many sessions; returns their phones. */
-  async pair(input: { network: BenchNetwork; controlUrl: string; sessions: number }): Promise<string[]> {
+  async pair(input: {
+    network: WhatsAppServerProcess;
+    controlUrl: string;
+    sessions: number;
+  }): Promise<string[]> {
     trustRoot(input.network.rootKeyHex);
     hardenSignatures();
     while (paired.length < input.sessions) paired.push(await pairOne(input.network, input.controlUrl));
@@ -70,10 +74,10 @@ const handlers = {
 silenceConsole();
 serveRequests(handlers);
 
-async function pairOne(network: BenchNetwork, controlUrl: string): Promise<PairedClient> {
+async function pairOne(network: WhatsAppServerProcess, controlUrl: string): Promise<PairedClient> {
   const control = connectControl(controlUrl);
   const { phone } = await control.addPerson();
-  const client = new RawClient(network as WhatsAppServer, { connectTimeoutMs: 20_000 });
+  const client = new RawClient(network as unknown as WhatsAppServer, { connectTimeoutMs: 20_000 });
   client.connect();
   while (!client.qr) await sleep(5);
   await control.scan(phone, client.qr);

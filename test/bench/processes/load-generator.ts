@@ -2,7 +2,7 @@ import { Agent } from "undici";
 import { offer, type Pace } from "../../load/open-loop.ts";
 import { connectControl } from "../../whatsapp-server/remote-control.ts";
 import { type ClosedLoad, type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
-import { type GatewaySession, loadAdapter, type SendRequest } from "../gateways/gateway-adapter.ts";
+import type { GatewaySession } from "../measured-gateway.ts";
 import { serveRequests } from "./bench-process.ts";
 
 /** Most connections of an open loop, which does not wait for responses. */
@@ -13,12 +13,10 @@ const BURST_WORKERS = 20;
 export type LoadPace = ClosedLoad | Pace;
 
 export interface SendLoad {
-  adapter: string;
-  baseUrls: readonly string[];
+  baseUrl: string;
   sessions: readonly GatewaySession[];
   /** Each session writes to each of them in turn. */
   numbers: readonly string[];
-  isAsync: boolean;
   pace: LoadPace;
 }
 
@@ -36,7 +34,7 @@ export type LoadGenerator = typeof handlers;
 const handlers = {
   /** One text from each session to each number, so that their encryption has begun. */
   async greet({ sessions, numbers, ...load }: SendLoad): Promise<void> {
-    const send = await createSender({ ...load, sessions, numbers }, sessions.length);
+    const send = createSender({ ...load, sessions, numbers }, sessions.length);
     await Promise.all(
       sessions.map(async (_, session) => {
         for (const number of numbers.keys()) await send(session + number * sessions.length);
@@ -47,7 +45,7 @@ const handlers = {
   async send(load: SendLoad): Promise<LoadFigures> {
     const { pace } = load;
     const isClosed = "connections" in pace;
-    const send = await createSender(load, isClosed ? pace.connections : OPEN_CONNECTIONS);
+    const send = createSender(load, isClosed ? pace.connections : OPEN_CONNECTIONS);
     if (isClosed) return runClosedLoop(pace, send);
     return runOpenLoop(pace, send);
   },
@@ -77,29 +75,32 @@ async function runOpenLoop(pace: Pace, act: Parameters<typeof offer>[1]): Promis
 }
 
 /** The nth text: sessions take turns, then the numbers of each. */
-async function createSender(
-  { adapter: modulePath, baseUrls, sessions, numbers, isAsync }: Omit<SendLoad, "pace">,
+function createSender(
+  { baseUrl, sessions, numbers }: Omit<SendLoad, "pace">,
   connections: number,
-): Promise<(n: number) => Promise<void>> {
-  const adapter = await loadAdapter(modulePath);
-  const agent = new Agent({ connections: Math.ceil(connections / baseUrls.length) });
+): (n: number) => Promise<void> {
+  const agent = new Agent({ connections });
   return async (n) => {
     const session = sessions[n % sessions.length];
     const number = numbers[Math.floor(n / sessions.length) % numbers.length];
     if (!session || number === undefined) throw new Error("A load needs a session and a number.");
-    const request = adapter.toSendRequest(session, number, `text ${n}`, isAsync);
-    await post(agent, baseUrls[n % baseUrls.length] ?? "", request);
+    await sendText(agent, baseUrl, session, { number, text: `text ${n}` });
   };
 }
 
-async function post(agent: Agent, origin: string, { path, headers, body }: SendRequest): Promise<void> {
+async function sendText(
+  agent: Agent,
+  origin: string,
+  { id, key }: GatewaySession,
+  text: object,
+): Promise<void> {
   const response = await agent.request({
     origin,
-    path,
+    path: `/api/v1/instances/${id}/send-text`,
     method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body,
+    headers: { "content-type": "application/json", "x-api-key": key },
+    body: JSON.stringify(text),
   });
-  const text = await response.body.text();
-  if (response.statusCode >= 300) throw new Error(`${response.statusCode}: ${text.slice(0, 200)}`);
+  const body = await response.body.text();
+  if (response.statusCode >= 300) throw new Error(`${response.statusCode}: ${body.slice(0, 200)}`);
 }

@@ -2,7 +2,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { percentile } from "../../process-figures.ts";
-import { type GatewayAdapter, loadAdapter } from "../gateways/gateway-adapter.ts";
 import { serveRequests } from "./bench-process.ts";
 
 /** What arrived since the last `reset`; times in milliseconds. */
@@ -25,12 +24,11 @@ let [repeated, resetAt, resetDate, lastAt] = [0, 0, 0, 0];
 
 const handlers = {
   /** Answers every request with 200; returns its URL. */
-  async listen({ adapter: modulePath }: { adapter: string }): Promise<string> {
-    const adapter = await loadAdapter(modulePath);
+  async listen(_: null): Promise<string> {
     const server = createServer(async (request, response) => {
       const body = await buffer(request);
       response.end();
-      record(adapter, body);
+      record(body);
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -54,8 +52,9 @@ const handlers = {
 serveRequests(handlers);
 
 /** The text of a load is `at <due time> <number of the text>`; others do not count. */
-function record(adapter: GatewayAdapter, body: Buffer): void {
-  const [word, due, n] = (adapter.readInboundText(JSON.parse(body.toString("utf8"))) ?? "").split(" ");
+function record(body: Buffer): void {
+  const { data } = JSON.parse(body.toString("utf8")) as { data?: { message?: { text?: string } } };
+  const [word, due, n] = (data?.message?.text ?? "").split(" ");
   // A text of the run before is late.
   if (word !== "at" || n === undefined || Number(due) < resetDate) return;
   if (seen.has(n)) repeated += 1;

@@ -33,9 +33,8 @@ const PEOPLE = 25;
 /** From a text at the network to its webhook, and the same texts to Baileys alone. */
 export const inbound: Scenario = {
   title: "Inbound texts to a webhook",
-  plot: { figure: "per_second", limit: "library_per_second" },
   async open(options) {
-    const stage = await startMeasuredStage(options);
+    const stage = await startMeasuredStage();
     const people = await stage.addPeople(PEOPLE);
     const points = options.isShort ? SHORT_POINTS : POINTS;
     return {

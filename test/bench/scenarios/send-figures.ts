@@ -5,12 +5,12 @@ import type { LoadPace, SendLoad } from "../processes/load-generator.ts";
 import type { Figures } from "../scenario.ts";
 
 export function toLoad(
-  { adapter, gateway }: MeasuredStage,
+  { gateway }: MeasuredStage,
   sessions: readonly PairedSession[],
   numbers: readonly string[],
   pace: LoadPace,
 ): SendLoad {
-  return { adapter, baseUrls: gateway.baseUrls, sessions, numbers, isAsync: false, pace };
+  return { baseUrl: gateway.baseUrl, sessions, numbers, pace };
 }
 
 /** Shows the first failure, if there is one. */

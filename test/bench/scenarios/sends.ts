@@ -23,9 +23,8 @@ const RECIPIENTS = 20;
 /** Texts through HTTP, each answered when the network has it, and Baileys alone with as many under way. */
 export const sends: Scenario = {
   title: "Sync texts",
-  plot: { figure: "per_second", limit: "library_per_second" },
   async open(options) {
-    const stage = await startMeasuredStage(options);
+    const stage = await startMeasuredStage();
     const numbers = await stage.addPeople(RECIPIENTS, { opaque: true });
     const points = POINTS.filter(({ sessions }) => !options.isShort || sessions <= MOST_SESSIONS);
     return {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcessTree, readUse } from "../../process-figures.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench-gateway.ts";
-import type { GatewayProgram } from "../gateway-program.ts";
 import type { Figures, Scenario } from "../scenario.ts";
 
 const IDLE_MS = 5000;
@@ -9,14 +8,13 @@ const IDLE_MS = 5000;
 /** From the start of the program to its first 200 on /health, and what it holds then. */
 export const starts: Scenario = {
   title: "Starts, and memory at idle",
-  plot: { figure: "start_ms" },
-  async open({ program }) {
+  async open() {
     const dataDir = await makeDataDir();
-    const warm = () => startBenchGateway(dataDir, { program });
+    const warm = () => startBenchGateway(dataDir);
     await (await warm()).stop();
     return {
       points: [
-        { label: "cold: creates its database", measure: () => startCold(program) },
+        { label: "cold: creates its database", measure: () => startCold() },
         { label: "warm", measure: async () => measure(await warm(), dataDir) },
       ],
       close: () => removeDataDir(dataDir),
@@ -24,9 +22,9 @@ export const starts: Scenario = {
   },
 };
 
-async function startCold(program: GatewayProgram): Promise<Figures> {
+async function startCold(): Promise<Figures> {
   const dataDir = await makeDataDir();
-  const figures = await measure(await startBenchGateway(dataDir, { program }), dataDir);
+  const figures = await measure(await startBenchGateway(dataDir), dataDir);
   await removeDataDir(dataDir);
   return figures;
 }

@@ -11,9 +11,8 @@ const SHORT_SESSIONS = 10;
 /** Few messages each way over many sessions: what a message costs that shares its batch with nobody. */
 export const trickle: Scenario = {
   title: "Few messages over many sessions",
-  plot: { figure: "gateway_cpu_ms" },
   async open(options) {
-    const stage = await startMeasuredStage(options);
+    const stage = await startMeasuredStage();
     const count = options.isShort ? SHORT_SESSIONS : SESSIONS;
     const paired = await stage.connect(count);
     const people = await stage.addPeople(1);

@@ -1,4 +1,4 @@
-import type { Database } from "../../src/platform/db/database.ts";
+import type { Database } from "../src/platform/db/database.ts";
 
 const AT_ONCE = 50_000;
 
