@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { OWNER, PASSWORD } from "../test/sign-in.ts";
-import { ROOT } from "../test/source-files.ts";
 
 /** Before a sign-in: the stories of the entry open them. */
 const ENTRY = ["/panel", "/sign-in", "/welcome"];
@@ -120,14 +117,6 @@ describeInBrowser("every page of the panel", () => {
   /** `/instances/$id/chats` is kept as `page-instances-id-chats`. */
   const nameOf = (path: string) =>
     `page-${path.replaceAll("$", "").split("/").filter(Boolean).join("-") || "home"}`;
-
-  test("is shown in the pictures of the documents", async () => {
-    const page = await story.openPage();
-    await page.goto(story.url, { waitUntil: "load" });
-    const text = readFileSync(join(ROOT, "docs/reference/panel-pages.md"), "utf8");
-    const shown = [...text.matchAll(/pages\/([\w-]+)\.webp/g)].map(([, name]) => `page-${name}`);
-    expect(shown.toSorted()).toEqual((await readPaths(page)).map(nameOf).toSorted());
-  });
 
   test.each([
     ["a desktop", DESKTOP],

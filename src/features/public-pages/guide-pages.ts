@@ -48,7 +48,6 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["limits", "Limits"],
     ["session-states", "Session states"],
     ["campaign-states", "Campaign states"],
-    ["panel-pages", "Every page of the panel"],
   ],
   operation: [
     ["production-readiness", "Production readiness"],
