@@ -76,13 +76,13 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
     "runs until it is stopped: test/e2e/tracing.release.test.ts loads the example",
   "waygate openapi --openapi-version 3.0":
     "needs Java: test/clients/generated-clients.release.test.ts generates these clients",
-  "cosign verify": "needs a published image: test/release-workflow.test.ts reads the workflow that signs it",
-  "docker build": "needs Docker: test/install-page.test.ts compares it with the Dockerfile",
-  "POSTGRES_PASSWORD=...": "is a file: test/install-page.test.ts compares it with docker-compose.yml",
-  "docker compose": "needs Docker: test/install-page.test.ts compares it with docker-compose.yml",
-  "useradd --system": "needs root and systemd: test/install-page.test.ts compares it with the unit",
-  "systemd-run": "needs root and systemd: test/install-page.test.ts compares it with the unit",
-  "helm install": "needs a cluster: test/install-page.test.ts compares it with the chart's values",
+  "cosign verify": "needs a published image",
+  "docker build": "needs Docker",
+  "POSTGRES_PASSWORD=...": "is a file: test/compose.test.ts reads docker-compose.yml",
+  "docker compose": "needs Docker: test/compose.test.ts reads docker-compose.yml",
+  "useradd --system": "needs root and systemd",
+  "systemd-run": "needs root and systemd",
+  "helm install": "needs a cluster: test/helm-chart.release.test.ts renders the chart",
   "WEBHOOK_SECRET=whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD PORT=8080":
     "runs until it is stopped: test/examples.release.test.ts runs it",
 };

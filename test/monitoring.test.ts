@@ -168,34 +168,6 @@ describe("the alert rules", () => {
       expect(rule.for ?? "0m").toMatch(/^\d+m$/);
     },
   );
-
-  test("have names of their own, all with the name of the gateway", () => {
-    const names = rules.map(({ alert }) => alert);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.length).toBeGreaterThanOrEqual(12);
-    expect(names.filter((name) => !/^Waygate[A-Z]\w+$/.test(name))).toEqual([]);
-  });
-
-  test.each([
-    ["a metric that nobody serves", "sum(waygate_sent_total) > 0", ["no metric waygate_sent_total"]],
-    ["a label that the metric lacks", 'waygate_nodes{kind="api"}', ["waygate_nodes has no label kind"]],
-    [
-      "a value that the label never has",
-      'waygate_instances{status=~"connected|offline"}',
-      ["waygate_instances has no status offline"],
-    ],
-    [
-      "a group by a foreign label",
-      "max by (job, queue) (waygate_nodes)",
-      ["waygate_nodes has no label queue"],
-    ],
-  ])("would not be accepted with %s", (_, text, problems) => {
-    expect(unserved(readPromql(text))).toEqual(problems);
-  });
-
-  test("would not be accepted with a missing bracket", () => {
-    expect(unserved(readPromql("sum(rate(waygate_sends_total[5m]) > 0"))).not.toEqual([]);
-  });
 });
 
 describe("the Grafana dashboard", () => {
@@ -227,53 +199,5 @@ describe("the Grafana dashboard", () => {
         name,
       ).toEqual(jobs.map(() => "$job"));
     }
-  });
-
-  test("has panels with ids of their own that do not overlap", () => {
-    const ids = dashboard.panels.map(({ id }: Json) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Json) =>
-      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(dashboard.panels.every(({ gridPos: { x, w } }: Json) => x + w <= 24)).toBe(true);
-  });
-});
-
-describe("the page on monitoring", () => {
-  const page = read("docs/operation/monitoring.md");
-
-  test("has a section with a meaning and an advice for each alert, and for no other", () => {
-    const sections = page.split(/^### /m).slice(1);
-    const names = sections.map((section) => section.split("\n", 1)[0] ?? "");
-    expect(names).toEqual(rules.map(({ alert }) => alert));
-    for (const section of sections) {
-      expect(section).toMatch(/\n\n\*\*Meaning:\*\* \S/);
-      expect(section).toMatch(/\n\n\*\*What to do:\*\* \S/);
-    }
-  });
-
-  test("lists every metric of the gateway with its labels, and no other", () => {
-    const rows = [...page.matchAll(/^\| `(waygate_\w+)` \| (.*?) \|/gm)];
-    const listed = rows.map(([, name = "", labels = ""]) => [
-      name,
-      [...labels.matchAll(/`(\w+)`/g)].map(([, one]) => one),
-    ]);
-    const names = [...served.series.keys()].filter((name) => name.startsWith("waygate_"));
-    const base = (name: string) => name.replace(/_(bucket|sum|count)$/, "");
-    const labels = (name: string) =>
-      [...labelsOf(name)].filter((label) => ![...TARGET_LABELS, "le"].includes(label));
-    const expected = new Map(names.map((name) => [base(name), labels(name).sort()]));
-    expect(new Map(listed.map(([name, list]) => [name, [...(list as string[])].sort()]))).toEqual(expected);
-  });
-
-  test("shows a scrape configuration that is valid, for the job that the rules name", () => {
-    const block = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(page)?.[1] ?? "";
-    const [config] = parse(block).scrape_configs;
-    expect(config).toMatchObject({
-      job_name: "waygate",
-      metrics_path: "/metrics",
-      authorization: { type: "Bearer" },
-    });
   });
 });

@@ -368,56 +368,6 @@ describe("the npm package", () => {
   });
 });
 
-describe("the files for contributors", () => {
-  test("update Baileys in a group of its own, never without a person, and name installed packages", () => {
-    const { packageRules } = JSON.parse(read(".github/renovate.json"));
-    const { packages } = JSON.parse(read("package-lock.json"));
-    const { devDependencies } = JSON.parse(read("packages/n8n-nodes-waygate/package.json"));
-    const paths = [...Object.keys(packages), ...Object.keys(devDependencies)];
-    const installed = paths.map((path) => path.replace(/^.*node_modules\//, ""));
-    const named: string[] = packageRules.flatMap((rule: Json) => rule.matchPackageNames);
-    const isInstalled = (name: string) =>
-      installed.some((one) => (name.endsWith("/**") ? one.startsWith(name.slice(0, -2)) : one === name));
-    expect(named.filter((name) => !isInstalled(name))).toEqual([]);
-    const [baileys] = packageRules.filter((rule: Json) => rule.matchPackageNames.includes("baileys"));
-    expect(baileys).toMatchObject({ groupName: "Baileys", automerge: false });
-    const { scripts } = JSON.parse(read("package.json"));
-    const commands = [...baileys.prBodyNotes[0].matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name);
-    expect(commands.length).toBeGreaterThan(0);
-    expect(commands.filter((name) => scripts[name] === undefined)).toEqual([]);
-  });
-
-  test("ask for the output of waygate doctor --json in a report of a bug and of its repair", () => {
-    const { body }: Json = parse(read(".github/ISSUE_TEMPLATE/bug.yml"));
-    const field = body.find(({ id }: Json) => id === "doctor");
-    expect(field.attributes.label).toContain("`waygate doctor --json`");
-    expect(field.attributes.render).toBe("json");
-    expect(read(".github/pull_request_template.md")).toContain("`waygate doctor --json`");
-    expect(field.validations.required).toBe(true);
-  });
-
-  test.each(listFiles(".github/ISSUE_TEMPLATE").filter((path) => !path.endsWith("config.yml")))(
-    "%s is a form with a name, a label and fields of different names",
-    (path) => {
-      const { name, description, labels, body }: Json = parse(read(path));
-      expect(name && description).toBeTruthy();
-      expect(labels).toHaveLength(1);
-      const ids = body.flatMap(({ id = [] }: Json) => id);
-      expect(new Set(ids).size).toBe(ids.length);
-      expect(ids.length).toBeGreaterThan(1);
-    },
-  );
-
-  test("start a development container that has Chromium and the dependencies, as a user other than root", () => {
-    const { onCreateCommand, remoteUser, image } = JSON.parse(read(".devcontainer/devcontainer.json"));
-    expect(existsSync(join(ROOT, onCreateCommand.split(" ")[1]))).toBe(true);
-    expect(onCreateCommand).toContain("npm ci");
-    expect(remoteUser).toBe("node");
-    // The same Node as the image that users run.
-    expect(/:(\d+)-/.exec(image)?.[1]).toBe(/^FROM node:(\d+)-/m.exec(read("Dockerfile"))?.[1]);
-  });
-});
-
 describe("every package of the repository", () => {
   const root = JSON.parse(read("package.json"));
   const folders: string[] = root.workspaces;
