@@ -66,7 +66,6 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
     "installs the gateway for the whole machine: test/packages.release.test.ts does it in a folder",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
   "npm run bench": "takes minutes: .github/workflows/nightly.yml runs it",
-  "npm run test:mutation": "takes minutes for each area: test/mutation/areas.test.ts tests the list of areas",
   "(cd /tmp && npm pack baileys":
     "downloads a package: test/watch-upstream.release.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",

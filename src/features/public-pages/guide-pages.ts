@@ -67,7 +67,6 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["dependencies", "Dependencies"],
     ["releasing", "Releasing"],
     ["panel-design", "The design of the panel"],
-    ["mutation-testing", "Mutation testing"],
     ["real-programs", "Tests with real programs"],
     ["real-phone-checklist", "Tests with a real phone"],
   ],
