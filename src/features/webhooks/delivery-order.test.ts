@@ -27,29 +27,6 @@ async function passRetries(steps: number): Promise<void> {
 }
 
 describe("ordering `chat`", () => {
-  test("keeps the order of each chat at any speed of the receiver", async () => {
-    await addWebhook();
-    story.receiver.respond(async (_, response) => {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
-      response.writeHead(200).end();
-    });
-    const people = Array.from({ length: 5 }, (_, n) => `551197777780${n}`);
-    for (let n = 0; n < 12; n++) {
-      await Promise.all(
-        people.map((from) =>
-          story.shop.client.sandboxReceive({ id: story.shop.id, from, text: `${from} ${n}` }),
-        ),
-      );
-    }
-    await waitUntil(() => story.receiver.received.length === 60);
-    for (const from of people) {
-      const sequences = story.receiver.received
-        .filter((item) => textOf(item).startsWith(from))
-        .map((item) => item.body.sequence);
-      expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
-    }
-  });
-
   test("lets an event wait for two failures of the previous one and go after the third", async () => {
     const webhook = await addWebhook();
     refuseBad();
@@ -123,10 +100,6 @@ test("ordering `none` sends every event independently", async () => {
   await delivery(good.event_id, webhook.id, ({ status }) => status === "delivered");
   await passRetries(2);
   expect(await delivery(bad.event_id, webhook.id)).toMatchObject({ status: "retrying", attempts: 3 });
-});
-
-test("an unknown ordering is rejected", async () => {
-  await expect(addWebhook({ ordering: "random" as "none" })).rejects.toMatchObject({ status: 400 });
 });
 
 describe("a filter", () => {

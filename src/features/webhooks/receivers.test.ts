@@ -1,9 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import { createGate } from "../../../test/gate.ts";
 import { waitUntil } from "../../../test/gateway.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
-const story = setUpWebhookStory();
+// No attempt of these tests reaches the time limit.
+const story = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "60s" });
 const { addWebhook, receive, logs, delivery } = story;
 
 /** The log row of the webhook's only attempt. */
@@ -14,22 +16,6 @@ async function oneTry(of = story) {
 }
 
 describe("a receiver", () => {
-  test("that sends its body slowly after a 2xx has accepted the event", async () => {
-    const webhook = await addWebhook();
-    story.receiver.respond((_, response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write("."), 20);
-      response.on("close", () => clearInterval(drip));
-    });
-    const { event_id } = await receive("Drip");
-    expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
-      response_status: 200,
-      attempts: 1,
-      error: null,
-    });
-    expect((await oneTry())?.duration_ms).toBeLessThan(20_000);
-  });
-
   test("that sends an endless response is cut off, and 4 KiB of it are stored", async () => {
     const webhook = await addWebhook();
     let written = 0;
@@ -87,10 +73,25 @@ describe("a receiver", () => {
   });
 });
 
-// No attempt of these tests gets a response in time, so the shortest time limit decides nothing.
+// No response of these tests ends in time, so the shortest time limit decides nothing.
 describe("a receiver that lets the time limit pass", () => {
   const impatient = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "1s" });
   const { addWebhook, receive, delivery } = impatient;
+
+  test("during its body has accepted the event with its 2xx", async () => {
+    const webhook = await addWebhook();
+    impatient.receiver.respond((_, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write("."), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    const { event_id } = await receive("Drip");
+    expect(await delivery(event_id, webhook.id, ({ status }) => status === "delivered")).toMatchObject({
+      response_status: 200,
+      attempts: 1,
+      error: null,
+    });
+  });
 
   test("and sends its response headers slowly is disconnected at the timeout", async () => {
     const drips = await listenRaw((socket) => {
@@ -144,15 +145,17 @@ describe("one failing receiver among twenty", () => {
   });
 
   test("does not delay the others even at the same address", async () => {
-    story.receiver.respond((item, response) => {
-      if (item.headers["x-which"] !== "bad") response.writeHead(200).end();
+    const good = createGate();
+    story.receiver.respond(async (item, response) => {
+      if (item.headers["x-which"] === "bad") await good.opened;
+      good.open();
+      response.writeHead(200).end();
     });
     for (let n = 0; n < 8; n++) await addWebhook({ headers: { "x-which": "bad" } });
-    const good = await addWebhook({ headers: { "x-which": "good" } });
-    const { event_id } = await receive("Shared host");
-    const done = await delivery(event_id, good.id, ({ status }) => status !== "pending");
-    expect(done).toMatchObject({ status: "delivered", attempts: 1 });
-    expect((await logs({ webhook_id: good.id }))[0]?.duration_ms).toBeLessThan(4_000);
+    await addWebhook({ headers: { "x-which": "good" } });
+    await receive("Shared host");
+    await waitUntil(async () => (await logs()).length === 9);
+    expect(await logs({ success: "false" })).toEqual([]);
   });
 });
 

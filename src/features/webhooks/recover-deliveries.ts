@@ -9,7 +9,12 @@ const DELIVERIES_AT_ONCE = 2_000;
 /** Queues the deliveries that failed since a time once more, in their order and with new attempts. */
 export async function recoverDeliveries(
   db: Db,
-  { id, webhookId, since }: { id: number; webhookId: number; since: Date },
+  {
+    id,
+    webhookId,
+    since,
+    atOnce = DELIVERIES_AT_ONCE,
+  }: { id: number; webhookId: number; since: Date; atOnce?: number },
 ): Promise<{ queued: number; lane: number | null }> {
   let queued = 0;
   for (let after: FailedDeliveryPage = { at: since, id: 0 }; ; ) {
@@ -17,12 +22,12 @@ export async function recoverDeliveries(
       const webhook = await lockWebhook(trx, id, webhookId);
       if (!webhook.is_active)
         throw new GatewayError("CONFLICT", "The webhook is not active. Activate it first.");
-      const some = await lockFailed(trx, webhookId, after);
+      const some = await lockFailed(trx, webhookId, after, atOnce);
       return { lane: webhook.lane, failed: some, found: await queueAgain(trx, some) };
     });
     queued += found;
     const last = failed.at(-1);
-    if (!last || failed.length < DELIVERIES_AT_ONCE) return { queued, lane };
+    if (!last || failed.length < atOnce) return { queued, lane };
     after = last;
   }
 }
@@ -49,12 +54,17 @@ interface FailedDeliveryPage {
 
 type Failed = FailedDeliveryPage & { event_id: string };
 
-async function lockFailed(trx: Trx, webhookId: number, after: FailedDeliveryPage): Promise<Failed[]> {
+async function lockFailed(
+  trx: Trx,
+  webhookId: number,
+  after: FailedDeliveryPage,
+  atOnce: number,
+): Promise<Failed[]> {
   const { rows } = await sql<Failed>`
     select id, event_id, created_at as at from delivery
     where webhook_id = ${webhookId} and status <> 'delivered' and status in ('failed', 'discarded')
       and created_at >= ${after.at} and (created_at, id) > (${after.at}, ${after.id})
-    order by created_at, id limit ${DELIVERIES_AT_ONCE} for no key update`.execute(trx);
+    order by created_at, id limit ${atOnce} for no key update`.execute(trx);
   return rows;
 }
 

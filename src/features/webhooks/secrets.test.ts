@@ -114,12 +114,6 @@ describe("a rotation of the secret", () => {
     const [item] = await story.receiver.waitFor(textIs("Again default"));
     expect(item && isSigned(item, data.secret)).toBe(true);
   });
-
-  test("allows at most seven days of overlap", async () => {
-    const webhook = await addWebhook();
-    await expect(rotate(webhook.id, { overlap_seconds: 604_801 })).rejects.toMatchObject({ status: 400 });
-    await expect(rotate(webhook.id, { overlap_seconds: -1 })).rejects.toMatchObject({ status: 400 });
-  });
 });
 
 describe("a secret value", () => {
@@ -240,31 +234,6 @@ describe("custom headers", () => {
     const [item] = await story.receiver.waitFor(textIs("Headers"));
     expect(item?.headers).toMatchObject({ "x-tenant": "42", authorization: "Bearer t0ken" });
     expect(story.receiver.forged).toEqual([]);
-  });
-
-  test.each([
-    ["a line break in a value", { "X-A": "1\r\nX-Injected: yes" }],
-    ["a bare line feed in a value", { "X-A": "1\nX-Injected: yes" }],
-    ["a folded line in a value", { "X-A": "1\r\n 2" }],
-    ["a character beyond ASCII in a value", { "X-A": "ação" }],
-    ["a line break in a name", { "X-A\r\nX-B": "1" }],
-    ["a space in a name", { "X A": "1" }],
-    ["a colon in a name", { "X-A:": "1" }],
-    ["no name", { "": "1" }],
-    ["the host", { Host: "other.example" }],
-    ["the length of the body", { "Content-Length": "1" }],
-    ["the type of the body", { "content-type": "text/plain" }],
-    ["a hop-by-hop header", { "Transfer-Encoding": "chunked" }],
-    ["another hop-by-hop header", { Connection: "close" }],
-    ["a proxy header", { "Proxy-Authorization": "x" }],
-    ["the signature", { "X-Waygate-Signature": "sha256=00" }],
-    ["the signature of the standard", { "webhook-signature": "v1,x" }],
-    ["the name of the sender", { "User-Agent": "me" }],
-    ["a value of 5,000 characters", { "X-A": "x".repeat(5_000) }],
-    ["21 of them", Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`X-${n}`, "1"]))],
-  ])("are rejected with %s, and no webhook is created", async (_, headers) => {
-    await expect(addWebhook({ headers })).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
-    expect((await story.shop.client.listWebhooks({ id: story.shop.id })).data).toEqual([]);
   });
 
   test("never contain a value with NUL or a name such as __proto__", async () => {
