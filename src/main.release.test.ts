@@ -14,7 +14,6 @@ const MAIN = fileURLToPath(new URL("../dist/program/main.js", import.meta.url));
 /** Every command, with those that only gather others left out. */
 const COMMANDS = [
   "serve",
-  "demo",
   "try",
   "listen",
   "send",

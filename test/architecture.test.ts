@@ -10,7 +10,6 @@ type Area =
   | "mcp"
   | "client"
   | "packages"
-  | "examples"
   | "contract"
   | "features"
   | "engine"
@@ -24,10 +23,9 @@ type Area =
  */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
-  cli: ["processes", "mcp", "client", "examples", "contract", "features", "network", "platform"],
+  cli: ["processes", "mcp", "client", "contract", "features", "network", "platform"],
   processes: ["mcp", "contract", "features", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
-  examples: ["client"],
   client: ["contract", "platform", "packages"],
   // What is published by itself; see "of a published package" below.
   packages: [],
@@ -174,15 +172,13 @@ const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
 
 const { workspaces }: { workspaces: string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const PACKAGES = workspaces.filter((folder) => folder.startsWith("packages/"));
-const folders = ["src", "migrations", "scripts", "examples", "test", ...PACKAGES.map((one) => `${one}/src`)];
+const folders = ["src", "migrations", "scripts", "test", ...PACKAGES.map((one) => `${one}/src`)];
 const everything = folders.flatMap(readSources);
-const sources = everything.filter(
-  ({ path }) => /^(src|examples|packages)\//.test(path) && !path.endsWith(".test.ts"),
-);
+const sources = everything.filter(({ path }) => /^(src|packages)\//.test(path) && !path.endsWith(".test.ts"));
 
 function areaOf(path: string): Area | undefined {
   const [folder] = path.split("/");
-  if (folder === "migrations" || folder === "examples" || folder === "packages") return folder;
+  if (folder === "migrations" || folder === "packages") return folder;
   const name = path.match(/^src\/([^/]+?)(\.ts|\/)/)?.[1] ?? "";
   return Object.hasOwn(MAY_IMPORT, name) ? (name as Area) : undefined;
 }
@@ -455,7 +451,7 @@ function partsOf(owners: readonly string[]): Set<string> {
 
 describe("files and names", () => {
   test("every file name is in kebab-case", () => {
-    const paths = ["src", "migrations", "scripts", "examples/demo", "test"].flatMap(listFiles);
+    const paths = ["src", "migrations", "scripts", "test"].flatMap(listFiles);
     const wrong = paths.filter((path) =>
       path
         .replace(/\/README\.md$/, "")

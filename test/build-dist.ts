@@ -9,15 +9,7 @@ import { acquireFileLock } from "../src/platform/acquire-file-lock.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");
 const PROGRAM = join(ROOT, "dist/program/main.js");
-const SOURCES = [
-  "src",
-  "packages/client/src",
-  "packages/webhooks/src",
-  "migrations",
-  "scripts",
-  "examples",
-  "test",
-];
+const SOURCES = ["src", "packages/client/src", "packages/webhooks/src", "migrations", "scripts", "test"];
 
 let built: Promise<void> | undefined;
 

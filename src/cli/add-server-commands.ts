@@ -6,7 +6,6 @@ import type { PrintOptions } from "./print-openapi.ts";
 /** The commands that run or describe the gateway. */
 export function addServerCommands(program: Command, env: Env): void {
   addServe(program, env);
-  addDemo(program, env);
   addMcp(program, env);
   addOpenApi(program);
   addDoctor(program, env);
@@ -16,10 +15,6 @@ const SERVE_HELP = `
 The first start creates ./data (WAYGATE_DATA_DIR) with a PostgreSQL and a secret key, and prints the owner's sign-in
 once. Then http://127.0.0.1:3000 has the guide and the reference. Ctrl-C or SIGTERM stops it gracefully. Accepted messages
 and events survive even a kill -9.
-`;
-
-const DEMO_HELP = `
-It takes less than a minute, needs no phone and no settings, and leaves nothing behind.
 `;
 
 const MCP_HELP = `
@@ -53,19 +48,6 @@ function addServe(program: Command, env: Env): void {
     .action(async () => {
       const { serve } = await import("./serve.ts");
       await serve(env);
-    });
-}
-
-function addDemo(program: Command, env: Env): void {
-  program
-    .command("demo")
-    .description(
-      "show the gateway at work with temporary data: two sandbox instances, signed webhooks, recovery from a kill -9",
-    )
-    .addHelpText("after", DEMO_HELP + helpExamples("waygate demo"))
-    .action(async () => {
-      const { runDemoCommand } = await import("./demo-command.ts");
-      await runDemoCommand(env);
     });
 }
 

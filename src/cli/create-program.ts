@@ -9,8 +9,7 @@ const ROOT_HELP = `
 Without a command, Waygate runs serve.
 
 Start here:
-  $ waygate try                       send a first message, with temporary data
-  $ waygate demo                      see what survives a kill, with temporary data
+  $ waygate try                       send a first message and see what survives a kill, with temporary data
   $ waygate serve                     run it; prints the owner's sign-in and three commands to try
   $ waygate account create --help     every command has its own help
 

@@ -177,20 +177,3 @@ describe("a first start that fails", () => {
     await data.remove();
   });
 });
-
-describe("the demo", () => {
-  test("shows all features, ends by itself and leaves nothing behind", { timeout: 300_000 }, async () => {
-    const { path: TMPDIR, remove } = await makeScratchDir("waygate-e2e-");
-    const demo = launchGateway({ TMPDIR }, "demo");
-    expect({ ...(await demo.exited), said: demo.output() }).toEqual({
-      code: 0,
-      signal: null,
-      said: expect.stringMatching(
-        /with exactly one outcome event: 240\.[\s\S]*Everything that was promised happened/,
-      ),
-    });
-    const { stdout } = await run("ls", ["-A", TMPDIR]);
-    expect(stdout).toBe("");
-    await remove();
-  });
-});

@@ -1,17 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { DemoGateway } from "../../../examples/demo/demo-gateway.ts";
-import { type ScratchOwner, scratchSettings } from "../../../examples/demo/scratch-settings.ts";
 import type { Env } from "../../platform/config/config.ts";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { CommandError } from "../command-error.ts";
 import { createScratchData, removeScratchData } from "../scratch-data.ts";
+import { GatewayProcess } from "./gateway-process.ts";
+
+interface ScratchOwner {
+  email: string;
+  password: string;
+}
 
 /** A gateway of its own process on a free port, with an empty data directory. */
 export interface TemporaryGateway {
   readonly baseUrl: string;
   readonly owner: ScratchOwner;
   readonly dataDir: string;
+  /** Kills it with SIGKILL, and starts it again on the same data and port; returns the id of the killed process. */
+  killAndRestart(): Promise<number>;
   /** Stops it, and deletes the data unless they are kept. */
   stop(options: { keep: boolean }): Promise<void>;
 }
@@ -21,15 +27,40 @@ export async function startTemporaryGateway(env: Env): Promise<TemporaryGateway>
   const owner = { email: "owner@localhost", password: randomBytes(18).toString("base64url") };
   const dataDir = await createScratchData("waygate-try-");
   const program = join(packageRoot(), "bin", "waygate.mjs");
-  const gateway = new DemoGateway(program, scratchSettings(env, dataDir, owner));
+  const gateway = new GatewayProcess(program, scratchSettings(env, dataDir, owner));
   const stop = async ({ keep }: { keep: boolean }): Promise<void> => {
     await gateway.stop();
     if (!keep) await removeScratchData(dataDir, env.PG_BIN_DIR);
   };
+  const killAndRestart = async (): Promise<number> => {
+    const { pid } = gateway;
+    await gateway.kill();
+    await gateway.start();
+    return pid;
+  };
   try {
-    return { baseUrl: await gateway.start(), owner, dataDir, stop };
+    return { baseUrl: await gateway.start(), owner, dataDir, killAndRestart, stop };
   } catch (error) {
     await stop({ keep: false });
     throw new CommandError((error as Error).message, { cause: error });
   }
+}
+
+/** The environment of a gateway on scratch data, without settings that would point it at the user's data. */
+function scratchSettings(env: Env, dataDir: string, owner: ScratchOwner): NodeJS.ProcessEnv {
+  const isOurs = (name: string) => /^(WAYGATE_.*|DATABASE_URL|PORT|NODE_ENV)$/.test(name);
+  const rest = Object.entries(env).filter(([name]) => !isOurs(name));
+  return {
+    ...Object.fromEntries(rest),
+    WAYGATE_DATA_DIR: dataDir,
+    WAYGATE_PORT: "0",
+    WAYGATE_OWNER_EMAIL: owner.email,
+    WAYGATE_OWNER_PASSWORD: owner.password,
+    WAYGATE_ALLOWED_HOSTS: "loopback",
+    // An address where nothing listens: only the sandbox network is used.
+    WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
+    WAYGATE_LOG_LEVEL: "warn",
+    // A text that is being sent when the gateway is killed waits so long for a receipt before it is sent again.
+    WAYGATE_DOUBT_WAIT: "2s",
+  };
 }

@@ -140,6 +140,9 @@ describe("waygate try from nothing", () => {
     });
     expect((await once(child, "close"))[0]).toBe(0);
     for (const step of STEPS) expect(said).toMatch(step);
+    expect(said).toMatch(
+      /^7\. Queue texts.*\n {3}20 texts were accepted .* After the restart each has one outcome\.$/m,
+    );
     expect(said).toContain("    node bin/waygate.mjs serve\n");
     expect(said).toContain("The gateway is stopped, and its data are deleted.");
     expect(readdirSync(scratch.path).filter((name) => name.startsWith("waygate"))).toEqual([]);

@@ -46,7 +46,7 @@ async function play(attempt: Attempt): Promise<void> {
   const { keep } = settings;
   if (settings.gateway !== undefined) {
     console.log(`Trying the gateway at ${settings.gateway.baseUrl}.`);
-    const made = await playAt(attempt, settings.gateway, true);
+    const made = await playAt(attempt, settings.gateway);
     console.log(adviseNextSteps({ ...made, env, keep }).join("\n"));
     return;
   }
@@ -56,8 +56,7 @@ async function play(attempt: Attempt): Promise<void> {
   stop.signal.throwIfAborted();
   const { baseUrl, owner } = temporary;
   console.log(`It listens on ${baseUrl}.`);
-  // With the data goes everything that is made in it.
-  const made = await playAt(attempt, { baseUrl, signIn: owner }, false);
+  const made = await playAt(attempt, { baseUrl, signIn: owner }, temporary);
   console.log(adviseNextSteps({ ...made, env, keep, owner }).join("\n"));
   if (!keep) return;
   console.log("\nThe gateway runs, and its events are shown here, until Ctrl-C.");
@@ -73,8 +72,8 @@ async function stopTemporary(gateway: TemporaryGateway, keep: boolean, command: 
 
 type Target = NonNullable<TrySettings["gateway"]>;
 
-/** Every step at one gateway. `isRemoved`: whether the instance and the webhook are removed at the end. */
-async function playAt({ settings, stop, undo }: Attempt, target: Target, isRemoved: boolean) {
+/** Every step at one gateway. With the data of a temporary one goes everything that is made in it. */
+async function playAt({ settings, stop, undo }: Attempt, target: Target, temporary?: TemporaryGateway) {
   const { baseUrl } = target;
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
   const events = new VerifiedEvents();
@@ -83,7 +82,7 @@ async function playAt({ settings, stop, undo }: Attempt, target: Target, isRemov
   const listener = await startWebhookListener({ host, port, secret, respond: events.respond, onRefusal });
   undo.add(() => listener.close());
   const remove = (what: string, work: () => Promise<unknown>): void => {
-    if (isRemoved) undo.add(() => removeMade(what, work, baseUrl));
+    if (temporary === undefined) undo.add(() => removeMade(what, work, baseUrl));
   };
   const url = publicUrl ?? listener.url;
   const steps = createTrySteps({ baseUrl, url, secret, events, signal: stop.signal });
@@ -97,6 +96,7 @@ async function playAt({ settings, stop, undo }: Attempt, target: Target, isRemov
     await steps.pair(instance);
     await steps.send(instance);
     await steps.receive(instance);
+    if (temporary) await steps.surviveKill(temporary, instance);
     return { ...instance, baseUrl, events };
   } catch (error) {
     stop.signal.throwIfAborted();

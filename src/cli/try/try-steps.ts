@@ -6,6 +6,8 @@ import { readField } from "../read-field.ts";
 import { toTerminalText } from "../to-terminal-text.ts";
 import { pairSandboxInstance } from "./pair-sandbox-instance.ts";
 import type { TrySignIn } from "./read-try-settings.ts";
+import type { TemporaryGateway } from "./start-temporary-gateway.ts";
+import { surviveKill } from "./survive-kill.ts";
 import type { VerifiedEvents } from "./verified-events.ts";
 
 /** The instance that the command has made. */
@@ -24,6 +26,8 @@ export interface TrySteps {
   pair(instance: TryInstance): Promise<void>;
   send(instance: TryInstance): Promise<void>;
   receive(instance: TryInstance): Promise<void>;
+  /** Only for a gateway of the command's own. */
+  surviveKill(gateway: TemporaryGateway, instance: TryInstance): Promise<void>;
 }
 
 export interface TryStepsOptions {
@@ -81,6 +85,10 @@ export function createTrySteps(options: TryStepsOptions): TrySteps {
       begin("Receive its events, each with a verified signature");
       await receiveEvent(options, "message.sent", TEXT);
       await receiveEvent(options, "message.received", `echo: ${TEXT}`);
+    },
+    async surviveKill(gateway, instance) {
+      begin("Queue texts, kill the gateway, and start it again on the same data");
+      say(await surviveKill(gateway, instance, { ...options, number: REPLYING_NUMBER }));
     },
   };
 }

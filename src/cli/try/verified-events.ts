@@ -20,6 +20,11 @@ export class VerifiedEvents {
     return { status: 204 };
   };
 
+  /** How many events the filter takes so far. */
+  count(filter: (event: unknown) => boolean): number {
+    return this.#webhooks.filter(({ event }) => filter(event)).length;
+  }
+
   /** The first event that the filter takes, past ones included; undefined after the time, or once aborted. */
   find(
     filter: (event: unknown) => boolean,

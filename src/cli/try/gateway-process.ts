@@ -5,13 +5,15 @@ import { setTimeout as delay } from "node:timers/promises";
 const UP_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 
-/** The demo's gateway: a separate process that can be killed and restarted on the same data. */
-export class DemoGateway {
+/** A gateway as a separate process that can be killed and restarted on the same data. */
+export class GatewayProcess {
   readonly #program: string;
   readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   #printed = "";
   #isOver = false;
+  /** From the second start on: its URL stays the same. */
+  #port: string | undefined;
 
   constructor(program: string, env: NodeJS.ProcessEnv) {
     this.#program = program;
@@ -24,10 +26,10 @@ export class DemoGateway {
 
   /** Returns its URL; if it does not start, throws with its output. */
   async start(): Promise<string> {
-    if (this.#isOver) throw new Error("The demo is over.");
+    if (this.#isOver) throw new Error("The gateway was stopped for the last time.");
     this.#printed = "";
     const child = spawn(process.execPath, [this.#program, "serve"], {
-      env: this.#env,
+      env: { ...this.#env, ...(this.#port && { WAYGATE_PORT: this.#port }) },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
@@ -43,7 +45,10 @@ export class DemoGateway {
     });
     const ended = once(child, "exit").then(() => undefined);
     const url = await Promise.race([up, ended, delay(UP_WITHIN_MS, undefined, { ref: false })]);
-    if (url) return url;
+    if (url) {
+      this.#port = new URL(url).port;
+      return url;
+    }
     throw new Error(`The gateway did not start. Its output:\n${this.#printed.trim()}`);
   }
 
@@ -52,19 +57,14 @@ export class DemoGateway {
     await this.#end("SIGKILL");
   }
 
-  /** Stops it gracefully for the last time; returns its exit code. */
-  async stop(): Promise<number | null> {
+  /** Stops it gracefully for the last time. */
+  async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.race([this.#end("SIGINT"), delay(STOP_WITHIN_MS, undefined, { ref: false })]);
-    return this.#child?.exitCode ?? null;
-  }
-
-  isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    if (!this.#child || !this.isRunning()) return;
+    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
     this.#child.kill(signal);
     await ended;
