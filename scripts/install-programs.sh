@@ -31,7 +31,6 @@ if [ "${1:-}" = all ]; then
   need curl curl
   need go golang-go
   need java default-jre-headless
-  need php php-cli
   imports="import dateutil, urllib3, pydantic; assert pydantic.VERSION.startswith('1.')"
   python3 -c "$imports" 2> /dev/null || /usr/bin/python3 -c "$imports" 2> /dev/null ||
     packages+=(python3 python3-dateutil python3-pydantic python3-urllib3)

@@ -1,11 +1,9 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { buildDist } from "./build-dist.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { makeScratchDir } from "./scratch-dir.ts";
@@ -61,7 +59,6 @@ async function listen(command: string, args: string[]) {
   });
   running.push(child);
   let said = "";
-  // The server of PHP prints everything to standard error.
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding("utf8").on("data", (text: string) => {
       said += text;
@@ -127,52 +124,25 @@ describe("send-text.mjs", () => {
   });
 });
 
-const isHere = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
-const RECEIVERS = [
-  { file: "receive-webhooks.mjs", command: process.execPath, found: true },
-  { file: "receive-webhooks.py", command: "python3", found: isHere("python3", "--version") },
-  { file: "receive-webhooks.php", command: "php", found: isHere("php", "--version") },
-  { file: "receive-webhooks.go", command: "go", found: isHere("go", "version") },
-];
-
-/** The command for a receiver that needs more than its name. */
-async function commandOf({ command, file }: { command: string; file: string }): Promise<[string, string[]]> {
-  if (command === "php") {
-    const { value: port } = await freePortsFor(`php ${process.pid}`).next();
-    return ["php", ["-S", `127.0.0.1:${port}`, file]];
-  }
-  if (command !== "go") return [command, [file]];
-  const program = join(scratch.path, "receive-webhooks");
-  await promisify(execFile)("go", ["build", "-o", program, file], { cwd: EXAMPLES });
-  return [program, []];
-}
-
-describe.each(RECEIVERS)("the example $file", ({ command, file, found }) => {
-  test.skipIf(!found)(
-    found
-      ? "accepts the deliveries of the gateway and refuses other requests"
-      : `is skipped: no ${command} on this machine`,
-    async () => {
-      const receiver = await listen(...(await commandOf({ command, file })));
-      await offend(receiver.url);
-      const text = `Olá 👋 ${file}`;
-      await write("5511988887777", text);
-      await waitUntil(() => receiver.said().includes(`message.received ${text}`));
-      const forged = await fetch(receiver.url, {
-        method: "POST",
-        body: "{}",
-        headers: {
-          "webhook-id": "evt_1",
-          "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
-          "webhook-signature": "v1,AAAA",
-        },
-      });
-      expect(forged.status).toBe(401);
-      await receiver.stop();
-    },
-    // Go compiles its library at its first run on a machine.
-    180_000,
-  );
+describe("receive-webhooks.mjs", () => {
+  test("accepts the deliveries of the gateway and refuses other requests", async () => {
+    const receiver = await listen(process.execPath, ["receive-webhooks.mjs"]);
+    await offend(receiver.url);
+    const text = "Olá 👋";
+    await write("5511988887777", text);
+    await waitUntil(() => receiver.said().includes(`message.received ${text}`));
+    const forged = await fetch(receiver.url, {
+      method: "POST",
+      body: "{}",
+      headers: {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+        "webhook-signature": "v1,AAAA",
+      },
+    });
+    expect(forged.status).toBe(401);
+    await receiver.stop();
+  });
 });
 
 describe("echo-bot.mjs", () => {

@@ -18,7 +18,7 @@ import {
 } from "./installed-packages.ts";
 import { findProgram } from "./programs.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
-import { readSignatureVectors } from "./signature-vectors.ts";
+import { SIGNATURE_VECTORS } from "./signature-vectors.ts";
 import { ROOT } from "./source-files.ts";
 import { launchGateway } from "./spawn-gateway.ts";
 
@@ -160,7 +160,7 @@ test("the package of the verifier accepts genuine webhooks, rejects hostile ones
   expect(manifest.dependencies).toBeUndefined();
   expect(webhooks.files).toEqual(expect.arrayContaining(["LICENSE", "NOTICE", "README.md"]));
   expect(webhooks.size).toBeLessThan(15_000);
-  const vectors = readSignatureVectors();
+  const vectors = SIGNATURE_VECTORS;
   const said = await runIn(
     app,
     `import { verifyWebhook, WebhookVerificationError } from "@waygate/webhooks";
@@ -366,7 +366,7 @@ async function answer(
     response.setHeader("content-type", "application/json");
     return void response.end('{"success":true,"message":"Message sent","data":{"status":"sent"}}');
   }
-  const [vector] = readSignatureVectors();
+  const [vector] = SIGNATURE_VECTORS;
   const [type, body] =
     path === "/"
       ? ["text/html; charset=utf-8", pageOf(page)]

@@ -25,15 +25,14 @@ const PROGRAMS = {
   },
   curl: { names: ["curl"], projects: ["release"], subject: "the commands of the documents" },
   ffmpeg: { names: ["ffmpeg"], projects: ["shared"], subject: "the conversion of audio and video" },
-  go: { names: ["go"], projects: ["release"], subject: "examples and generated clients in Go" },
+  go: { names: ["go"], projects: ["release"], subject: "generated clients in Go" },
   helm: { names: ["helm"], projects: ["release"], subject: "the Helm chart" },
   java: { names: ["java"], projects: ["release"], subject: "generated clients" },
   openssl: { names: ["openssl"], projects: ["shared"], subject: "signatures against OpenSSL" },
-  php: { names: ["php"], projects: ["release"], subject: "the example in PHP" },
   python: {
     names: ["python3", "/usr/bin/python3"],
     projects: ["release"],
-    subject: "examples and generated clients in Python",
+    subject: "generated clients in Python",
     check: ["-c", PYTHON_IMPORTS],
   },
 } satisfies Record<string, Program>;

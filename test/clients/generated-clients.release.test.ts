@@ -50,20 +50,14 @@ const build = {
     const command = PYTHON ?? "python3";
     if (!isHere(command, "-c", "import aenum")) await useStandardEnums(join(client, "waygate/models"));
     await run(command, ["-m", "compileall", "-q", join(client, "waygate")]);
-    const path = [client, join(ROOT, "packages/webhooks/python")];
-    return { command, args: [story], env: { PYTHONPATH: path.join(":"), PYTHONDONTWRITEBYTECODE: "1" } };
+    return { command, args: [story], env: { PYTHONPATH: client, PYTHONDONTWRITEBYTECODE: "1" } };
   },
   async go(client: string) {
     const sources = join(scratch.path, "go/src");
     await mkdir(join(sources, "waygate"), { recursive: true });
-    await mkdir(join(sources, "waygate-webhooks"));
     await mkdir(join(sources, "story"));
     for (const name of (await readdir(client)).filter((file) => file.endsWith(".go")))
       await copyFile(join(client, name), join(sources, "waygate", name));
-    await copyFile(
-      join(ROOT, "packages/webhooks/go/waygate.go"),
-      join(sources, "waygate-webhooks/waygate.go"),
-    );
     await copyFile(join(ROOT, "test/clients/first-message.go"), join(sources, "story/main.go"));
     const env = { ...process.env, GO111MODULE: "off", GOPATH: join(scratch.path, "go"), GOFLAGS: "" };
     const command = join(scratch.path, "first-message");

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { headersOf, readSignatureVectors, type SignatureVector } from "../../../test/signature-vectors.ts";
+import { headersOf, SIGNATURE_VECTORS, type SignatureVector } from "../../../test/signature-vectors.ts";
 import {
   type VerifyWebhookOptions,
   verifyWebhook,
@@ -10,7 +10,7 @@ import {
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-const vectors = readSignatureVectors();
+const vectors = SIGNATURE_VECTORS;
 
 /** The request of a vector, and the time at which it is checked. */
 function requestOf(vector: SignatureVector) {

@@ -19,28 +19,30 @@ createServer(async (request, response) => {
   }
 }).listen(8080);`,
     python: `from flask import Flask, abort, request
-from waygate_webhooks import verify
+from standardwebhooks import Webhook
 
 SECRET = "${place}"
 app = Flask(__name__)
 
 @app.post("/hook")
 def hook():
-    if not verify(SECRET, request.headers, request.get_data()):
+    try:
+        event = Webhook(SECRET).verify(request.get_data(), dict(request.headers))
+    except Exception:
         abort(401)
-    event = request.get_json()
     print(event["event"], event["data"])
     return "", 204`,
     php: `<?php
-require 'waygate-webhooks.php';
+require 'vendor/autoload.php';
 
-$secret = '${place}';
-$body = file_get_contents('php://input');
-if (!\\Waygate\\Webhooks\\verify($secret, $_SERVER, $body)) {
+$webhook = new \\StandardWebhooks\\Webhook('${place}');
+$headers = array_change_key_case(getallheaders(), CASE_LOWER);
+try {
+    $event = $webhook->verify(file_get_contents('php://input'), $headers);
+} catch (\\Throwable) {
     http_response_code(401);
     exit;
 }
-$event = json_decode($body, true);
 http_response_code(204);
 error_log($event['event']);`,
     go: `package main
@@ -49,17 +51,18 @@ import (
 	"io"
 	"log"
 	"net/http"
-	"time"
 
-	"example.com/you/waygate"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-const secret = "${place}"
-
 func main() {
+	webhook, err := standardwebhooks.NewWebhook("${place}")
+	if err != nil {
+		log.Fatal(err)
+	}
 	http.HandleFunc("/hook", func(response http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, 1<<20))
-		if err != nil || !waygate.Verify(secret, request.Header, body, time.Now()) {
+		if err != nil || webhook.Verify(body, request.Header) != nil {
 			response.WriteHeader(http.StatusUnauthorized)
 			return
 		}
