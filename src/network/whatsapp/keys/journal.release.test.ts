@@ -11,8 +11,8 @@ import type { Jid, MessageId, NetworkEvent, PairingChange, PairingStore, Session
 import { newMessageId } from "../../jid.ts";
 import type { WhatsAppDriver } from "../whatsapp-driver.ts";
 
-/** `WAYGATE_PROOF=full`: 300 messages and more than 50 kills each. */
-const ROUNDS = process.env.WAYGATE_PROOF === "full" ? 57 : 24;
+/** `WAYGATE_PROOF=full`: 1,254 messages and more than 50 kills each. */
+const ROUNDS = process.env.WAYGATE_PROOF === "full" ? 57 : 12;
 const POINTS = ["before", "after", "receipt", "handler-before", "handler-after", "receipt-lost"] as const;
 type Point = (typeof POINTS)[number];
 /**
@@ -171,7 +171,7 @@ async function expectCleanKills({ stage, log, kills }: Gateway): Promise<void> {
   expect(own.filter(({ retries, nacked }) => retries > 0 || nacked !== undefined)).toEqual([]);
   await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));
   expect(kills).toBeGreaterThanOrEqual(ROUNDS);
-  expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(10);
+  expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(ROUNDS / 3);
 }
 
 /** Numbers that look random and are the same in each run. */
@@ -200,34 +200,6 @@ describe.each([
     gateway.stop();
     await stage.stop();
   });
-
-  it.each([
-    ["of one person", false, 11],
-    ["of a group", true, 12],
-  ])(
-    "%s are all stored once, wherever the process is killed",
-    { timeout: ROUNDS * 15_000 },
-    async (_person, group, seed) => {
-      const below = sequence(seed);
-      const sent: string[] = [];
-      for (let round = 0; round < ROUNDS; round++) {
-        const point = gateway.points[round % gateway.points.length] ?? "before";
-        const burst = 3 + below(6);
-        await gateway.killAt(point, 1 + below(burst));
-        for (let i = 0; i < burst; i++) {
-          const text = `no. ${sent.length}`;
-          sent.push(text);
-          await stage.contact.sendMessage({ kind: "text", text }, { group });
-        }
-        const ids = sent.length;
-        await eventually(() => expect(gateway.log.size).toBe(ids));
-        if (gateway.kills <= round) gateway.kill();
-        await gateway.online();
-      }
-      expect([...gateway.log.values()].map(({ text }) => text).sort()).toEqual([...sent].sort());
-      await expectCleanKills(gateway);
-    },
-  );
 
   it("of ten people and a group are all stored once and in the order of their chat, wherever the process is killed", {
     timeout: ROUNDS * 15_000,
@@ -268,12 +240,14 @@ describe.each([
 
   it("are stored once after the database was unavailable, and get no receipt before", async () => {
     let isAway = true;
+    let tries = 0;
     gateway.credentials.beforeCommit = async () => {
+      tries += 1;
       if (isAway) throw new Error("the database is unavailable");
     };
     const ids = [await stage.contact.sendMessage({ kind: "text", text: "one" })];
     ids.push(await stage.contact.sendMessage({ kind: "text", text: "two" }));
-    await new Promise((done) => setTimeout(done, 200));
+    await eventually(() => expect(tries).toBeGreaterThan(2));
     const { deliveries } = await stage.control.ledger();
     const receipts = ids.map((id) => deliveries.find((one) => one.id === id)?.receipted_at);
     expect([gateway.log.size, receipts]).toEqual([0, [undefined, undefined]]);
@@ -330,7 +304,7 @@ describe("messages to the network", () => {
       // Everything written after the send is lost with the process.
       gateway.credentials.beforeCommit = () => new Promise((done) => setTimeout(done, 3));
       const ids: MessageId[] = [];
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < 4; round++) {
         for (const nth of ["first", "second"]) {
           const id = newMessageId();
           ids.push(id);
@@ -389,7 +363,7 @@ describe("a session that both contacts establish at once", () => {
     const gateway = new Gateway(stage);
     await gateway.pair();
     const { contact, control } = stage;
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < 3; round++) {
       gateway.kill();
       await gateway.online();
       // As after a long time: the contact's devices are queried, and a new conversation begins.
