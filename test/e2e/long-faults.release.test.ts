@@ -5,6 +5,7 @@ import { runRound } from "../chaos/rounds.ts";
 import { killSameJob } from "../chaos/rows/f03-same-job.ts";
 import { freezeOwner } from "../chaos/rows/f18-double-start.ts";
 import { stopInOrder } from "../chaos/rows/f19-stop.ts";
+import { n3 } from "../chaos/rows/n3-three-nodes.ts";
 import { waitUntil } from "../gateway.ts";
 import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
@@ -20,6 +21,7 @@ describe.concurrent("long faults", () => {
       (round) => stopInOrder(round, 1),
     ],
     ["a node that stands still loses its session, and does nothing of the old when it wakes", freezeOwner],
+    ["any of three nodes responds, streams all events, and is replaced when it is killed", n3.run],
   ])("%s", { timeout: 900_000 }, async (fault, run) => {
     const row = { id: fault, fault, run };
     const { breaches } = await runRound(row, { seed: fault, databaseUrl: inject("databaseUrl") });

@@ -42,15 +42,12 @@ describe("a gateway that cannot start", () => {
     );
   });
 
-  test.each([
-    ["missing", "", "WAYGATE_SECRET_KEY is required with DATABASE_URL"],
-    ["weak", "a".repeat(40), "WAYGATE_SECRET_KEY"],
-    ["short", "x9k2", "WAYGATE_SECRET_KEY"],
-  ])("reports that the secret key is %s", async (_, WAYGATE_SECRET_KEY, sentence) => {
+  test("reports that the secret key is weak, without showing it", async () => {
+    const WAYGATE_SECRET_KEY = "a".repeat(40);
     const output = await refusal({ WAYGATE_SECRET_KEY });
-    expect(output).toContain(sentence);
+    expect(output).toContain("WAYGATE_SECRET_KEY");
     expect(output.split("\n")).toHaveLength(2);
-    if (WAYGATE_SECRET_KEY !== "") expect(output).not.toContain(WAYGATE_SECRET_KEY);
+    expect(output).not.toContain(WAYGATE_SECRET_KEY);
   });
 
   test("reports that the secret key is not the one of the data", async () => {
@@ -83,11 +80,6 @@ describe("a gateway that cannot start", () => {
 
   test.each([
     ["is not there", (url: URL) => Object.assign(url, { port: "9" }), /cannot be reached \(ECONNREFUSED\)/],
-    [
-      "refuses the password",
-      (url: URL) => Object.assign(url, { password: "wrong" }),
-      /refused the connection: .*\(28P01\)/,
-    ],
     [
       "does not exist",
       (url: URL) => Object.assign(url, { pathname: "/nobody" }),

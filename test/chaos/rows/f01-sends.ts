@@ -17,7 +17,7 @@ const POINTS = [
   "send:after-ack",
   "send:after-outcome",
 ];
-const RANDOM_KILLS = 2;
+const RANDOM_KILLS = 1;
 const SETTLED_SECONDS = 90;
 
 export const f1: ChaosRow = {

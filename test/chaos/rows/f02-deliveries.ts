@@ -5,13 +5,19 @@ import { IN_FLIGHT, judge } from "../judge.ts";
 import type { ContactSay } from "../ledgers.ts";
 import { receiveTexts } from "../receive-texts.ts";
 
-const POINTS = ["delivery:before-connect", "delivery:after-response", "delivery:after-commit"];
+const POINTS = [
+  "delivery:dispatched",
+  "delivery:before-connect",
+  "delivery:after-response",
+  "delivery:after-commit",
+];
 const TEXTS = 24;
 
 /** F2: two instances with an address each, so that what comes to the wrong one is seen. */
 export const f2: ChaosRow = {
   id: "F2",
-  fault: "kill -9 around a delivery: before the connect, before the answer, after it, after the commit",
+  fault:
+    "kill -9 around a delivery: after the dispatch, before the connect, before the answer, after it, after the commit",
   async run({ story: create, random }) {
     const story = await create();
     await story.start();

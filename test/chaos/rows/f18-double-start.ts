@@ -1,5 +1,6 @@
 import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/connection/host-lock.ts";
 import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
+import { createSyncClients } from "../../e2e/sync-clients.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../scratch-dir.ts";
@@ -71,7 +72,15 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   await story.start({ WAYGATE_DATA_DIR });
   const plan = Array.from({ length: 180 }, (_, i) => ({ text: `frozen-${i}`, number: people[i % 6] ?? "" }));
   const sending = sendAll(story, on.instance, plan);
-  await waitUntil(() => story.receiver.of("message.sent").length > 10, 60_000);
+  // Their clients go on with the frozen one once it wakes.
+  const clients = createSyncClients(on, people);
+  let isOver = false;
+  const syncing = clients.send(
+    "sync",
+    () => frozen.url,
+    () => isOver,
+  );
+  await waitUntil(() => story.receiver.of("message.sent").length > 10 && clients.count() > 10, 60_000);
   const owner = "select owner from lane where kind = 'session'";
   const ownerNow = async () => (await story.rows<{ owner: string | null }>(owner))[0]?.owner;
   const before = await ownerNow();
@@ -89,9 +98,11 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   await waitUntil(async () => (await logins()).length > loginsBefore, 60_000);
   process.kill(frozen.pid, "SIGCONT");
   const wokenAt = Date.now();
+  isOver = true;
+  await syncing;
   await story.drained(300_000);
-  const network = await readWhatsApp(control);
-  const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted), network });
+  const sends = [...toClientSends(accepted), ...(await clients.readLedger())];
+  const ledgers = await readStoryLedgers(story, { sends, network: await readWhatsApp(control) });
   const again = (await logins()).filter(({ logged_in_at = 0 }) => logged_in_at > wokenAt);
   const replaced = (await logins()).filter(({ closed_by }) => closed_by === "replaced");
   const exit = await frozen.kill("SIGINT");
