@@ -17,3 +17,23 @@ export function leastCpuMs(times: number, run: () => unknown): number {
   }
   return least;
 }
+
+const TRIES = 5;
+/** Four times the input takes four times as long if the time grows linearly, and sixteen times if by the square. */
+const MOST_GROWTH = 10;
+/** Of less than this, little is the work itself. */
+const LEAST_MS = 2;
+
+/**
+ * Whether the processor time of `run` grows no faster than the size of its input, up to `size`. One of several tries
+ * decides: other programs and collections of garbage only lengthen one.
+ */
+export async function growsLinearly(size: number, run: (size: number) => unknown): Promise<boolean> {
+  const quarter = Math.ceil(size / 4);
+  for (let nth = 0; nth < TRIES; nth++) {
+    const ofQuarter = await cpuMsOf(() => run(quarter));
+    const ofAll = await cpuMsOf(() => run(4 * quarter));
+    if (ofAll < MOST_GROWTH * Math.max(ofQuarter, LEAST_MS)) return true;
+  }
+  return false;
+}
