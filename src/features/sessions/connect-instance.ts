@@ -1,5 +1,5 @@
 import type { Engine } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db/database.ts";
+import { type Db, isLockTimeout, type Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
@@ -27,6 +27,8 @@ export interface WaitInput {
 }
 
 const LOGOUT_WAIT_MS = 20_000;
+/** A request waits so long for the others that change the same instance. */
+const TURN_MS = 20_000;
 
 /** Starts the connection and waits for a QR, a pairing code, or the connection itself. */
 export async function connectInstance(
@@ -86,9 +88,20 @@ async function control(
   deps: InstanceControlDeps,
   request: (trx: Trx) => Promise<ControlRequest>,
 ): Promise<void> {
-  const { row, lanes } = await deps.db.transaction().execute(request);
+  const { row, lanes } = await inTurn(deps.db, request);
   deps.engine.wake([row.lane, ...lanes]);
   deps.engine.publish("instance", String(row.id));
+}
+
+/** Many may connect one instance at once: the others get no error because the first ones take long. */
+async function inTurn<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
+  for (const until = performance.now() + TURN_MS; ; ) {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      if (!isLockTimeout(error) || performance.now() > until) throw error;
+    }
+  }
 }
 
 async function requestConnect(trx: Trx, id: number, phone: string | undefined): Promise<ControlRequest> {

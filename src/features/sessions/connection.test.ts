@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
 import { phoneJid } from "../../network/jid.ts";
 import type { SandboxControl } from "../../network/sandbox-control.ts";
+import { openDatabase } from "../../platform/db/database.ts";
+import { connectInstance } from "./connect-instance.ts";
 import { createConnectionRecorder } from "./connection-recorder.ts";
 
 let gateway: InstanceGateway;
@@ -237,8 +240,21 @@ describe("connecting an instance", () => {
 
   it("many times at once opens one session", async () => {
     const id = await create();
-    const responses = await Promise.all(Array.from({ length: 10 }, () => post(id, "connect")));
-    expect(new Set(responses.map(({ body }) => body.data.qr_code)).size).toBe(1);
+    const impatient = openDatabase(gateway.database.url, { lockTimeoutMs: 20 });
+    const deps = { db: impatient.db, engine: gateway.engine };
+    const options = { wait_seconds: 60, signal: new AbortController().signal };
+    const all = await db()
+      .transaction()
+      .execute(async (trx) => {
+        await trx.selectFrom("instance").select("id").where("id", "=", id).forUpdate().execute();
+        const connecting = Array.from({ length: 10 }, () => connectInstance(deps, id, options));
+        // The first transaction that gave up waiting for the row, as behind others on a busy machine.
+        await once(impatient.pool, "release");
+        return { rows: Promise.all(connecting) };
+      });
+    const rows = await all.rows;
+    expect(new Set(rows.map(({ qr }) => qr))).toEqual(new Set([expect.any(String)]));
+    await impatient.close();
   });
 });
 
