@@ -134,13 +134,10 @@ describe("health", () => {
     },
   );
 
-  test("soon returns 503 when the database is unavailable, while the process stays alive", async () => {
+  test("returns 503 when the database is unavailable, while the process stays alive", async () => {
     const away = openDatabase("postgres://nobody@127.0.0.1:1/none");
     const { client } = await serve({ database: away });
-    const startedAt = performance.now();
     const health = await client.health();
-    // A test below shows the timeout of one second, with a clock that does not depend on the machine.
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(health).toMatchObject({ database: "unavailable", queue_store: "unavailable", ready: false });
     expect(health.production_blockers.map(({ key }) => key)).toEqual(["database_unavailable"]);
     expect(await client.healthLive()).toMatchObject({ success: true, ok: true });

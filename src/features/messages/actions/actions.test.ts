@@ -92,32 +92,21 @@ describe("a reaction", () => {
     expect((await story.event("message.reaction", id)).data).toMatchObject({ reaction: "", removed: true });
   });
 
-  test.each(["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "1️⃣", "👍🏽"])("may be %s", async (reaction) => {
-    const id = await tell();
-    expect((await story.sales.client.react({ ...sales(), message_id: id, reaction })).success).toBe(true);
+  test("may be any single emoji", async () => {
+    const message_id = await tell();
+    for (const reaction of ["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "1️⃣", "👍🏽"])
+      expect((await story.sales.client.react({ ...sales(), message_id, reaction })).success).toBe(true);
   });
 
-  test.each(["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`])(
-    "that is %j is rejected",
-    async (reaction) => {
-      const id = await tell();
-      await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
+  test("that is no single emoji is rejected", async () => {
+    const message_id = await tell();
+    const wrong = ["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`];
+    for (const reaction of wrong)
+      await expect(story.sales.client.react({ ...sales(), message_id, reaction })).rejects.toMatchObject({
         code: "VALIDATION_ERROR",
         details: { fields: [{ field: "reaction" }] },
       });
-      expect(await story.ledger({ action: "react", target_id: id })).toEqual([]);
-    },
-  );
-
-  test.each([
-    ["100,000 letters", "x".repeat(100_000)],
-    ["100,000 parts of one emoji", "👨\u200d".repeat(100_000)],
-    ["a body full of combining marks", `e${"\u0301".repeat(500_000)}`],
-  ])("of %s is rejected for its length", async (_, reaction) => {
-    const id = await tell();
-    await expect(story.sales.client.react({ ...sales(), message_id: id, reaction })).rejects.toMatchObject({
-      details: { fields: [{ field: "reaction", issue: "is longer than 64 characters" }] },
-    });
+    expect(await story.ledger({ action: "react", target_id: message_id })).toEqual([]);
   });
 });
 
@@ -420,16 +409,6 @@ describe("a presence request", () => {
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "number" }] },
     });
-  });
-
-  test.each([
-    [{ presence: "dancing" }, "presence"],
-    [{ presence: "typing", duration_ms: 60_001 }, "duration_ms"],
-    [{}, "presence"],
-  ])("with %j is rejected", async (body, field) => {
-    const path = `POST /api/v1/instances/${story.sales.id}/presence`;
-    const response = await story.request(path, { number: story.friend.phone, ...body });
-    expect(response.body).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 });
 
