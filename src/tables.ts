@@ -101,10 +101,10 @@ export interface SignInTable {
   expires_at: Date;
 }
 
-export interface SignInFailureTable {
-  kind: "network" | "pair" | "account" | "device";
+export interface UseCounterTable {
+  kind: string;
   key: Buffer;
-  failures: number;
+  uses: number;
   started_at: Generated<Date>;
   last_at: Generated<Date>;
 }
@@ -1028,7 +1028,7 @@ export interface Tables {
   sign_in: SignInTable;
   welcome_link: WelcomeLinkTable;
   instance: InstanceTable;
-  sign_in_failure: SignInFailureTable;
+  use_counter: UseCounterTable;
   api_key: ApiKeyTable;
   instance_link: InstanceLinkTable;
   credential: CredentialTable;

@@ -32,7 +32,7 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
   contract: ["features"],
   features: ["engine", "network", "platform", "tables"],
   engine: ["platform", "tables"],
-  network: [],
+  network: ["platform"],
   platform: ["tables", "migrations"],
   tables: [],
   migrations: [],
@@ -53,6 +53,9 @@ const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
 ];
 const STATIC_IMPORT = /^(?:import|export) (?!type )(?:[^;"]*? from )?"([^"]+)"/gm;
 
+/** The limits of platform/limits that keep nothing but their own state. */
+const PURE_LIMITS = "limits/(semaphore|token-bucket|fixed-window|with-timeout|max-entries)";
+
 /** The more specific rules: from a file, to a file. */
 const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
   {
@@ -72,6 +75,18 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     to: /^src\/network\//,
     unless: /^src\/network\/[^/]+\.ts$/,
     why: "only processes know concrete drivers",
+  },
+  {
+    from: /^src\/network\//,
+    to: /^src\/platform\//,
+    unless: new RegExp(`^src/platform/${PURE_LIMITS}\\.ts$`),
+    why: "a driver knows the network and nothing of the gateway",
+  },
+  {
+    from: new RegExp(`^src/platform/${PURE_LIMITS}\\.ts$`),
+    to: /^src\//,
+    unless: new RegExp(`^src/platform/(${PURE_LIMITS}|clock)\\.ts$`),
+    why: "a driver may use these limits",
   },
   {
     from: /^src\/features\/[^/]+\/contract\.ts$/,
@@ -121,6 +136,7 @@ const NAMED_FOR_A_SUBJECT = [
   "src/network/sandbox/world/group-store.ts",
   "src/network/sandbox/world/person-store.ts",
   "src/network/sandbox/world/picture-store.ts",
+  "src/platform/limits/database-counter.ts",
   // Both directions of a format.
   "src/features/backups/encrypted-stream.ts",
   "src/features/sessions/qr-code-image.ts",

@@ -78,15 +78,16 @@ create table sign_in (
 );
 create index sign_in_user on sign_in (user_id);
 
-create table sign_in_failure (
-  kind text not null check (kind in ('network', 'pair', 'account', 'device')),
+-- Uses that a limit of all nodes together counts, such as wrong passwords.
+create table use_counter (
+  kind text not null,
   key bytea not null,
-  failures integer not null,
+  uses integer not null,
   started_at timestamptz not null default now(),
   last_at timestamptz not null default now(),
   primary key (kind, key)
 );
-create index sign_in_failure_last_at on sign_in_failure (last_at);
+create index use_counter_last_at on use_counter (last_at);
 
 -- Stored responses for an account's repeated Idempotency-Keys.
 create table account_idempotency (

@@ -92,7 +92,7 @@ export class BatchQueue<Item, Result> {
   readonly #options: BatchQueueOptions<Item, Result>;
   readonly #maxBatch: number;
   readonly #apart = new Map<number, GroupApart<Item, Result>>();
-  readonly #connections = new Semaphore(MOST_APART);
+  readonly #connections = new Semaphore({ limit: MOST_APART });
   #waiting: QueuedItem<Item, Result>[] = [];
   #isRunning = false;
 
@@ -180,7 +180,7 @@ export class BatchQueue<Item, Result> {
         isBulk: this.#options.isBulk,
         run: async (items) => {
           try {
-            return await this.#connections.use(1, () => this.#options.run(items));
+            return await this.#connections.use(() => this.#options.run(items));
           } catch (error) {
             apart.failedAtMs = performance.now();
             throw error;

@@ -20,7 +20,7 @@ export class OwnedLanes {
   readonly #byId = new Map<number, OwnedLane>();
   readonly #byKey = new Map<string, OwnedLane>();
   readonly #closing = new Set<number>();
-  readonly #opening = new Semaphore(OPENED_AT_ONCE);
+  readonly #opening = new Semaphore({ limit: OPENED_AT_ONCE });
 
   readonly #closed: () => void;
 
@@ -128,7 +128,7 @@ export class OwnedLanes {
   async #open(work: OwnedLane): Promise<void> {
     for (let waitMs = 1_000; !work.isClosed; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        if (work.kind.onClaimed) await this.#opening.use(1, () => this.#notifyClaimed(work));
+        if (work.kind.onClaimed) await this.#opening.use(() => this.#notifyClaimed(work));
         work.isOpen = true;
         return this.dispatch(work);
       } catch (error) {

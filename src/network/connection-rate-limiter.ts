@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Semaphore } from "../platform/limits/semaphore.ts";
+import { createTokenBuckets } from "../platform/limits/token-bucket.ts";
 
 export interface ConnectionRateLimiterOptions {
   maxConcurrent: number;
@@ -9,27 +11,19 @@ export interface ConnectionRateLimiterOptions {
   perSecond?: number;
 }
 
-interface QueuedConnection {
-  activeAt: number;
-  begin(): void;
-}
-
 /**
  * Limits how many connections open at the same time and spaces their starts; the most recently used go first.
  * It applies to logins after a start and after a lost connection, to prevent login storms.
  */
 export class ConnectionRateLimiter {
   readonly #options: ConnectionRateLimiterOptions;
-  readonly #intervalMs: number;
-  readonly #waiting: QueuedConnection[] = [];
-  #open = 0;
-  #gathering: NodeJS.Timeout | undefined;
-  #nextAt = Number.NEGATIVE_INFINITY;
-  #ringing: NodeJS.Timeout | undefined;
+  readonly #slots: Semaphore;
+  readonly #turn = new Semaphore({ limit: 1 });
+  readonly #starts = createTokenBuckets({ maxKeys: 1 });
 
   constructor(options: ConnectionRateLimiterOptions) {
     this.#options = options;
-    this.#intervalMs = options.perSecond === undefined ? 0 : 1_000 / options.perSecond;
+    this.#slots = new Semaphore({ limit: options.maxConcurrent });
   }
 
   /**
@@ -37,53 +31,23 @@ export class ConnectionRateLimiter {
    * nothing.
    */
   async acquire(activeAt: Date | undefined): Promise<() => void> {
-    const { collectMs } = this.#options;
-    await new Promise<void>((begin) => {
-      this.#waiting.push({ activeAt: activeAt?.getTime() ?? 0, begin });
-      if (this.#open === 0) this.#gathering ??= setTimeout(() => this.#gathered(), collectMs);
-      else this.#admit();
-    });
-    let isInside = true;
-    return () => {
-      if (isInside) this.#open--;
-      isInside = false;
-      this.#admit();
-    };
+    const { maxConcurrent, jitterMs, collectMs, perSecond } = this.#options;
+    // Only an idle limiter has all its slots free; taking them makes the first connections wait for each other.
+    const collecting = this.#slots.tryAcquire({ weight: maxConcurrent });
+    if (collecting) setTimeout(collecting.release, collectMs);
+    const priority = activeAt?.getTime() ?? 0;
+    const { release } = await this.#slots.acquire({ priority });
+    if (this.#slots.used > 1) await pause(Math.random() * jitterMs);
+    if (perSecond !== undefined) await this.#turn.use(() => this.#waitForStart(perSecond), { priority });
+    return release;
   }
 
-  #gathered(): void {
-    this.#gathering = undefined;
-    this.#admit();
-  }
-
-  #admit(): void {
-    const { maxConcurrent, jitterMs } = this.#options;
-    while (!this.#gathering && this.#open < maxConcurrent && this.#waiting.length > 0) {
-      if (!this.#isTime()) return;
-      const isCrowded = ++this.#open > 1;
-      const { begin } = takeNewest(this.#waiting);
-      if (isCrowded) void pause(Math.random() * jitterMs).then(begin);
-      else begin();
+  async #waitForStart(perSecond: number): Promise<void> {
+    const claim = { key: "", perMinute: perSecond * 60, burst: 1 };
+    for (;;) {
+      const { waitMs } = this.#starts.consume(claim);
+      if (waitMs === 0) return;
+      await pause(waitMs);
     }
   }
-
-  /** Reserves the next start time if it has come, or sets a timer for it. */
-  #isTime(): boolean {
-    const now = performance.now();
-    if (now >= this.#nextAt) {
-      this.#nextAt = now + this.#intervalMs;
-      return true;
-    }
-    this.#ringing ??= setTimeout(() => {
-      this.#ringing = undefined;
-      this.#admit();
-    }, this.#nextAt - now);
-    return false;
-  }
-}
-
-function takeNewest(waiting: QueuedConnection[]): QueuedConnection {
-  const newest = waiting.reduce((best, one) => (one.activeAt > best.activeAt ? one : best));
-  waiting.splice(waiting.indexOf(newest), 1);
-  return newest;
 }

@@ -53,7 +53,7 @@ beforeEach(() => passTime(7_200));
 
 async function passTime(seconds: number): Promise<void> {
   const by = sql`make_interval(secs => ${seconds})`;
-  await sql`update sign_in_failure set started_at = started_at - ${by}, last_at = last_at - ${by}`.execute(
+  await sql`update use_counter set started_at = started_at - ${by}, last_at = last_at - ${by}`.execute(
     test.database.db,
   );
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { Semaphore } from "../../platform/limits/semaphore.ts";
 
 /** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -16,12 +17,17 @@ export interface PasswordHasher {
 }
 
 export function createPasswordHasher(): PasswordHasher {
-  const gate = createGate(HASHES_AT_ONCE, MOST_WAITING);
+  const slots = new Semaphore({ limit: HASHES_AT_ONCE });
+
+  async function inSlot<T>(work: () => Promise<T>): Promise<T> {
+    if (slots.countWaiting() >= MOST_WAITING) throw tooMany();
+    return slots.use(work);
+  }
 
   return {
-    hash: (password) => gate(() => hashPassword(password)),
+    hash: (password) => inSlot(() => hashPassword(password)),
     async verify(stored, password) {
-      const isRight = await gate(async () => {
+      const isRight = await inSlot(async () => {
         const { verify } = await import("@node-rs/argon2");
         return verify(stored ?? UNKNOWN_USER, normalise(password));
       });
@@ -46,28 +52,8 @@ function normalise(password: string): string {
   return password.normalize("NFKC");
 }
 
-function createGate(atOnce: number, mostWaiting: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-
-  return async (work) => {
-    if (running < atOnce) running++;
-    else await waitForSlot();
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
-
-  function waitForSlot(): Promise<void> {
-    if (waiting.length >= mostWaiting) {
-      throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once. Try again in a moment.", {
-        retryAfterSeconds: 1,
-      });
-    }
-    return new Promise((resolve) => waiting.push(resolve));
-  }
+function tooMany(): GatewayError {
+  return new GatewayError("RATE_LIMITED", "Too many sign-ins at once. Try again in a moment.", {
+    retryAfterSeconds: 1,
+  });
 }

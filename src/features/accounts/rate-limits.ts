@@ -2,11 +2,7 @@ import { type Clock, systemClock } from "../../platform/clock.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { AuthoriseRequest, Caller } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
-import {
-  createRateLimiter,
-  type RateLimitCost,
-  type RateLimitState,
-} from "../../platform/limits/rate-limiter.ts";
+import { createTokenBuckets, type TokenClaim, type TokenResult } from "../../platform/limits/token-bucket.ts";
 import { networkOf } from "./sign-in-throttle.ts";
 
 /** Limits of an account's plan per minute; null: no limit. */
@@ -55,18 +51,21 @@ export function createRateLimits({
   shares,
   clock = systemClock,
 }: RateLimitsOptions): RateLimits {
-  const known = createRateLimiter({ clock, shares, max: MOST_KNOWN });
+  const known = createTokenBuckets({ clock, shares, maxKeys: MOST_KNOWN });
   // Separate, so that unauthenticated clients cannot evict customers.
-  const unknown = createRateLimiter({ clock, shares, max: MOST_ADDRESSES });
+  const unknown = createTokenBuckets({ clock, shares, maxKeys: MOST_ADDRESSES });
 
-  const claimOf = (ip: string, cost: number): RateLimitCost[] => [
-    { key: networkOf(ip), policy: "address", perMinute: unknownPerMinute, cost },
-  ];
+  const claimOf = (ip: string, cost: number): TokenClaim => ({
+    key: networkOf(ip),
+    policy: "address",
+    perMinute: unknownPerMinute,
+    cost,
+  });
 
   return {
     enforce(route, request, caller, rates) {
       const claims = claimsOf(route, request, caller, rates);
-      if (claims.length > 0 && !request.isRecheck) applyResult(known.consume(claims), request);
+      if (claims.length > 0 && !request.isRecheck) applyResult(known.consume(...claims), request);
     },
     enforceUnauthenticated({ cost = 1, isExemptFromLimits }, request) {
       if (isExemptFromLimits || unknownPerMinute === 0 || request.isRecheck) return;
@@ -87,7 +86,7 @@ function claimsOf(
   { instanceId }: AuthoriseRequest,
   caller: Caller,
   rates: PlanRates,
-): RateLimitCost[] {
+): TokenClaim[] {
   if (caller.kind !== "user" && caller.kind !== "key" && caller.kind !== "assistant") return [];
   const account = `account ${caller.account_id}`;
   const instance = caller.kind === "key" ? caller.instance_id : instanceId;
@@ -109,14 +108,11 @@ function claim(
   policy: string,
   perMinute: number | null,
   cost: number,
-): RateLimitCost[] {
+): TokenClaim[] {
   return key === undefined || perMinute === null ? [] : [{ key, policy, perMinute, cost }];
 }
 
-function applyResult(
-  { isGranted, states }: { isGranted: boolean; states: RateLimitState[] },
-  { responseHeaders }: UnauthenticatedRequest,
-): void {
+function applyResult({ isGranted, states }: TokenResult, { responseHeaders }: UnauthenticatedRequest): void {
   Object.assign(responseHeaders, headersOf(states));
   if (isGranted) return;
   const [tightest] = states.filter(({ isExceeded }) => isExceeded).toSorted((a, b) => b.resetMs - a.resetMs);
@@ -136,7 +132,7 @@ function applyResult(
 }
 
 /** The standard headers list all limits; the older `x-ratelimit` ones report the least quota left. */
-function headersOf(states: readonly RateLimitState[]): Record<string, string> {
+function headersOf(states: TokenResult["states"]): Record<string, string> {
   const [least] = states.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs);
   if (!least) return {};
   return {

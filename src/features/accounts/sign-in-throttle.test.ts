@@ -16,7 +16,7 @@ beforeAll(async () => {
   throttle = node();
 });
 afterAll(() => test.drop());
-beforeEach(() => sql`delete from sign_in_failure`.execute(test.database.db));
+beforeEach(() => sql`delete from use_counter`.execute(test.database.db));
 
 /** Another process on the same database. */
 const node = () => createSignInThrottle({ db: test.database.db, digestKey: SECRET });
@@ -50,7 +50,7 @@ async function useUp(options: Try = {}): Promise<void> {
 
 async function pass(seconds: number): Promise<void> {
   const by = sql`make_interval(secs => ${seconds})`;
-  await sql`update sign_in_failure set started_at = started_at - ${by}, last_at = last_at - ${by}`.execute(
+  await sql`update use_counter set started_at = started_at - ${by}, last_at = last_at - ${by}`.execute(
     test.database.db,
   );
 }
@@ -65,7 +65,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
       [15, 900],
       [1_000, 900],
     ] as const) {
-      await sql`update sign_in_failure set failures = ${failures}, last_at = now() where kind = 'pair'`.execute(
+      await sql`update use_counter set uses = ${failures}, last_at = now() where kind = 'pair'`.execute(
         test.database.db,
       );
       const { retryAfterSeconds: told } = await attempt("right").catch((refusal) => refusal);
@@ -136,7 +136,7 @@ describe("wrong sign-ins from one network", () => {
     await failTimes(1);
     await pass(3_601);
     await attempt("wrong", { email: "caio@example.com", ip: "192.0.2.77" });
-    const left = await sql`select from sign_in_failure`.execute(test.database.db);
+    const left = await sql`select from use_counter`.execute(test.database.db);
     expect(left.rows).toHaveLength(3);
   });
 });

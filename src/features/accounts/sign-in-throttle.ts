@@ -1,7 +1,14 @@
 import { createHmac } from "node:crypto";
-import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import {
+  type CounterRule,
+  countUse,
+  deleteOldCounts,
+  resetUses,
+  uncountUse,
+} from "../../platform/limits/database-counter.ts";
+import { Semaphore } from "../../platform/limits/semaphore.ts";
 import { parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
 
 /** One admitted attempt to sign in; report its end once. `cancelled`: neither right nor wrong. */
@@ -32,10 +39,12 @@ interface Counter {
   key: Buffer;
 }
 
-/** These count within 15 minutes; the other kinds double a wait. */
-const MOST_IN_WINDOW: Partial<Record<Kind, number>> = { network: 20, account: 100 };
-const FREE_FAILURES = 5;
-const WINDOW_SECONDS = 900;
+const RULES: Record<Kind, CounterRule> = {
+  network: { limit: 20, wait: "window", seconds: 900 },
+  account: { limit: 100, wait: "window", seconds: 900 },
+  pair: { limit: 5, wait: "backoff", seconds: 900 },
+  device: { limit: 5, wait: "backoff", seconds: 900 },
+};
 const MOST_WAITING = 20;
 
 export interface SignInThrottleOptions {
@@ -45,7 +54,8 @@ export interface SignInThrottleOptions {
 }
 
 export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): SignInThrottle {
-  const queues = new Map<string, (() => void)[]>();
+  // Sequential, so that simultaneous right attempts do not count as failures of each other.
+  const turns = new Semaphore({ limitPerKey: 1 });
   const counter = (kind: Kind, text: string): Counter => ({
     kind,
     key: createHmac("sha256", digestKey).update(`${kind}|${text}`).digest(),
@@ -60,12 +70,13 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
   return {
     async begin(email, from) {
       const counters = countersOf(email, from);
-      const name = counters.map(({ key }) => key.toString("base64")).join();
-      await enterQueue(queues, name);
+      const key = counters.map((one) => one.key.toString("base64")).join();
+      if (turns.countWaiting(key) >= MOST_WAITING) throw tooMany(1);
+      const turn = await turns.acquire({ key });
       try {
         await reserve(db, counters);
       } catch (refusal) {
-        leaveQueue(queues, name);
+        turn.release();
         throw refusal;
       }
       return {
@@ -73,7 +84,7 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
           try {
             if (how !== "wrong") await release(db, counters, how);
           } finally {
-            leaveQueue(queues, name);
+            turn.release();
           }
         },
       };
@@ -81,78 +92,25 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
   };
 }
 
-/** Sequential, so that simultaneous right attempts do not count as failures of each other. */
-async function enterQueue(queues: Map<string, (() => void)[]>, name: string): Promise<void> {
-  const waiting = queues.get(name);
-  if (!waiting) {
-    queues.set(name, []);
-    return;
-  }
-  if (waiting.length >= MOST_WAITING) throw tooMany(1);
-  await new Promise<void>((resolve) => waiting.push(resolve));
-}
-
-function leaveQueue(queues: Map<string, (() => void)[]>, name: string): void {
-  const next = queues.get(name)?.shift();
-  if (next) next();
-  else queues.delete(name);
-}
-
 /** An attempt counts as a failure until it ends, so a killed process cannot give free attempts. */
 async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    for (const counter of counters) await count(trx, counter);
-    await deleteOld(trx);
+    for (const counter of counters) {
+      const seconds = await countUse(trx, counter, RULES[counter.kind]);
+      if (seconds > 0) throw tooMany(seconds);
+    }
+    await deleteOldCounts(trx);
   });
-}
-
-async function count(trx: Trx, { kind, key }: Counter): Promise<void> {
-  const most = MOST_IN_WINDOW[kind];
-  const wait = most === undefined ? waitAfter : waitOfWindow(most);
-  const age = most === undefined ? sql`g.last_at` : sql`g.started_at`;
-  const isOver = sql`${age} + make_interval(secs => ${WINDOW_SECONDS} + ${most === undefined ? waitAfter : sql`0`}) < now()`;
-  const { rows } = await sql`
-    insert into sign_in_failure as g (kind, key, failures) values (${kind}, ${key}, 1)
-    on conflict (kind, key) do update set
-      failures = case when ${isOver} then 1 else g.failures + 1 end,
-      started_at = case when ${isOver} then now() else g.started_at end,
-      last_at = now()
-    where ${isOver} or ${wait} = 0 or ${age} + make_interval(secs => ${wait}) <= now()
-    returning 1`.execute(trx);
-  if (rows.length > 0) return;
-  const { rows: refused } = await sql<{ seconds: number }>`
-    select extract(epoch from ${age} + make_interval(secs => ${wait}) - now())::float8 as seconds
-    from sign_in_failure g where kind = ${kind} and key = ${key}`.execute(trx);
-  throw tooMany(refused[0]?.seconds ?? 1);
-}
-
-/** Seconds from the last failure to the next attempt. */
-const waitAfter = sql`case when g.failures < ${FREE_FAILURES}::int then 0
-  else least(2 ^ least(g.failures - ${FREE_FAILURES}::int, 20), ${WINDOW_SECONDS}) end`;
-
-/** Seconds from the first failure of a window to the next attempt. */
-function waitOfWindow(most: number) {
-  return sql`case when g.failures < ${most}::int then 0 else ${WINDOW_SECONDS} end`;
 }
 
 /** A right password resets its pair or device; from the other counters it only removes its own attempt. */
 async function release(db: Db, counters: readonly Counter[], how: "right" | "cancelled"): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    for (const { kind, key } of counters) {
-      const left = how === "right" && MOST_IN_WINDOW[kind] === undefined ? sql`0` : sql`failures - 1`;
-      await sql`update sign_in_failure set failures = ${left} where kind = ${kind} and key = ${key}`.execute(
-        trx,
-      );
+    for (const counter of counters) {
+      const isReset = how === "right" && RULES[counter.kind].wait === "backoff";
+      await (isReset ? resetUses(trx, counter) : uncountUse(trx, counter));
     }
   });
-}
-
-/** Deletes stale rows in small steps, faster than attempts can add new ones. */
-async function deleteOld(trx: Trx): Promise<void> {
-  await sql`
-    delete from sign_in_failure where (kind, key) in (
-      select kind, key from sign_in_failure where last_at < now() - interval '1 hour'
-      limit 20 for update skip locked)`.execute(trx);
 }
 
 /** The unit in which addresses count: one person often has a whole /64 of IPv6 addresses. */

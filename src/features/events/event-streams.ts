@@ -5,6 +5,7 @@ import { isDatabaseUnavailable } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
+import { Semaphore } from "../../platform/limits/semaphore.ts";
 
 const HEARTBEAT_MS = 15_000;
 const LONGEST_MS = 3_600_000;
@@ -28,17 +29,12 @@ type Produce = (send: (frame: StreamFrame) => Promise<void>, signal: AbortSignal
 export type OpenEventStream = (request: StreamRequest, key: string, produce: Produce) => RawResponse;
 
 export function createEventStreams(): OpenEventStream {
-  const counts = new Map<string, number>();
+  const streams = new Semaphore({ limitPerKey: STREAMS_AT_ONCE });
   return (request, key, produce) => {
-    const count = counts.get(key) ?? 0;
-    if (count >= STREAMS_AT_ONCE) throw tooMany();
-    counts.set(key, count + 1);
+    const slot = streams.tryAcquire({ key });
+    if (!slot) throw tooMany();
     const output = new PassThrough();
-    void run(request, produce, output).finally(() => {
-      const left = (counts.get(key) ?? 1) - 1;
-      if (left > 0) counts.set(key, left);
-      else counts.delete(key);
-    });
+    void run(request, produce, output).finally(slot.release);
     return new RawResponse("text/event-stream", output, 200, {
       "cache-control": "no-store",
       "x-accel-buffering": "no",

@@ -1,16 +1,14 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import { systemClock } from "../../platform/clock.ts";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import type { ErrorCode } from "../../platform/error-codes.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { createRateLimiter } from "../../platform/limits/rate-limiter.ts";
+import { createTokenBuckets } from "../../platform/limits/token-bucket.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type GroupInstance, type GroupRow, saveGroups } from "./save-groups.ts";
 
 /** Queries about groups per minute for one instance; the network disconnects clients that send more. */
 const PER_MINUTE = 20;
-const INSTANCES_REMEMBERED = 10_000;
 /** How often a caller may request newer data. */
 const REFRESH_MS = 60_000;
 /** Changes may have been missed while the instance was disconnected. */
@@ -110,16 +108,15 @@ type RateLimitedQuery = (instanceId: number, what: string, run: () => Promise<vo
 
 /** Shares concurrent identical queries, and limits the queries of an instance. */
 export function createRateLimitedQuery(perMinute: number): RateLimitedQuery {
-  const limiter = createRateLimiter({ clock: systemClock, max: INSTANCES_REMEMBERED });
+  const buckets = createTokenBuckets();
   const flights = new Map<string, Promise<void>>();
 
   return (instanceId, what, run) => {
     const key = `${instanceId} ${what}`;
     const flying = flights.get(key);
     if (flying) return flying;
-    const claim = { key: String(instanceId), policy: "groups", perMinute, cost: 1 };
-    const { isGranted, states } = limiter.consume([claim]);
-    if (!isGranted) return Promise.reject(tooManyQueries(states[0]?.resetMs ?? 0));
+    const { isGranted, waitMs } = buckets.consume({ key: instanceId, perMinute });
+    if (!isGranted) return Promise.reject(tooManyQueries(waitMs));
     const flight = run().finally(() => flights.delete(key));
     flights.set(key, flight);
     return flight;

@@ -3,7 +3,7 @@ import { abortAfter } from "../../platform/abort-after.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
-import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
+import { createTestLimit } from "../../platform/http/test-limit.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -19,11 +19,9 @@ export interface ProxyDeps {
   reachNetwork(proxy: string, lookup: LookupFunction, signal: AbortSignal): Promise<void>;
 }
 
-const TESTS_PER_MINUTE = 10;
-
 /** The proxy of an instance: its masked address, and a test that leaves the session alone. */
 export function proxyHandlers(deps: ProxyDeps, longestMs = 10_000): Handlers<typeof proxyContract> {
-  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "An instance");
+  const allow = createTestLimit("An instance");
   return {
     async getProxy({ input: { id } }) {
       const url = await readProxyUrl(deps, id);

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
-import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
+import { createTestLimit } from "../../platform/http/test-limit.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { getInstance, lockInstance } from "../instances/instances.ts";
@@ -24,13 +24,11 @@ import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 import { toIntegrationView } from "./to-integration-view.ts";
 
-const TESTS_PER_MINUTE = 10;
-
 type IntegrationHandlers = Handlers<typeof integrationsContract>;
 
 export function integrationHandlers(deps: IntegrationDeps, providers: Providers): IntegrationHandlers {
   const { db, box } = deps;
-  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "An integration");
+  const allow = createTestLimit("An integration");
   return {
     async listIntegrations({ input }) {
       const rows = await readQueuedIntegrations(db, input.id);

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { Semaphore } from "../../platform/limits/semaphore.ts";
 
 /** A user opens the page of a link in one tab or a few. */
 const POLLS_PER_LINK = 5;
@@ -12,27 +13,21 @@ export interface Poll {
 
 /** Limits the requests that wait concurrently for a change of a link. Throws RATE_LIMITED above the limit. */
 export function createPollLimit() {
-  const open = new Map<string, number>();
+  const links = new Semaphore({ limitPerKey: POLLS_PER_LINK });
+  const addresses = new Semaphore({ limitPerKey: POLLS_PER_ADDRESS });
 
   return async <Result>({ instance_id, ip }: Poll, wait: () => Promise<Result>): Promise<Result> => {
-    const limits = [
-      { key: `link ${instance_id}`, limit: POLLS_PER_LINK },
-      { key: `address ${ip}`, limit: POLLS_PER_ADDRESS },
-    ];
-    for (const { key, limit } of limits) if ((open.get(key) ?? 0) >= limit) throw tooMany(limit);
-    for (const { key } of limits) open.set(key, (open.get(key) ?? 0) + 1);
+    const ofLink = links.tryAcquire({ key: instance_id });
+    if (!ofLink) throw tooMany(POLLS_PER_LINK);
+    const ofAddress = addresses.tryAcquire({ key: ip });
     try {
+      if (!ofAddress) throw tooMany(POLLS_PER_ADDRESS);
       return await wait();
     } finally {
-      for (const { key } of limits) release(open, key);
+      ofLink.release();
+      ofAddress?.release();
     }
   };
-}
-
-function release(open: Map<string, number>, key: string): void {
-  const left = (open.get(key) ?? 1) - 1;
-  if (left > 0) open.set(key, left);
-  else open.delete(key);
 }
 
 function tooMany(limit: number): GatewayError {

@@ -58,7 +58,7 @@ interface MediaJobRow {
 
 class MediaRunner {
   readonly #options: MediaJobRunnerOptions;
-  readonly #slots = new Semaphore(AT_ONCE);
+  readonly #slots = new Semaphore({ limit: AT_ONCE });
 
   constructor(options: MediaJobRunnerOptions) {
     this.#options = options;
@@ -69,7 +69,7 @@ class MediaRunner {
     if (media?.status !== "pending") return { end: "done" };
     const { upload } = media;
     try {
-      return await this.#slots.use(1, () =>
+      return await this.#slots.use(() =>
         upload === null ? this.#fetch(job, media) : this.#move(job, media, upload),
       );
     } catch (error) {

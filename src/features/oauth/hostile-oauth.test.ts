@@ -304,7 +304,7 @@ describe("the pages", () => {
     const statuses: number[] = [];
     for (let count = 0; count < 6; count++) statuses.push((await attempt()).status);
     expect(statuses).toContain(429);
-    await story.gateway.database.db.deleteFrom("sign_in_failure").execute();
+    await story.gateway.database.db.deleteFrom("use_counter").execute();
   });
 
   test("refuse a form of another site, even with everything that it needs", async () => {

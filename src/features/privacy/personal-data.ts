@@ -43,7 +43,7 @@ export const PERSONAL_DATA = {
   },
   sign_in: { plain: "user_id created_at confirmed_at expires_at", secret: "id" },
   welcome_link: { plain: "user_id expires_at", secret: "digest" },
-  sign_in_failure: { plain: "kind failures started_at last_at", secret: "key" },
+  use_counter: { plain: "kind uses started_at last_at", secret: "key" },
   instance: {
     plain:
       "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",

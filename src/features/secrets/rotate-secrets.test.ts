@@ -21,7 +21,7 @@ const NOT_SEALED = [
   "api_key.digest",
   "audit_seal.hash",
   "suppression.digest",
-  "sign_in_failure.key",
+  "use_counter.key",
   "instance_link.browser",
   "instance_link.digest",
   "event.body",

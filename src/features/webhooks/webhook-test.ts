@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { createFixedWindowLimit } from "../../platform/limits/fixed-window-limit.ts";
+import { createTestLimit } from "../../platform/http/test-limit.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
@@ -14,11 +14,9 @@ export interface WebhookTestDeps extends DeliverWebhookOptions {
   db: Db;
 }
 
-const TESTS_PER_MINUTE = 10;
-
 /** Sends one real, signed delivery, whatever the filter. Throws SEND_FAILED if the receiver rejects it. */
 export function createWebhookTest(deps: WebhookTestDeps) {
-  const allow = createFixedWindowLimit(TESTS_PER_MINUTE, "A webhook");
+  const allow = createTestLimit("A webhook");
 
   return async (row: WebhookRow, instanceId: number) => {
     allow(row.id);

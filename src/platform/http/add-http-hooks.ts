@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../gateway-error.ts";
 import type { Log } from "../log/log.ts";
 import type { CompletedRequest } from "../log/metrics.ts";
+import { createRateLimitedWarnings } from "../log/rate-limited-warnings.ts";
 import { anonymiseIp } from "../outgoing/ip-address.ts";
 import type { Caller } from "./handler.ts";
 import { type LoadShedder, overloadedError } from "./load-shedder.ts";
-import { createRejectedRequestLog, type LogRejectedRequest } from "./rejected-request-log.ts";
 import { traceIdOf } from "./request-span.ts";
 import { errorBody, oauthErrorBody } from "./response-serializer.ts";
 import type { Route } from "./route.ts";
@@ -50,6 +50,16 @@ export interface HttpHooksOptions {
   notFoundPage?: string | undefined;
 }
 
+/** A rejected credential for the operator's attention; `ip` is anonymised. */
+interface RejectedRequest {
+  ip: string | undefined;
+  method: string;
+  route: string;
+  status: number;
+  code: string | undefined;
+  request_id: string;
+}
+
 /** Applies to every request: its id, the security headers, one log line, errors in one shape. */
 export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): void {
   app.decorateRequest("caller", undefined);
@@ -57,7 +67,11 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
   app.decorateRequest("refusal", undefined);
   app.decorateRequest("bytes", undefined);
   app.decorateRequest("span", undefined);
-  const logRefusal = createRejectedRequestLog({ log: options.log });
+  const logRefusal = createRateLimitedWarnings<RejectedRequest>({
+    log: options.log,
+    message: "a request was rejected",
+    sourceOf: ({ ip }) => String(ip),
+  });
   app.addHook("onRequest", async (request, reply) => {
     setCommonHeaders(request, reply);
     reportResponse(request, reply, options, logRefusal);
@@ -93,7 +107,7 @@ function reportResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   { log, onResponse }: HttpHooksOptions,
-  logRefusal: LogRejectedRequest,
+  logRefusal: (rejected: RejectedRequest) => void,
 ): void {
   const startedAt = performance.now();
   whenClosed(reply.raw, (isSent) => {

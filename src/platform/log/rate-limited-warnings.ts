@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../clock.ts";
-import { createRateLimiter } from "../limits/rate-limiter.ts";
+import type { Clock } from "../clock.ts";
+import { createTokenBuckets } from "../limits/token-bucket.ts";
 import type { Log } from "./log.ts";
 
 export interface RateLimitedWarningsOptions<Fields> {
@@ -12,22 +12,21 @@ export interface RateLimitedWarningsOptions<Fields> {
 
 const SOURCE_PER_MINUTE = 10;
 const ALL_PER_MINUTE = 120;
-const MOST_SOURCES = 10_000;
 
 /** Rate-limits warnings that unauthenticated clients can cause; `count` is the number of suppressed events. */
 export function createRateLimitedWarnings<Fields extends object>({
   log,
-  clock = systemClock,
+  clock,
   message,
   sourceOf,
 }: RateLimitedWarningsOptions<Fields>): (fields: Fields) => void {
-  const lines = createRateLimiter({ clock, max: MOST_SOURCES });
+  const lines = createTokenBuckets({ clock });
   let unlogged = 0;
   return (fields) => {
-    const { isGranted } = lines.consume([
-      { key: `source ${sourceOf(fields)}`, policy: "source", perMinute: SOURCE_PER_MINUTE, cost: 1 },
-      { key: "all", policy: "all", perMinute: ALL_PER_MINUTE, cost: 1 },
-    ]);
+    const { isGranted } = lines.consume(
+      { key: `source ${sourceOf(fields)}`, perMinute: SOURCE_PER_MINUTE },
+      { key: "all", perMinute: ALL_PER_MINUTE },
+    );
     if (!isGranted) {
       unlogged += 1;
       return;

@@ -43,13 +43,13 @@ const THUMBNAIL_SIDE = 72;
 const GIF_SIDE = 640;
 
 export function createMediaConverter(options: MediaConverterOptions): MediaConverter {
-  const slots = new Semaphore(AT_ONCE);
+  const slots = new Semaphore({ limit: AT_ONCE });
   const converter = new Converter(options);
   return {
-    toOggOpus: (audio, mimeType) => slots.use(1, () => converter.toOggOpus(audio, mimeType)),
-    measureOggOpus: (open) => slots.use(1, () => converter.measureOggOpus(open)),
-    toThumbnail: (video, mimeType) => slots.use(1, () => converter.toThumbnail(video, mimeType)),
-    toGifVideo: (gif) => slots.use(1, () => converter.toGifVideo(gif)),
+    toOggOpus: (audio, mimeType) => slots.use(() => converter.toOggOpus(audio, mimeType)),
+    measureOggOpus: (open) => slots.use(() => converter.measureOggOpus(open)),
+    toThumbnail: (video, mimeType) => slots.use(() => converter.toThumbnail(video, mimeType)),
+    toGifVideo: (gif) => slots.use(() => converter.toGifVideo(gif)),
   };
 }
 

@@ -12,7 +12,7 @@ const QUALITY = 85;
 const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "tiff", "heif"]);
 
 /** A decoded image is much larger than its file, so the largest image is processed alone. */
-const memory = new Semaphore(MAX_PIXELS * BYTES_PER_PIXEL);
+const memory = new Semaphore({ limit: MAX_PIXELS * BYTES_PER_PIXEL });
 
 /**
  * The centre of an image as a JPEG of 640 x 640 pixels, the format of profile and group pictures. Throws
@@ -21,7 +21,7 @@ const memory = new Semaphore(MAX_PIXELS * BYTES_PER_PIXEL);
 export async function toSquareImage(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
   const image = await openImage(bytes, MAX_PIXELS);
-  return memory.use(width * height * BYTES_PER_PIXEL, () =>
+  const convert = () =>
     image
       .timeout({ seconds: MAX_SECONDS })
       .autoOrient()
@@ -31,8 +31,8 @@ export async function toSquareImage(bytes: Uint8Array, field: string): Promise<B
       .toBuffer()
       .catch((cause: unknown) => {
         throw notAnImage(field, cause);
-      }),
-  );
+      });
+  return memory.use(convert, { weight: width * height * BYTES_PER_PIXEL });
 }
 
 /**
@@ -41,7 +41,7 @@ export async function toSquareImage(bytes: Uint8Array, field: string): Promise<B
 export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
   const image = await openImage(bytes, MAX_PIXELS);
-  return memory.use(width * height * BYTES_PER_PIXEL, () =>
+  const convert = () =>
     image
       .timeout({ seconds: MAX_SECONDS })
       .autoOrient()
@@ -50,8 +50,8 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
       .toBuffer()
       .catch((cause: unknown) => {
         throw notAnImage(field, cause);
-      }),
-  );
+      });
+  return memory.use(convert, { weight: width * height * BYTES_PER_PIXEL });
 }
 
 /** Whether an image has several frames; false if it is unreadable. */

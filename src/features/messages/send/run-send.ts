@@ -117,7 +117,7 @@ function createDeps(options: SendRunnerOptions): SendRunnerDeps {
     submitter: createBatchWriter({
       write: (sends) => submitSends(db, engine.node.id, sendHoldMs, sends),
     }),
-    files: new Semaphore(FILES_IN_MEMORY_BYTES),
+    files: new Semaphore({ limit: FILES_IN_MEMORY_BYTES }),
   };
 }
 
@@ -158,10 +158,11 @@ async function submit(context: SendContext): Promise<JobResult> {
   const { deps, send } = context;
   const { content } = send;
   if (content.kind !== "media") return submitContent(context, content);
-  return deps.files.use(content.size, async () => {
+  const submit = async () => {
     const file = await loadOutgoingContent(deps.db, content);
     return file ? submitContent(context, file) : failSend(context, SEND_ERROR.fileGone);
-  });
+  };
+  return deps.files.use(submit, { weight: content.size });
 }
 
 async function submitContent(context: SendContext, content: Content): Promise<JobResult> {

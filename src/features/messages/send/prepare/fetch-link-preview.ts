@@ -1,6 +1,6 @@
 import type { LinkPreview } from "../../../../network/driver.ts";
 import { truncateText } from "../../../../network/truncate-text.ts";
-import { FairQueue } from "../../../../platform/limits/fair-queue.ts";
+import { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
 import { toPreviewImage } from "../../../../platform/media/to-preview-image.ts";
 import { followRedirects } from "../../../../platform/outgoing/follow-redirects.ts";
@@ -14,7 +14,7 @@ const URL_MAX = 2048;
 const TITLE_MAX = 300;
 const DESCRIPTION_MAX = 600;
 /** Each preview holds a page and a picture in memory until all its requests have ended. */
-const places = new FairQueue({ atOnce: 16, atOncePerOwner: 4 });
+const slots = new Semaphore({ limit: 16, limitPerKey: 4 });
 
 export interface LinkPreviewOptions {
   outgoing: SafeFetch;
@@ -33,7 +33,7 @@ export async function fetchLinkPreview(
   const endAt = performance.now() + totalMs;
   const signal = AbortSignal.timeout(totalMs);
   const reader = new Reader(options, signal, endAt);
-  const reading = places.use(options.tenant.account_id, () => readPreview(link, reader), signal);
+  const reading = slots.use(() => readPreview(link, reader), { key: options.tenant.account_id, signal });
   return withTimeout(
     reading.catch(() => undefined),
     totalMs,

@@ -1,27 +1,27 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { createTokenBuckets, type TokenBuckets } from "./token-bucket.ts";
 
 let now: number;
 let nodes: number;
-let limiter: RateLimiter;
+let buckets: TokenBuckets;
 
 beforeEach(() => {
   now = 1_000_000.5;
   nodes = 1;
-  limiter = createRateLimiter({
+  buckets = createTokenBuckets({
     clock: { now: () => new Date(), monotonicMs: () => now },
-    max: 100,
+    maxKeys: 100,
     shares: () => nodes,
   });
 });
 
 const claim = (perMinute: number, cost = 1, key = "shop") => ({ key, policy: "account", perMinute, cost });
-const take = (...claims: ReturnType<typeof claim>[]) => limiter.consume(claims);
+const take = (...claims: ReturnType<typeof claim>[]) => buckets.consume(...claims);
 /** The number of granted requests out of `tries` at this moment. */
 const granted = (tries: number, perMinute: number) =>
   Array.from({ length: tries }, () => take(claim(perMinute))).filter(({ isGranted }) => isGranted).length;
 
-describe("a rate limit", () => {
+describe("a token bucket", () => {
   test("can be used up at once, and refills evenly", () => {
     expect(granted(20, 6)).toBe(6);
     now += 9_999;
@@ -92,5 +92,12 @@ describe("a rate limit", () => {
 
   test("of zero allows nothing", () => {
     expect(granted(3, 0)).toBe(0);
+  });
+
+  test("with a smaller burst spaces what comes at once", () => {
+    const spaced = { key: "spaced", perMinute: 60, burst: 1 };
+    expect([buckets.consume(spaced).waitMs, buckets.consume(spaced).waitMs]).toEqual([0, 1_000]);
+    now += 1_000;
+    expect(buckets.consume(spaced).isGranted).toBe(true);
   });
 });
