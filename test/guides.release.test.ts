@@ -37,7 +37,7 @@ const DOCUMENTS = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   "docs/README.md",
-  ...GUIDE.map(({ file }) => `docs/${file}`),
+  ...GUIDE.filter(({ event }) => event === undefined).map(({ file }) => `docs/${file}`),
   "examples/README.md",
   "test/README.md",
 ];
@@ -65,7 +65,6 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm install --global":
     "installs the gateway for the whole machine: test/packages.release.test.ts does it in a folder",
   "npm run chaos": "takes 80 minutes: CONTRIBUTING.md says when to run it",
-  "npm run bench": "takes minutes: .github/workflows/nightly.yml runs it",
   "(cd /tmp && npm pack baileys":
     "downloads a package: test/watch-upstream.release.test.ts compares the installed one with the recorded state",
   [RESTORE]: "needs a second database: a test of its own runs it",
