@@ -66,8 +66,6 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
     ["releasing", "Releasing"],
-    ["panel-design", "The design of the panel"],
-    ["real-programs", "Tests with real programs"],
     ["real-phone-checklist", "Tests with a real phone"],
   ],
 };
