@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that wait for most of their time, beside those with a process of their own. */
-const WAITING = /\/(send-safety|cluster-member|whatsapp-driver)\./;
+const WAITING = /\/(undeliverable|cluster-member|whatsapp-driver)\./;
 
 /**
  * Begins with what waits for long, of which the size of a file says nothing, so that none of it is left alone at the end.

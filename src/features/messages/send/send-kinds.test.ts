@@ -38,7 +38,13 @@ type Send = (
   key?: string,
 ) => Promise<SendAnswer>;
 
+const PLACE = { latitude: -23.5505, longitude: -46.6333, name: "Shop", address: "Rua A, 1" };
 const withKey = (idempotencyKey?: string) => ({ idempotencyKey });
+
+const media =
+  (more: object | (() => object)): Send =>
+  (client, input, key) =>
+    client.sendMedia({ ...input, ...(typeof more === "function" ? more() : more) } as never, withKey(key));
 
 /** Every kind of message, with the request and the message that arrives. */
 const KINDS: [string, Send, object][] = [
@@ -49,7 +55,7 @@ const KINDS: [string, Send, object][] = [
   ],
   [
     "an image by url",
-    (client, input, key) => client.sendMedia({ ...input, url: photo, caption: "Today" }, withKey(key)),
+    media(() => ({ url: photo, caption: "Today" })),
     {
       type: "image",
       caption: "Today",
@@ -58,34 +64,27 @@ const KINDS: [string, Send, object][] = [
   ],
   [
     "an image in base64",
-    (client, input, key) => client.sendMedia({ ...input, base64: inBase64(SAMPLE.jpeg) }, withKey(key)),
+    media({ base64: inBase64(SAMPLE.jpeg) }),
     { type: "image", media: { mime_type: "image/jpeg", file_name: null } },
   ],
   [
     "a video as a data URI",
-    (client, input, key) =>
-      client.sendMedia({ ...input, base64: `data:video/mp4;base64,${inBase64(SAMPLE.mp4)}` }, withKey(key)),
+    media({ base64: `data:video/mp4;base64,${inBase64(SAMPLE.mp4)}` }),
     { type: "video", media: { mime_type: "video/mp4" } },
   ],
   [
     "an audio file as an upload",
-    (client, input, key) =>
-      client.sendMedia({ ...input, file: { bytes: SAMPLE.mp3, file_name: "song.mp3" } }, withKey(key)),
+    media({ file: { bytes: SAMPLE.mp3, file_name: "song.mp3" } }),
     { type: "audio", media: { mime_type: "audio/mpeg", file_name: "song.mp3" } },
   ],
   [
     "a voice note",
-    (client, input, key) =>
-      client.sendMedia({ ...input, base64: inBase64(SAMPLE.opus), ptt: true }, withKey(key)),
+    media({ base64: inBase64(SAMPLE.opus), ptt: true }),
     { type: "ptt", media: { type: "ptt", mime_type: "audio/ogg; codecs=opus" } },
   ],
   [
     "a document",
-    (client, input, key) =>
-      client.sendMedia(
-        { ...input, base64: inBase64(SAMPLE.pdf), file_name: "Proposta nº 1.pdf", caption: "As agreed" },
-        withKey(key),
-      ),
+    media({ base64: inBase64(SAMPLE.pdf), file_name: "Proposta nº 1.pdf", caption: "As agreed" }),
     {
       type: "document",
       caption: "As agreed",
@@ -94,27 +93,18 @@ const KINDS: [string, Send, object][] = [
   ],
   [
     "a picture as a document",
-    (client, input, key) =>
-      client.sendMedia({ ...input, base64: inBase64(SAMPLE.png), type: "document" }, withKey(key)),
+    media({ base64: inBase64(SAMPLE.png), type: "document" }),
     { type: "document", media: { type: "document", mime_type: "image/png" } },
   ],
   [
     "a sticker",
-    (client, input, key) =>
-      client.sendMedia({ ...input, base64: inBase64(SAMPLE.webp), type: "sticker" }, withKey(key)),
+    media({ base64: inBase64(SAMPLE.webp), type: "sticker" }),
     { type: "sticker", media: { type: "sticker", mime_type: "image/webp" } },
   ],
   [
     "a location",
-    (client, input, key) =>
-      client.sendLocation(
-        { ...input, latitude: -23.5505, longitude: -46.6333, name: "Shop", address: "Rua A, 1" },
-        withKey(key),
-      ),
-    {
-      type: "location",
-      location: { latitude: -23.5505, longitude: -46.6333, name: "Shop", address: "Rua A, 1" },
-    },
+    (client, input, key) => client.sendLocation({ ...input, ...PLACE }, withKey(key)),
+    { type: "location", location: PLACE },
   ],
   [
     "a contact card",
@@ -126,12 +116,8 @@ const KINDS: [string, Send, object][] = [
     "a reply",
     (client, input, key) =>
       client.sendReply({ ...input, message_id: question, text: "Yes, that one" }, withKey(key)),
-    {
-      type: "text",
-      text: "Yes, that one",
-      // From the view of the friend, who wrote the quoted message.
-      quoted: { from_me: true, text: "The blue one?" },
-    },
+    // From the view of the friend, who wrote the quoted message.
+    { type: "text", text: "Yes, that one", quoted: { from_me: true, text: "The blue one?" } },
   ],
 ];
 
@@ -208,17 +194,11 @@ test("completed sends leave no file and no job behind", async () => {
 
 describe("a file", () => {
   test.each([
-    ["by mediaUrl", () => ({ mediaUrl: photo })],
-    ["as a data URI in url", () => ({ url: `data:image/png;base64,${inBase64(SAMPLE.png)}` })],
-    ["in base64 broken into lines", () => ({ base64: inBase64(SAMPLE.png).replace(/.{20}/g, "$&\r\n") })],
-    ["in URL-safe base64", () => ({ base64: SAMPLE.png.toString("base64url") })],
-  ])("%s arrives byte for byte", async (_, source) => {
+    ["in base64 broken into lines", inBase64(SAMPLE.png).replace(/.{20}/g, "$&\r\n")],
+    ["in URL-safe base64", SAMPLE.png.toString("base64url")],
+  ])("%s arrives byte for byte", async (_, base64) => {
     const { sales, friend } = story;
-    const { data } = await sales.client.sendMedia({
-      id: sales.id,
-      number: friend.phone,
-      ...source(),
-    } as never);
+    const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, base64 });
     await story.arrived(data.message_id ?? "");
     const download = await friend.client.downloadMedia({ id: friend.id, message_id: data.message_id ?? "" });
     expect(Buffer.from(download.bytes ?? [])).toEqual(SAMPLE.png);
@@ -268,116 +248,83 @@ describe("the type of a file", () => {
     const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...source } as never);
     return (await story.outcome(data.message_id ?? "")).data.message.media;
   };
+  const given = (bytes: Buffer, more = {}) => ({ base64: inBase64(bytes), ...more });
+  const served = (path: string, bytes: Buffer, type?: string, more = {}) => ({
+    url: files.serve(path, file(bytes, type)),
+    ...more,
+  });
+  const { opus, text } = SAMPLE;
+  const OPUS = "audio/ogg; codecs=opus";
+  const UNKNOWN = "application/octet-stream";
 
-  test.each([
+  test.each<[string, () => object, string, string]>([
     [
-      "is that of the content, whatever the server declares",
-      () => ({ url: files.serve("/a.bin", file(SAMPLE.jpeg, "application/pdf")) }),
+      "is its content, not the server's word",
+      () => served("/a", SAMPLE.jpeg, "text/csv"),
       "image",
       "image/jpeg",
     ],
+    ["is the server's word if unclear", () => served("/b", text, "text/csv"), "document", "text/csv"],
     [
-      "is that declared by the server if the content is ambiguous",
-      () => ({ url: files.serve("/b", file(SAMPLE.text, "text/csv; charset=utf-8")) }),
-      "document",
-      "text/csv; charset=utf-8",
-    ],
-    [
-      "is mime_type if there is no other source",
-      () => ({ base64: inBase64(SAMPLE.text), mime_type: "text/csv" }),
+      "is mime_type if nothing else tells",
+      () => given(text, { mime_type: "text/csv" }),
       "document",
       "text/csv",
     ],
+    ["is its extension if nothing else tells", () => served("/a.csv", text), "document", "text/csv"],
     [
-      "is that of the name's extension if there is no other source",
-      () => ({ url: files.serve("/prices.csv", file(SAMPLE.text)) }),
+      "is not its name's if it is a page",
+      () => given(SAMPLE.html, { file_name: "a.png" }),
       "document",
-      "text/csv",
+      UNKNOWN,
     ],
+    ["of served Opus is found", () => served("/a.ogg", opus, "audio/ogg", { ptt: true }), "ptt", OPUS],
     [
-      "of a page that only its name declares as a picture is unknown",
-      () => ({ base64: inBase64(SAMPLE.html), file_name: "a.png" }),
-      "document",
-      "application/octet-stream",
-    ],
-    [
-      "of Ogg Opus that its server declares as audio/ogg is detected",
-      () => ({ url: files.serve("/note.ogg", file(SAMPLE.opus, "audio/ogg")), ptt: true }),
+      "of Opus in a data URI is found",
+      () => ({ url: `data:audio/ogg;codecs=opus;base64,${inBase64(opus)}`, type: "ptt" }),
       "ptt",
-      "audio/ogg; codecs=opus",
+      OPUS,
     ],
+    ["of Opus as audio/ogg is found", () => given(opus, { mime_type: "audio/ogg", ptt: true }), "ptt", OPUS],
     [
-      "of Ogg Opus in a data URI with its codec is detected",
-      () => ({ url: `data:audio/ogg;codecs=opus;base64,${inBase64(SAMPLE.opus)}`, type: "ptt" }),
-      "ptt",
-      "audio/ogg; codecs=opus",
-    ],
-    [
-      "of Ogg Opus whose mime_type is audio/ogg is detected",
-      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "audio/ogg", ptt: true }),
-      "ptt",
-      "audio/ogg; codecs=opus",
-    ],
-    [
-      "of Ogg Opus whose mime_type is application/ogg is detected",
-      () => ({ base64: inBase64(SAMPLE.opus), mime_type: "application/ogg" }),
+      "of Opus as application/ogg is found",
+      () => given(opus, { mime_type: "application/ogg" }),
       "audio",
-      "audio/ogg; codecs=opus",
+      OPUS,
     ],
     [
-      "of Ogg Opus in a form that declares audio/ogg is detected",
-      () => ({ file: { bytes: SAMPLE.opus, file_name: "note.ogg", mime_type: "audio/ogg" }, ptt: true }),
+      "of Opus in a form is found",
+      () => ({ file: { bytes: opus, file_name: "note.ogg", mime_type: "audio/ogg" }, ptt: true }),
       "ptt",
-      "audio/ogg; codecs=opus",
+      OPUS,
     ],
-    [
-      "is unknown without any source",
-      () => ({ base64: inBase64(SAMPLE.text) }),
-      "document",
-      "application/octet-stream",
-    ],
+    ["is unknown without any source", () => given(text), "document", UNKNOWN],
     [
       "of an office document may be declared more exactly than its content",
-      () => ({ base64: inBase64(SAMPLE.zip), mime_type: "application/vnd.ms-word" }),
+      () => given(SAMPLE.zip, { mime_type: "application/vnd.ms-word" }),
       "document",
       "application/vnd.ms-word",
     ],
     [
       "of a program declared as a PDF is detected from its content",
-      () => ({ base64: inBase64(SAMPLE.exe), mime_type: "application/pdf", file_name: "offer.pdf" }),
+      () => given(SAMPLE.exe, { mime_type: "application/pdf", file_name: "offer.pdf" }),
       "document",
       "application/x-msdownload",
     ],
     [
-      "of a drawing with a script in it is a document",
-      () => ({ base64: inBase64(SAMPLE.svg), mime_type: "image/svg+xml" }),
+      "of a drawing is a document",
+      () => given(SAMPLE.svg, { mime_type: "image/svg+xml" }),
       "document",
       "image/svg+xml",
     ],
     [
       "of a picture that is also a script is that of the picture",
-      () => ({ base64: inBase64(Buffer.concat([SAMPLE.gif, Buffer.from("/*alert(1)*/")])) }),
+      () => given(Buffer.concat([SAMPLE.gif, Buffer.from("/*alert(1)*/")])),
       "image",
       "image/gif",
     ],
-    [
-      "of sound in an mp4 is audio if it is sent as audio",
-      () => ({ base64: inBase64(SAMPLE.mp4), type: "audio" }),
-      "audio",
-      "audio/mp4",
-    ],
-    [
-      "of a picture sent as a sticker is sticker",
-      () => ({ base64: inBase64(SAMPLE.png), type: "sticker" }),
-      "sticker",
-      "image/webp",
-    ],
-    [
-      "may be given as ptt",
-      () => ({ base64: inBase64(SAMPLE.opus), type: "ptt" }),
-      "ptt",
-      "audio/ogg; codecs=opus",
-    ],
+    ["of sound in an mp4 can be audio", () => given(SAMPLE.mp4, { type: "audio" }), "audio", "audio/mp4"],
+    ["of a picture can be a sticker", () => given(SAMPLE.png, { type: "sticker" }), "sticker", "image/webp"],
   ])("%s", async (_, source, type, mime_type) => {
     expect(await send(source())).toMatchObject({ type, mime_type });
   });
