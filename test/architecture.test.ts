@@ -89,6 +89,12 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     why: "a driver may use these limits",
   },
   {
+    from: /^src\/platform\/findings\.ts$/,
+    to: /./,
+    unless: /^$/,
+    why: "a browser must be able to load the findings",
+  },
+  {
     from: /^src\/features\/[^/]+\/contract\.ts$/,
     to: /./,
     unless:

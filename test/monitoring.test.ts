@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { SEND_ERROR } from "../src/features/messages/send/send-error.ts";
 import { ERROR_CODES } from "../src/platform/error-codes.ts";
+import { FINDINGS, type Finding } from "../src/platform/findings.ts";
 import { waitUntil } from "./gateway.ts";
 import { type MessagingStory, startMessagingStory } from "./messaging-story.ts";
 import { readMetrics, type ServedMetrics } from "./read-metrics.ts";
@@ -156,7 +157,7 @@ function keepsLabel({ selectors, groups }: PromqlExpression, label: string): boo
 }
 
 describe("the alert rules", () => {
-  test.each(rules.map((rule) => [rule.alert, rule] as const))(
+  test.each(rules.map((rule) => [`${rule.alert} (${rule.labels.severity})`, rule] as const))(
     "%s reads what the gateway serves",
     (_, rule) => {
       const expression = readPromql(rule.expr);
@@ -166,6 +167,22 @@ describe("the alert rules", () => {
       expect(labels.filter((label) => !keepsLabel(expression, label))).toEqual([]);
       expect(["critical", "warning"]).toContain(rule.labels.severity);
       expect(rule.for ?? "0m").toMatch(/^\d+m$/);
+    },
+  );
+});
+
+describe("the findings of the gateway", () => {
+  const findings: [string, Finding][] = Object.entries(FINDINGS);
+
+  test.each(findings.filter(([, { rule }]) => rule !== undefined))(
+    "have rules with their own severity and limit: %s",
+    (_, { rule, severity, limit, warnAt }) => {
+      const own = rules.filter(({ alert }) => alert === rule);
+      expect(own.map(({ labels }) => labels.severity)).toContain(severity);
+      for (const { labels, expr } of own) {
+        const from = labels.severity === severity ? limit : warnAt;
+        if (from !== undefined) expect(expr).toMatch(new RegExp(`[<>] ${from}$`));
+      }
     },
   );
 });

@@ -181,7 +181,7 @@ describe("waygate doctor", () => {
     const { isWell, lines } = await ask(open);
     expect(isWell).toBe(true);
     expect(openTo(lines)).toEqual([
-      expect.stringMatching(/^warn .*Every account can reach loopback, n8n on any port: name single hosts/),
+      expect.stringMatching(/^warn .*Every account can reach loopback, n8n on any port\. Name single hosts/),
     ]);
     expect(openTo((await ask()).lines)).toEqual([
       expect.stringMatching(/^ok .*external; no longer this machine, since there is a second account/),

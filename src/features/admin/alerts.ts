@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { FINDINGS, findingOf } from "../../platform/findings.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { readHeldJobs } from "../backups/backups.ts";
 import { failureAdvice } from "../webhooks/webhooks.ts";
 import { type AccountScope, isInScope } from "./account-scope.ts";
 import type { QueueDepth } from "./read-queues.ts";
-import { recommendAction } from "./recommend-action.ts";
+import { findStatusFinding } from "./recommend-action.ts";
 
 export interface Alert {
   key: string;
@@ -22,7 +23,6 @@ export interface Alert {
 }
 
 const MOST_OF_A_KIND = 100;
-const LAG_SECONDS = { warning: 60, critical: 600 };
 const NOTHING = {
   account_id: null,
   instance_id: null,
@@ -49,22 +49,22 @@ export async function findDisconnectedInstances(db: Db, scope: AccountScope): Pr
       status in ('logged_out', 'banned', 'error') or (wanted = 'connected' and jid is not null
         and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
     order by id desc limit ${MOST_OF_A_KIND}`.execute(db);
-  return rows.map(({ id, account_id, name, status, since }) => ({
-    ...NOTHING,
-    key: "instance_lost",
-    account_id,
-    instance_id: id,
-    name,
-    status,
-    since,
-    severity: status === "banned" || status === "logged_out" ? "critical" : "warning",
-    message: `Instance ${id} (${name}) is ${status}.`,
-    recommended_action:
-      recommendAction({ ...UNCOUNTED, status, wanted: "connected" }).recommended_action ?? "Reconnect it.",
-  }));
+  return rows.map(({ id, account_id, name, status, since }) => {
+    const finding = findingOf(findStatusFinding(status) ?? "instance_disconnected");
+    return {
+      ...NOTHING,
+      key: "instance_lost",
+      account_id,
+      instance_id: id,
+      name,
+      status,
+      since,
+      severity: finding.severity,
+      message: `Instance ${id} (${name}) is ${status}.`,
+      recommended_action: finding.action,
+    };
+  });
 }
-
-const UNCOUNTED = { messages_24h: 0, failures_24h: 0, seconds_since_last_inbound: null };
 
 export interface FailingWebhook {
   id: number;
@@ -98,7 +98,7 @@ type WebhookState = Pick<FailingWebhook, "disabled_at" | "last_status" | "last_e
 function actionFor({ disabled_at, last_status, last_error_class }: WebhookState) {
   return disabled_at === null
     ? `${failureAdvice({ status_code: last_status, error_class: last_error_class })} GET .../webhook-logs shows every try.`
-    : "Repair the receiver, set is_active to true again and recover what was missed.";
+    : FINDINGS.webhook_disabled.action;
 }
 
 export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
@@ -111,7 +111,7 @@ export function alertsOfWebhooks(webhooks: readonly FailingWebhook[]): Alert[] {
     status: state.disabled_at === null ? String(state.last_status ?? "unreachable") : "disabled",
     error_class: state.last_error_class,
     recommended_action,
-    severity: state.disabled_at === null ? "warning" : "critical",
+    severity: state.disabled_at === null ? "warning" : FINDINGS.webhook_disabled.severity,
     message: `Webhook ${id} (${name}) ${stateOf(state)}.`,
     since: state.disabled_at ?? state.failing_since,
   }));
@@ -124,14 +124,14 @@ function stateOf({ disabled_at, last_status, last_error_class }: WebhookState): 
   return `fails: no response comes from its receiver${reason}`;
 }
 
-/** Accounts that use 90 % or more of their storage; once it is full, inbound files are no longer stored. */
+/** Accounts that use almost all of their storage; once it is full, inbound files are no longer stored. */
 export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`
     select a.id as account_id, a.name, floor(u.bytes * 100.0 / greatest(p.max_storage_mb * 1048576.0, 1))::int as percent,
       p.max_storage_mb as limit
     from account a join plan p on p.id = a.plan_id and p.max_storage_mb is not null
     cross join lateral (select storage_of(a.id) as bytes) u
-    where u.bytes >= p.max_storage_mb * 1048576::bigint * 0.9 and ${isInScope(scope, sql`a.id`)}
+    where u.bytes * 100 >= p.max_storage_mb * 1048576::bigint * ${FINDINGS.storage_nearly_full.warnAt}::int and ${isInScope(scope, sql`a.id`)}
     order by u.bytes desc limit ${MOST_OF_A_KIND}`.execute(db);
   return rows.map(({ account_id, name, percent, limit }) => ({
     ...NOTHING,
@@ -139,9 +139,9 @@ export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promis
     account_id,
     name,
     status: String(percent),
-    severity: percent >= 100 ? "critical" : "warning",
+    severity: severityOf("storage_nearly_full", percent),
     message: `Account ${account_id} (${name}) uses ${percent} % of its ${limit} MB of stored files.`,
-    recommended_action: "Shorten its media_retention_days, or give it a plan with more max_storage_mb.",
+    recommended_action: FINDINGS.storage_nearly_full.action,
   }));
 }
 
@@ -149,16 +149,15 @@ export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promis
 export function alertsOfQueues(queues: readonly QueueDepth[]): Alert[] {
   return queues.flatMap(({ name, due, oldest_due_seconds }) => {
     const lag = oldest_due_seconds ?? 0;
-    if (lag < LAG_SECONDS.warning) return [];
-    const severity = lag < LAG_SECONDS.critical ? "warning" : "critical";
+    if (lag < FINDINGS.queue_late.warnAt) return [];
     return {
       ...NOTHING,
       key: "queue_late",
       name,
       status: String(lag),
-      severity,
+      severity: severityOf("queue_late", lag),
       message: `${due} jobs of the queue ${name} are overdue, the oldest by ${lag} s.`,
-      recommended_action: "See that nodes with that role run and that the database is quick; add a node.",
+      recommended_action: FINDINGS.queue_late.action,
     };
   });
 }
@@ -171,14 +170,14 @@ export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
   return [
     {
       ...NOTHING,
-      key: "restored_work_held",
-      severity: "warning",
+      key: "held_back",
+      severity: FINDINGS.held_back.severity,
       status: action,
       since: heldJobs.restored_at,
       message: `${sends} sends, ${deliveries} deliveries and ${others} others of the restored backup are on hold.`,
       recommended_action:
         action === null
-          ? 'Release or discard them: POST /api/admin/restored {"action":"release"}, or waygate restore --release.'
+          ? FINDINGS.held_back.action
           : `It was decided to ${action} them: wait, or see that a node with the role worker runs.`,
     },
   ];
@@ -186,15 +185,16 @@ export async function alertsOfHeldJobs(db: Db): Promise<Alert[]> {
 
 /** Roles that no live node has. */
 export function alertsOfNodes(live: { worker: boolean; sessions: boolean }): Alert[] {
-  return (["worker", "sessions"] as const).flatMap((role) =>
-    live[role]
-      ? []
-      : {
-          ...NOTHING,
-          key: `no_live_${role}`,
-          severity: "critical",
-          message: `No node with the role ${role} is alive.`,
-          recommended_action: `Start a node with ${role} in WAYGATE_ROLES.`,
-        },
-  );
+  const keys = [
+    ...(live.worker ? [] : (["no_live_worker"] as const)),
+    ...(live.sessions ? [] : (["no_live_session_host"] as const)),
+  ];
+  return keys.map((key) => {
+    const { severity, problem, action } = FINDINGS[key];
+    return { ...NOTHING, key, severity, message: problem, recommended_action: action };
+  });
+}
+
+function severityOf(key: "queue_late" | "storage_nearly_full", value: number): Alert["severity"] {
+  return value >= FINDINGS[key].limit ? FINDINGS[key].severity : "warning";
 }

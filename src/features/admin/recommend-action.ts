@@ -1,3 +1,4 @@
+import { describeFinding, FINDINGS, type FindingKey } from "../../platform/findings.ts";
 import type { InstanceStatus } from "../../tables.ts";
 
 export interface MonitoredInstance {
@@ -8,29 +9,13 @@ export interface MonitoredInstance {
   seconds_since_last_inbound: number | null;
 }
 
-const DAY_SECONDS = 86_400;
 const FEWEST_TO_JUDGE = 20;
 
-const BY_STATUS: Partial<Record<InstanceStatus, string>> = {
-  created: "Connect it and scan the QR with the phone.",
-  qr_pending: "Scan the QR with the phone.",
-  qr_expired: "Connect it again and scan the new QR.",
-  passkey_required: "Confirm the sign-in on the phone.",
-  logged_out: "The phone has unlinked it: connect it again and scan the QR.",
-  banned: "The network has banned the number: appeal in the phone's app, or pair another number.",
-  error: "Reconnect it; last_disconnect_reason says what went wrong.",
-  reconnecting: "It comes back by itself; if it does not, see that the phone is online.",
-};
-
-const BY_REASON = {
-  failures: "One message in five fails or more: see the errors of its failed messages.",
-  silence:
-    "Nothing has come in for a day although it sends: write to it from another phone, and reconnect it.",
-};
+const FINDING_OF = { failures: "sends_failing", silence: "nothing_received" } as const;
 
 interface Advice {
   /** What the advice is about. */
-  action_reason: "status" | keyof typeof BY_REASON | null;
+  action_reason: "status" | keyof typeof FINDING_OF | null;
   recommended_action: string | null;
 }
 
@@ -40,18 +25,28 @@ const NO_ADVICE: Advice = { action_reason: null, recommended_action: null };
 export function recommendAction(state: MonitoredInstance): Advice {
   if (state.status !== "connected") return adviseOnStatus(state);
   const reason = findTroubleOf(state);
-  return reason ? { action_reason: reason, recommended_action: BY_REASON[reason] } : NO_ADVICE;
+  return reason
+    ? { action_reason: reason, recommended_action: describeFinding(FINDING_OF[reason]) }
+    : NO_ADVICE;
+}
+
+/** What is to be done about a status; undefined if it is nothing. */
+export function findStatusFinding(status: InstanceStatus): FindingKey | undefined {
+  const key = `instance_${status}`;
+  return Object.hasOwn(FINDINGS, key) ? (key as FindingKey) : undefined;
 }
 
 function adviseOnStatus({ status, wanted }: MonitoredInstance): Advice {
-  const lost = status === "disconnected" && wanted === "connected" ? "Reconnect it." : undefined;
-  const advice = lost ?? BY_STATUS[status];
-  return advice === undefined ? NO_ADVICE : { action_reason: "status", recommended_action: advice };
+  const isWanted = status !== "disconnected" || wanted === "connected";
+  const key = isWanted ? findStatusFinding(status) : undefined;
+  return key === undefined
+    ? NO_ADVICE
+    : { action_reason: "status", recommended_action: describeFinding(key) };
 }
 
-function findTroubleOf(state: MonitoredInstance): keyof typeof BY_REASON | undefined {
+function findTroubleOf(state: MonitoredInstance): keyof typeof FINDING_OF | undefined {
   const { messages_24h, failures_24h, seconds_since_last_inbound: silence } = state;
   if (messages_24h < FEWEST_TO_JUDGE) return undefined;
-  if (failures_24h * 5 >= messages_24h) return "failures";
-  return silence !== null && silence > DAY_SECONDS ? "silence" : undefined;
+  if (failures_24h >= messages_24h * FINDINGS.sends_failing.limit) return "failures";
+  return silence !== null && silence > FINDINGS.nothing_received.limit ? "silence" : undefined;
 }

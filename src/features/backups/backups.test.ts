@@ -224,9 +224,7 @@ describe("a restore", () => {
     await gateway.restart({ DATABASE_URL: target.url });
     const held = { sends: 1, deliveries: 2, others: 0, action: null };
     const { data: monitor } = await gateway.owner.adminMonitor({});
-    expect(monitor.alerts.find(({ key }) => key === "restored_work_held")?.recommended_action).toContain(
-      "release",
-    );
+    expect(monitor.alerts.find(({ key }) => key === "held_back")?.recommended_action).toContain("release");
     const { data: overview } = await gateway.owner.adminOverview();
     expect(overview.held_back).toEqual({ sends: 1, deliveries: 2, others: 0 });
     expect((await gateway.anonymous.health()).production_blockers.map(({ key }) => key)).toContain(

@@ -1,5 +1,6 @@
 import type { Config } from "../../platform/config/config.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { FINDINGS } from "../../platform/findings.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import {
   readVersionState,
@@ -11,7 +12,6 @@ import {
 import type { DoctorFinding } from "./doctor-checks.ts";
 
 const WHAT = "client version";
-const OLD_S = 3 * 86_400;
 const PIN = "set WAYGATE_WHATSAPP_VERSION and renew it yourself";
 
 /** Checks whether sessions log in with an automatically updated version of WhatsApp's web client. */
@@ -46,12 +46,12 @@ function describeFixed({ version, source }: VersionState): string {
 function gradeAge(state: VersionState, summary: string): Omit<DoctorFinding, "label"> {
   const age = versionAgeSeconds(state);
   const why = state.problem === null ? "" : ` (last search: ${state.problem.replace(/\.$/, "")})`;
-  const fix = `Let this machine reach https://web.whatsapp.com, or ${PIN}.`;
+  const { limit, action: fix } = FINDINGS.client_version_old;
   if (age === null) {
     if (state.problem === null)
       return { grade: "ok", detail: `${summary}; a running gateway looks for a newer one` };
     return { grade: "warn", detail: `${summary}; no search has found a version yet${why}`, fix };
   }
   const aged = `${summary}, confirmed by WhatsApp ${Math.floor(age / 3600)} h ago`;
-  return age > OLD_S ? { grade: "warn", detail: `${aged}${why}`, fix } : { grade: "ok", detail: aged };
+  return age > limit ? { grade: "warn", detail: `${aged}${why}`, fix } : { grade: "ok", detail: aged };
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../../platform/config/config.ts";
+import { FINDINGS } from "../../platform/findings.ts";
 import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
 import type { DoctorFinding } from "./doctor-checks.ts";
 
@@ -29,6 +30,6 @@ export function checkOutgoingPolicy(config: Config, hasOthers: boolean | undefin
   const detail = `webhooks, media and integrations may go to: ${where}${lifted}${how}`;
   const open = findBroadEntries(allowedHosts);
   if (!hasOthers || open.length === 0) return { label, grade: "ok", detail };
-  const fix = `Every account can reach ${open.join(", ")} on any port: name single hosts with a port in WAYGATE_ALLOWED_HOSTS.`;
+  const fix = `Every account can reach ${open.join(", ")} on any port. ${FINDINGS.open_outgoing_policy.action}`;
   return { label, grade: "warn", detail, fix };
 }

@@ -9,6 +9,7 @@ import { verifySecretCheck } from "../../platform/config/require-secret-key.ts";
 import { isWeak } from "../../platform/config/setting-types.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { findPendingMigrations } from "../../platform/db/find-pending-migrations.ts";
+import { FINDINGS } from "../../platform/findings.ts";
 import { createStoreName } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { isUnbound, type SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -22,10 +23,7 @@ export interface DoctorFinding {
 }
 
 const MIB = 1024 * 1024;
-const FREE = { fail: 0.05, warn: 0.15 };
-const SKEW_MS = { fail: 30_000, warn: 5_000 };
 const REACH_MS = 4_000;
-const DAY_MS = 86_400_000;
 const WHATSAPP = "wss://web.whatsapp.com:443";
 /** The name does not resolve, or this machine has no route to the network. */
 const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
@@ -36,8 +34,8 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
     await access(directory, constants.W_OK);
     const { bavail, blocks, bsize } = await statfs(directory);
     const detail = `${directory}: ${Math.floor((bavail * bsize) / MIB)} MiB free (${Math.floor((100 * bavail) / blocks)} %)`;
-    const advice = "Free disk space, or set WAYGATE_DATA_DIR to a larger disk.";
-    return { label, ...graded(1 - bavail / blocks, 1 - FREE.warn, 1 - FREE.fail, detail, advice) };
+    const { limit, warnAt, action } = FINDINGS.disk_nearly_full;
+    return { label, ...graded(1 - bavail / blocks, 1 - warnAt, 1 - limit, detail, action) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT")
@@ -59,15 +57,15 @@ export async function checkDatabase(db: Db, detail: string): Promise<DoctorFindi
     { label: "database", grade: "ok", detail: `${detail} responds: PostgreSQL ${rows[0]?.version}` },
     pending.length === 0
       ? { label: "migrations", grade: "ok", detail: "all of this version are applied" }
-      : { label: "migrations", grade: "warn", detail: behind, fix: "Start the gateway: it applies them." },
+      : { label: "migrations", grade: "warn", detail: behind, fix: FINDINGS.migrations_pending.action },
     {
       label: "clock",
       ...graded(
         Math.abs(skewMs),
-        SKEW_MS.warn,
-        SKEW_MS.fail,
+        FINDINGS.clock_skew.warnAt,
+        FINDINGS.clock_skew.limit,
         `${Math.round(Math.abs(skewMs))} ms from the database's clock`,
-        "Synchronise this machine and the database's with NTP.",
+        FINDINGS.clock_skew.action,
       ),
     },
   ];
@@ -109,7 +107,7 @@ export function findWeakSecrets(
 export function checkSecrets(config: Config): DoctorFinding {
   const label = "other secrets";
   const weak = findWeakSecrets(config);
-  const fix = "Replace them with the output of: openssl rand -base64 32.";
+  const fix = FINDINGS.weak_secret.action;
   if (weak.length > 0) return { label, grade: "warn", detail: `${weak.join(", ")} can be guessed`, fix };
   if (!config.adminToken)
     return { label, grade: "ok", detail: "no administrative token is set, so its routes are closed" };
@@ -142,9 +140,9 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
 /** Checks the backup key and the age of the last verified backup. */
 export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
   const age = (await findBackupAge(db)) ?? 0;
-  const isOld = age > 2 * DAY_MS;
+  const isOld = age > FINDINGS.no_recent_backup.limit * 1000;
   const detail = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the installation`;
-  const fix = "Make one: waygate backup. GET /api/admin/backups shows why the daily one failed.";
+  const fix = FINDINGS.no_recent_backup.action;
   return [
     config.backupKey
       ? { label: "backup key", grade: "ok", detail: "set" }
@@ -152,7 +150,7 @@ export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): P
           label: "backup key",
           grade: "warn",
           detail: "generated, and stored beside the data that it protects",
-          fix: "Set WAYGATE_BACKUP_KEY, and keep a copy of it elsewhere.",
+          fix: FINDINGS.no_backup_key.action,
         },
     { label: "backups", grade: isOld ? "warn" : "ok", detail, ...(isOld && { fix }) },
   ];

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { FINDINGS } from "../../platform/findings.ts";
 import { SESSION_START_FAILURES } from "../sessions/sessions.ts";
 import type { DoctorFinding } from "./doctor-checks.ts";
 
@@ -36,7 +37,7 @@ export async function checkSessions(db: Db): Promise<DoctorFinding> {
   const failed = await countFailedInstances(db);
   if (failed.length === 0) return { label, grade: "ok", detail: "no instance has the status error" };
   const counts = failed.map(({ reason, instances }) => `${reason} (${instances})`).join(", ");
-  const fix = "See last_disconnect_reason of each instance and the log. Then connect them again.";
+  const fix = FINDINGS.sessions_failing.action;
   return { label, grade: "warn", detail: `instances with the status error: ${counts}`, fix };
 }
 

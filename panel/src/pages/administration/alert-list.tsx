@@ -12,9 +12,9 @@ const KNOWN = [
   "webhook_failing",
   "storage_nearly_full",
   "queue_late",
-  "restored_work_held",
+  "held_back",
   "no_live_worker",
-  "no_live_sessions",
+  "no_live_session_host",
 ] as const;
 
 /** What needs a person, the critical first, each with what helps. */
@@ -76,7 +76,7 @@ function AlertEntry({ alert }: { alert: Alert }) {
 function AlertLinks({ alert: { account_id, instance_id, webhook_id, key } }: { alert: Alert }) {
   const t = useTranslations("administration.alerts");
   const { signed } = useAccess();
-  if (key === "restored_work_held") return null;
+  if (key === "held_back") return null;
   const isOwn = account_id !== null && account_id === signed?.account.id;
   return (
     <div className="links">

@@ -5,26 +5,12 @@ import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
+import type { Messages } from "../../i18n/locales.ts";
 import { healthQuery, monitorQuery } from "./administration-queries.ts";
 import { HealthSummary } from "./health-summary.tsx";
 import { QueueTable } from "./queue-table.tsx";
 
-const KNOWN_BLOCKERS = [
-  "database_unavailable",
-  "migrations_pending",
-  "clock_skew",
-  "no_live_worker",
-  "no_live_session_host",
-  "disk_nearly_full",
-  "media_store_full",
-  "plain_http",
-  "embedded_database",
-  "open_outgoing_policy",
-  "no_recent_backup",
-  "held_back",
-  "sessions_failing",
-  "operator_only",
-] as const;
+type BlockerText = `blockers.${keyof Messages["administration"]["system"]["blockers"]}`;
 
 /** The processes of the gateway, whether they are fit for production, and what is not done here. */
 export function SystemPage() {
@@ -77,7 +63,7 @@ function Health() {
       ) : (
         <ul className="entries" aria-label={t("production")}>
           {data.production_blockers.map(({ key, message }) => {
-            const known = KNOWN_BLOCKERS.find((one) => one === key);
+            const text = `blockers.${key}` as BlockerText;
             return (
               <li key={key}>
                 <p>
@@ -85,7 +71,7 @@ function Health() {
                     <Lamp tone="wait" />
                     {t("blocks")}
                   </span>{" "}
-                  {known ? t(`blockers.${known}`) : message}
+                  {t.has(text) ? t(text) : message}
                 </p>
               </li>
             );

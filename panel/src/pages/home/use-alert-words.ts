@@ -68,7 +68,10 @@ function storageWords({ name, status }: Alert, t: Translate, isOfOthers: boolean
 }
 
 const QUEUES = ["session", "webhook", "campaign", "integration", "backup", "privacy"] as const;
-const NODES: Readonly<Record<string, string>> = { no_live_worker: "worker", no_live_sessions: "sessions" };
+const NODES: Readonly<Record<string, string>> = {
+  no_live_worker: "worker",
+  no_live_session_host: "sessions",
+};
 
 /** Alerts that only operators see. */
 function operatorWords({ key, name, status }: Alert, t: Translate): AlertWords | undefined {
@@ -81,7 +84,7 @@ function operatorWords({ key, name, status }: Alert, t: Translate): AlertWords |
     const seconds = Number(status);
     return { sentence: t("alerts.queue", { queue, seconds }), help: t("alerts.queueHelp") };
   }
-  if (key !== "restored_work_held") return undefined;
+  if (key !== "held_back") return undefined;
   const decision = status === "release" || status === "discard" ? status : "none";
   return { sentence: t("alerts.held"), help: t(`alerts.heldHelp.${decision}`) };
 }

@@ -1,3 +1,10 @@
+import { describeFinding, type FindingKey } from "../../../../../src/platform/findings.ts";
+
+/** The gateway's own words. */
+function describeFindings<Key extends FindingKey>(...keys: Key[]): Record<Key, string> {
+  return Object.fromEntries(keys.map((key) => [key, describeFinding(key)])) as Record<Key, string>;
+}
+
 export const administration = {
   administration: {
     title: "Administration",
@@ -80,9 +87,9 @@ export const administration = {
         webhook_failing: "A webhook fails",
         storage_nearly_full: "Storage is nearly full",
         queue_late: "Work is late",
-        restored_work_held: "A restore holds work back",
+        held_back: "A restore holds work back",
         no_live_worker: "Nothing works off the queue",
-        no_live_sessions: "Nothing runs the sessions",
+        no_live_session_host: "Nothing runs the sessions",
       },
     },
     queues: {
@@ -375,28 +382,21 @@ export const administration = {
       noBlocker: "Nothing stands in the way of production.",
       blocks: "To do",
       blockers: {
-        database_unavailable:
-          "The database does not respond within a second. Check that it runs and that DATABASE_URL is right.",
-        migrations_pending:
-          "The database lacks changes of this version. Restart a node of this version, which makes them.",
-        clock_skew:
-          "The clocks of this machine and the database differ by over 30 seconds. Set both with NTP.",
-        no_live_worker: "No node with the role worker runs. Start one with worker in WAYGATE_ROLES.",
-        no_live_session_host:
-          "No node with the role sessions runs. Start one with sessions in WAYGATE_ROLES.",
-        disk_nearly_full:
-          "Less than 5 % of the disk of the data directory is free. Delete files, or move it to a larger disk.",
-        media_store_full:
-          "The media store is full, and files that come in wait. Free disk space, or shorten WAYGATE_MEDIA_RETENTION.",
-        plain_http:
-          "The address of the gateway is public and not https. Put a proxy with a certificate in front, and set WAYGATE_BASE_URL.",
-        embedded_database: "The embedded database is meant for one machine. Set DATABASE_URL.",
-        open_outgoing_policy:
-          "WAYGATE_ALLOWED_HOSTS lets every account call this machine or network. Name single hosts with a port, such as n8n:5678.",
+        ...describeFindings(
+          "database_unavailable",
+          "migrations_pending",
+          "clock_skew",
+          "no_live_worker",
+          "no_live_session_host",
+          "disk_nearly_full",
+          "media_store_full",
+          "plain_http",
+          "embedded_database",
+          "open_outgoing_policy",
+          "sessions_failing",
+        ),
         no_recent_backup: "No backup of the last two days was tested. The page Backups shows the reason.",
         held_back: "The work of the restored backup is held back. Release or discard it at Overview.",
-        sessions_failing:
-          "The gateway cannot start some sessions. waygate doctor shows why, and the log has the errors.",
         operator_only:
           "There is more that only the operator may see. waygate doctor on the machine lists it.",
       },

@@ -1,3 +1,5 @@
+import { describeFinding, FINDINGS } from "../../../../../src/platform/findings.ts";
+
 /** What needs a person, by the key and the values of the alert. */
 export const alerts = {
   alerts: {
@@ -47,10 +49,10 @@ export const alerts = {
     storageHelp:
       "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
     storageOf: "{name} uses {percent} % of its storage for files.",
-    storageOfHelp: "Shorten how long the account keeps files, or give it a plan with more storage.",
+    storageOfHelp: FINDINGS.storage_nearly_full.action,
     queue:
       "Jobs are overdue: {queue}. The oldest is {seconds, plural, one {# second} other {# seconds}} late.",
-    queueHelp: "Check that nodes with this role run and that the database is fast, or add a node.",
+    queueHelp: FINDINGS.queue_late.action,
     held: "Work of the restored backup is on hold.",
     heldHelp: {
       none: "Release or discard it on the overview.",
@@ -60,10 +62,9 @@ export const alerts = {
     node: "No node with the role {role} is alive.",
     nodeHelp: "Start a node with {role} in WAYGATE_ROLES.",
     advice: {
-      disconnected: "Reconnect it.",
-      failures: "One message in five fails, or more. See the errors of its failed messages.",
-      silence:
-        "Nothing has come in for a day although it sends. Write to it from another phone, and reconnect it.",
+      disconnected: FINDINGS.instance_disconnected.action,
+      failures: describeFinding("sends_failing"),
+      silence: describeFinding("nothing_received"),
     },
   },
 } as const;

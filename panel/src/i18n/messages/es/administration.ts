@@ -82,9 +82,9 @@ export const administration = {
         webhook_failing: "Un webhook falla",
         storage_nearly_full: "El almacenamiento está casi lleno",
         queue_late: "Hay trabajo con retraso",
-        restored_work_held: "Una restauración retiene trabajo",
+        held_back: "Una restauración retiene trabajo",
         no_live_worker: "Nadie trabaja en la cola",
-        no_live_sessions: "Nadie mantiene las sesiones",
+        no_live_session_host: "Nadie mantiene las sesiones",
       },
     },
     queues: {

@@ -82,9 +82,9 @@ export const administration = {
         webhook_failing: "Um webhook falha",
         storage_nearly_full: "O armazenamento está quase cheio",
         queue_late: "Há trabalho atrasado",
-        restored_work_held: "Uma restauração retém trabalho",
+        held_back: "Uma restauração retém trabalho",
         no_live_worker: "Ninguém trabalha na fila",
-        no_live_sessions: "Ninguém mantém as sessões",
+        no_live_session_host: "Ninguém mantém as sessões",
       },
     },
     queues: {
