@@ -283,14 +283,6 @@ describe("the state of a chat", () => {
     expect(await refusal(request)).toEqual([400, "VALIDATION_ERROR"]);
     expect(await chatOf(bia)).toMatchObject({ archived: false, pinned: false, muted: false });
   });
-
-  test("cannot be changed without a chat or without a connection", async () => {
-    const request = sales.client.setChatState({ id: sales.id, number: newPhone(), action: "pin" });
-    expect(await refusal(request)).toEqual([404, "NOT_FOUND"]);
-    const away = await gateway.createInstance();
-    const other = away.client.setChatState({ id: away.id, jid: "120363000000000001@g.us", action: "pin" });
-    expect(await refusal(other)).toEqual([409, "INSTANCE_NOT_CONNECTED"]);
-  });
 });
 
 describe("the filters of the list of chats", () => {

@@ -229,17 +229,6 @@ describe("the details of a contact", () => {
       { is_business: true, verified_name: "Bia Ltda" },
     ]);
   });
-
-  test("are rejected for an unknown number and for a group", async () => {
-    expect(await refusal(client().contactInfo({ id: id(), number: "552133330000" }))).toEqual([
-      404,
-      "RECIPIENT_NOT_FOUND",
-    ]);
-    expect(await refusal(client().contactInfo({ id: id(), jid: "120363000000000001@g.us" }))).toEqual([
-      400,
-      "VALIDATION_ERROR",
-    ]);
-  });
 });
 
 test("a send to an unknown number leaves no contact and no chat behind", async () => {
@@ -253,15 +242,6 @@ test("a send to an unknown number leaves no contact and no chat behind", async (
 });
 
 describe("blocking a contact", () => {
-  test("is done by the network, and shown for the contact's number and LID", async () => {
-    const bia = newPerson();
-    const { data } = await client().blockContact({ id: id(), number: bia.phone, action: "block" });
-    expect(data).toMatchObject({ ...bia, action: "block", is_blocked: true });
-    expect((await client().contactInfo({ id: id(), number: bia.phone })).data.is_blocked).toBe(true);
-    const undone = await client().blockContact({ id: id(), number: bia.phone, block: false });
-    expect(undone.data).toMatchObject({ action: "unblock", is_blocked: false });
-  });
-
   test("is rejected for the instance's own number", async () => {
     const own = { id: id(), number: story.sales.phone };
     expect(await refusal(client().blockContact({ ...own, action: "block" }))).toEqual([
@@ -270,28 +250,4 @@ describe("blocking a contact", () => {
     ]);
     expect((await client().contactInfo(own)).data.is_blocked).toBe(false);
   });
-
-  test("requires an action and an existing contact", async () => {
-    const { phone } = newPerson();
-    expect(await refusal(client().blockContact({ id: id(), number: phone }))).toEqual([
-      400,
-      "VALIDATION_ERROR",
-    ]);
-    expect(
-      await refusal(client().blockContact({ id: id(), number: "552133330000", action: "block" })),
-    ).toEqual([404, "RECIPIENT_NOT_FOUND"]);
-  });
-});
-
-test("contacts of a disconnected instance can be listed, but not checked with the network", async () => {
-  const { id: away, client: other } = await story.gateway.createInstance();
-  expect((await other.listContacts({ id: away })).data).toEqual([]);
-  expect(await refusal(other.contactInfo({ id: away, number: "552133334444" }))).toEqual([
-    409,
-    "INSTANCE_NOT_CONNECTED",
-  ]);
-  expect(await refusal(other.checkContacts({ id: away, number: "552133334444" }))).toEqual([
-    409,
-    "INSTANCE_NOT_CONNECTED",
-  ]);
 });

@@ -28,21 +28,6 @@ const post = (what: string, body: object) =>
   });
 
 describe("the profile of an instance", () => {
-  test("shows the phone's identity and its visibility", async () => {
-    expect(await profile()).toMatchObject({
-      jid: `${shop.phone}@s.whatsapp.net`,
-      lid: expect.stringMatching(/@lid$/),
-      phone: shop.phone,
-      name: expect.stringContaining("Sandbox"),
-      about: null,
-      status: null,
-      picture_url: null,
-      is_business: false,
-      business: null,
-      privacy: { last: "all" },
-    });
-  });
-
   test("has a name, which the instance and message recipients see too", async () => {
     const { data } = await shop.client.setProfileName({ id: shop.id, name: " Loja São João " });
     expect(data).toEqual({ name: "Loja São João" });
@@ -105,10 +90,5 @@ describe("the profile of an instance", () => {
     const { status, body: answer } = await post("photo", body());
     expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
     expect(await profile()).toEqual(before);
-  });
-
-  test("is available only from a connected instance", async () => {
-    const { id, client } = await gateway.createInstance();
-    await expect(client.getProfile({ id })).rejects.toMatchObject({ code: "INSTANCE_NOT_CONNECTED" });
   });
 });

@@ -472,38 +472,6 @@ describe("a download", () => {
     ]);
   });
 
-  test("with return_base64 returns the envelope", async () => {
-    const id = await receive({
-      base64: inBase64(SAMPLE.pdf),
-      mime_type: "application/pdf",
-      file_name: "a.pdf",
-    });
-    for (const spelling of [{ return_base64: true }, { returnBase64: true }]) {
-      expect(await (await download(id, spelling)).json()).toEqual({
-        success: true,
-        message: "File",
-        data: {
-          message_id: id,
-          mime_type: "application/pdf",
-          file_name: "a.pdf",
-          size: SAMPLE.pdf.length,
-          base64: inBase64(SAMPLE.pdf),
-        },
-      });
-    }
-  });
-
-  test("of a sent file returns that file", async () => {
-    const { client } = story.sales;
-    const { data } = await client.sendMedia({
-      ...sales(),
-      number: "5511977770008",
-      base64: inBase64(SAMPLE.png),
-    });
-    const { bytes, type } = await client.downloadMedia({ ...sales(), message_id: data.message_id ?? "" });
-    expect([type, Buffer.from(bytes ?? [])]).toEqual(["image/png", SAMPLE.png]);
-  });
-
   test("of an unknown message returns 404, and of a text 400", async () => {
     const { client } = story.sales;
     await expect(client.downloadMedia({ ...sales(), message_id: "3EB0NOPE" })).rejects.toMatchObject({
