@@ -13,7 +13,6 @@ import { type LaunchedGateway, launchGateway } from "../test/spawn-gateway.ts";
 /** The home page of an account without an instance. */
 const HOME = "From nothing to a first message";
 const STRONG = "gravel trombone oyster lamp";
-const TWO_MINUTES = 120_000;
 
 beforeAll(buildDist);
 
@@ -56,14 +55,13 @@ describeInBrowser("the way into the panel", () => {
   });
   afterAll(() => story?.close());
 
-  test("the printed link leads a new owner to a signed webhook within two minutes, by what is visible", async () => {
+  test("the printed link leads a new owner to a signed webhook, by what is visible", async () => {
     const { openPage, press, follow, heading } = story;
     const receiver = await startReceiver();
     onTestFinished(() => receiver.close());
     const start = await prepareFirstStart();
     const { link } = await start();
     const page = await openPage();
-    const startedAt = performance.now();
     await page.goto(link, { waitUntil: "load" });
     await heading(page, "Welcome");
     await page.getByLabel("New password").fill(STRONG);
@@ -80,7 +78,6 @@ describeInBrowser("the way into the panel", () => {
     await page.getByLabel("Address of the webhook").fill(receiver.url);
     await press(page, "Add the webhook and test it");
     await page.getByText("Your program answered with status 200").waitFor();
-    expect(performance.now() - startedAt).toBeLessThan(TWO_MINUTES);
   });
 
   test("the link leaves the address at once, a weak password is refused in words, and a used link says so", async () => {

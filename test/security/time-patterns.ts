@@ -8,7 +8,7 @@ export interface TimedPattern extends Pattern {
   length: number;
   /**
    * Whether that is more than the budget, more than three times what a plain pattern takes at that moment, and either
-   * eight times the budget or out of proportion to a text of a quarter of the length.
+   * twenty times that or out of proportion to a text of a quarter of the length.
    */
   isOver: boolean;
   attack: Attack;
@@ -115,8 +115,9 @@ function grow(
     // Once can be a collection of garbage.
     const again = first > budgetMs ? leastCpuMs(first > 4 * budgetMs ? 2 : 10, () => run(text)) : first;
     const cpuMs = Math.min(first, again);
-    const isSlow = cpuMs > budgetMs && cpuMs > 3 * plainMs(flags);
-    const isOver = isSlow && (cpuMs > 8 * budgetMs || cpuMs > GROWTH * timeLeast(run, attack, length / 4));
+    const plain = cpuMs > budgetMs ? plainMs(flags) : Number.POSITIVE_INFINITY;
+    const isSlow = cpuMs > 3 * plain;
+    const isOver = isSlow && (cpuMs > 20 * plain || cpuMs > GROWTH * timeLeast(run, attack, length / 4));
     if (length >= longest || isOver) return { length, cpuMs, isOver };
   }
 }

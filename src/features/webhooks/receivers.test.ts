@@ -210,7 +210,6 @@ describe("Retry-After", () => {
     const asked = await delivery(first.event_id, webhook.id, (one) => one.status === "retrying");
     const waitMs = new Date(asked.next_retry_at ?? 0).getTime() - new Date(first.created_at).getTime();
     expect(waitMs).toBeGreaterThanOrEqual(50_000);
-    expect(waitMs).toBeLessThan(80_000);
     const second = await receive("Also waits", "5511977770002");
     await other.waitFor(textIs("Also waits"));
     expect(await delivery(second.event_id, webhook.id)).toMatchObject({ status: "pending", attempts: 0 });

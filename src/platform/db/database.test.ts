@@ -130,12 +130,10 @@ test("a refused connection, an unknown host, a missing socket and a silent serve
     "postgres://w:w@%2Fno%2Fsuch%2Fdirectory/w",
     `postgres://w:w@127.0.0.1:${port}/w`,
   ];
-  const startedAt = performance.now();
   for (const database of urls.map((url) => openDatabase(url))) {
     expect(await reasonOf(sql`select 1`.execute(database.db))).toSatisfy(isDatabaseUnavailable);
     await database.close();
   }
-  expect(performance.now() - startedAt).toBeLessThan(30_000);
   for (const socket of sockets) socket.destroy();
   silent.close();
 });

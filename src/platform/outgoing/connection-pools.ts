@@ -58,7 +58,10 @@ interface Origin {
 export function createConnectionPools(options: {
   lookup: DnsResolver;
   egressProxy: string | undefined;
+  /** Longest time until a connection stands; 5,000 by default. */
+  connectMs?: number | undefined;
 }): ConnectionPools {
+  const { lookup, egressProxy, connectMs = CONNECT_MS } = options;
   const origins = new LRUCache<string, Origin>({
     max: MAX_ORIGINS,
     // Leased sockets stay open; once idle, they close after 30 s.
@@ -72,9 +75,12 @@ export function createConnectionPools(options: {
       return known;
     }
     const open = (): Dispatcher =>
-      options.egressProxy === undefined
-        ? new Client(origin, { ...LIMITS, connect: createOutgoingConnector(policy, target, options.lookup) })
-        : openProxied(options.egressProxy);
+      egressProxy === undefined
+        ? new Client(origin, {
+            ...LIMITS,
+            connect: createOutgoingConnector(policy, target, lookup, connectMs),
+          })
+        : openProxied(egressProxy, connectMs);
     const made: Origin = { sockets: new Set(), idle: [], waiting: [], open };
     origins.set(key, made);
     return made;
@@ -151,12 +157,12 @@ async function cut(origin: Origin, dispatchers: Dispatcher[]): Promise<void> {
   );
 }
 
-function openProxied(uri: string): Dispatcher {
+function openProxied(uri: string, connectMs: number): Dispatcher {
   return new ProxyAgent({
     ...LIMITS,
     uri,
     connections: 1,
-    proxyTls: { timeout: CONNECT_MS },
+    proxyTls: { timeout: connectMs },
     // The request for the tunnel has the same limits.
     clientFactory: (origin, client) =>
       new Client(origin, { ...client, headersTimeout: LIMITS.headersTimeout }),

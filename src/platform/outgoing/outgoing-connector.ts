@@ -5,7 +5,6 @@ import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
 import type { DnsResolver } from "./dns-resolver.ts";
 import { readInPieces } from "./read-in-pieces.ts";
 
-const CONNECT_MS = 5000;
 const NEXT_ADDRESS_MS = 500;
 
 /** The address policy blocked the target. Does not reveal the resolved address. */
@@ -17,12 +16,12 @@ export class BlockedTargetError extends Error {
   }
 }
 
-/** No connection within 5 s, including DNS and TLS. */
+/** No connection in time, including DNS and TLS. */
 export class ConnectTimeoutError extends Error {
   override readonly name = "ConnectTimeoutError";
 
   constructor() {
-    super("no connection within 5 s");
+    super("no connection in time");
   }
 }
 
@@ -34,6 +33,7 @@ export function createOutgoingConnector(
   policy: AddressPolicy,
   target: NetworkTarget,
   lookup: DnsResolver,
+  connectMs: number,
 ): buildConnector.connector {
   const dial = buildConnector({
     timeout: 0,
@@ -55,7 +55,7 @@ export function createOutgoingConnector(
       callback(...result);
     }) as unknown as Socket;
     // undici's own connect timer has a resolution of half a second.
-    timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), CONNECT_MS);
+    timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), connectMs);
   });
 }
 

@@ -23,7 +23,7 @@ async function dial(hostname: string, answers: string[], allowedHosts: string[])
   const { port } = server.address() as AddressInfo;
   const lookup = async () => answers.map((address) => ({ address, family: net.isIP(address) }));
   const policy = createAddressPolicy({ allowedHosts });
-  const connect = createOutgoingConnector(policy, { host: hostname, port }, lookup);
+  const connect = createOutgoingConnector(policy, { host: hostname, port }, lookup, 5_000);
   const error = await new Promise<Error | null>((resolve) => {
     connect({ hostname, protocol: "http:", port: String(port) }, (fault, socket) => {
       socket?.destroy();

