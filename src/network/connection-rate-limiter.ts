@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { Semaphore } from "../platform/limits/semaphore.ts";
 import { createTokenBuckets } from "../platform/limits/token-bucket.ts";
 
@@ -37,7 +36,7 @@ export class ConnectionRateLimiter {
     if (collecting) setTimeout(collecting.release, collectMs);
     const priority = activeAt?.getTime() ?? 0;
     const { release } = await this.#slots.acquire({ priority });
-    if (this.#slots.used > 1) await pause(Math.random() * jitterMs);
+    if (jitterMs > 0 && this.#slots.used > 1) await pause(Math.random() * jitterMs);
     if (perSecond !== undefined) await this.#turn.use(() => this.#waitForStart(perSecond), { priority });
     return release;
   }
@@ -50,4 +49,8 @@ export class ConnectionRateLimiter {
       await pause(waitMs);
     }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,3 @@
-import { performance } from "node:perf_hooks";
-
 /** The gateway's source of time; tests replace it. */
 export interface Clock {
   /** Wall-clock time, for stored and displayed values. */
