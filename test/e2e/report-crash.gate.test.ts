@@ -7,9 +7,9 @@ import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);
 
-const PEOPLE = 5;
+const PEOPLE = 4;
 /** Texts of an instance for each kill, each way. */
-const TEXTS = 20;
+const TEXTS = 12;
 
 let on: WhatsAppStory;
 let people: string[];
