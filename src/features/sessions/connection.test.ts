@@ -49,27 +49,21 @@ async function pair(id: number, phone = newPhone()): Promise<string> {
 
 const db = () => gateway.database.db;
 
+async function rows(text: string, ...values: unknown[]) {
+  return (await gateway.database.pool.query(text, values)).rows;
+}
+
 /** Names and data of the instance's events, oldest first. */
 async function events(id: number) {
-  const rows = await db()
-    .selectFrom("event")
-    .select(["event", "body"])
-    .where("instance_id", "=", id)
-    .orderBy("sequence")
-    .execute();
-  return rows.map(({ event, body }) => ({ event, ...JSON.parse(body.toString()).data }));
+  const found = await rows("select event, body from event where instance_id = $1 order by sequence", id);
+  return found.map(({ event, body }) => ({ event, ...JSON.parse(body.toString()).data }));
 }
 const eventNames = async (id: number) => (await events(id)).map(({ event }) => event);
-
-async function connectionLog(id: number) {
-  const rows = await db()
-    .selectFrom("connection_log")
-    .select(["status", "reason"])
-    .where("instance_id", "=", id)
-    .orderBy("created_at")
-    .execute();
-  return rows.map((row) => (row.reason ? `${row.status}: ${row.reason}` : row.status));
-}
+const instanceRow = async (id: number) => (await rows("select * from instance where id = $1", id))[0];
+const generationOf = async (id: number) =>
+  (await rows("select generation from credential where instance_id = $1", id))[0]?.generation;
+const qrOf = async (id: number) =>
+  (await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data;
 
 function record(id: number, event: NetworkEvent) {
   return createConnectionRecorder({ db: db(), engine: gateway.engine }).record(id, event as never);
@@ -86,8 +80,7 @@ describe("connecting an instance", () => {
     });
     expect(body.data.qr).toMatch(/^data:image\/png;base64,iVBOR/);
     const { qr, qr_code, expires_at, pairing_code, attempt, max_attempts } = body.data;
-    const shown = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
-    expect(shown.body.data).toEqual({
+    expect(await qrOf(id)).toEqual({
       id,
       status: "qr_pending",
       qr,
@@ -157,9 +150,16 @@ describe("connecting an instance", () => {
       reason: null,
       will_retry: false,
     });
-    const qr = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
-    expect(qr.body.data).toMatchObject({ status: "connected", qr: null, qr_code: null });
-    expect(await connectionLog(id)).toEqual(["connecting", "qr_pending", "connected"]);
+    expect(await qrOf(id)).toMatchObject({ status: "connected", qr: null, qr_code: null });
+    const log = await rows(
+      "select status, reason from connection_log where instance_id = $1 order by created_at",
+      id,
+    );
+    expect(log.map((one) => [one.status, one.reason])).toEqual([
+      ["connecting", null],
+      ["qr_pending", null],
+      ["connected", null],
+    ]);
   });
 
   it("that is already connected returns at once, and changes nothing", async () => {
@@ -286,8 +286,7 @@ describe("a connection", () => {
     await network.ban(phone);
     await becomes(id, "banned");
     expect(await status(id)).toMatchObject({ connected: false, phone, reason: "banned" });
-    const row = await db().selectFrom("instance").select("wanted").where("id", "=", id).executeTakeFirst();
-    expect(row).toEqual({ wanted: "stopped" });
+    expect((await instanceRow(id)).wanted).toBe("stopped");
   });
 
   it("that was never paired ends with the last QR", async () => {
@@ -295,13 +294,7 @@ describe("a connection", () => {
     await post(id, "connect");
     await record(id, { type: "qr_expired" });
     expect(await status(id)).toMatchObject({ status: "qr_expired", reason: "qr_expired" });
-    const shown = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user);
-    expect(shown.body.data).toMatchObject({
-      status: "qr_expired",
-      qr: null,
-      qr_code: null,
-      expires_at: null,
-    });
+    expect(await qrOf(id)).toMatchObject({ status: "qr_expired", qr: null, qr_code: null, expires_at: null });
     expect((await events(id)).at(-1)).toMatchObject({ event: "instance.qr_expired", status: "qr_expired" });
     expect((await post(id, "connect")).body.data).toMatchObject({ status: "qr_pending", attempt: 1 });
   });
@@ -363,8 +356,7 @@ describe("a connection", () => {
     };
     const name = async () => (await status(id)).profile_name;
     const phone = await pair(id);
-    const unknown = { jid: null, profile_name: "Ana" };
-    await db().updateTable("instance").set(unknown).where("id", "=", id).execute();
+    await rows("update instance set jid = null, profile_name = 'Ana' where id = $1", id);
     await connect(phone);
     expect(await name()).toBe("Ana");
     await connect(phone);
@@ -376,62 +368,34 @@ describe("a connection", () => {
   it("extends the deadline of waiting messages by the time of its loss", async () => {
     const id = await create();
     await pair(id);
-    const { account_id } = await db()
-      .selectFrom("instance")
-      .select("account_id")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    const { id: conversation_id } = await db()
-      .insertInto("conversation")
-      .values({ account_id, instance_id: id, jid: "5511999990009@s.whatsapp.net", type: "contact" })
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    const minutes = (n: number) => new Date(Date.now() + n * 60_000);
-    const message = (message_id: string, fields: object) => ({
-      account_id,
-      instance_id: id,
-      conversation_id,
-      message_id,
-      direction: "outbound" as const,
-      from_me: true,
-      origin: "api" as const,
-      mode: "async" as const,
-      jid: "5511999990009@s.whatsapp.net",
-      type: "text",
-      content: "{}",
-      status: "pending" as const,
-      deadline: minutes(15),
-      created_at: minutes(0),
-      ...fields,
-    });
-    await db()
-      .insertInto("message")
-      .values([
-        message("before", { created_at: minutes(-20), deadline: minutes(2) }),
-        message("during", { created_at: minutes(-4), deadline: minutes(11) }),
-        message("sync", { mode: "sync", created_at: minutes(-4), deadline: minutes(11) }),
-        message("submitted", { submitted_at: minutes(-1), created_at: minutes(-4), deadline: minutes(11) }),
-        message("sent", { status: "sent", created_at: minutes(-4), deadline: minutes(11) }),
-      ])
-      .execute();
-    await db()
-      .updateTable("instance")
-      .set({ connected_at: minutes(-10) })
-      .where("id", "=", id)
-      .execute();
-    await record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
-    const rows = await db()
-      .selectFrom("message")
-      .select(["message_id", "deadline"])
-      .where("instance_id", "=", id)
-      .execute();
-    const left = Object.fromEntries(
-      rows.map(({ message_id, deadline }) => [
-        message_id,
-        Math.round(((deadline?.getTime() ?? 0) - Date.now()) / 60_000),
-      ]),
+    await rows(
+      `with chat as (
+         insert into conversation (account_id, instance_id, jid, type)
+         select account_id, id, '5511999990009@s.whatsapp.net', 'contact' from instance where id = $1 returning *
+       )
+       insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode, jid,
+         type, content, status, submitted_at, created_at, deadline)
+       select account_id, instance_id, chat.id, name, 'outbound', true, 'api', mode, jid, 'text', '{}', status,
+         case when name = 'submitted' then now() end, now() - age * interval '1 minute', now() + due * interval '1 minute'
+       from chat, (values ('before', 'async', 'pending', 20, 2), ('during', 'async', 'pending', 4, 11),
+         ('sync', 'sync', 'pending', 4, 11), ('submitted', 'async', 'pending', 4, 11), ('sent', 'async', 'sent', 4, 11)
+       ) as m (name, mode, status, age, due)`,
+      id,
     );
-    expect(left).toEqual({ before: 12, during: 15, sync: 11, submitted: 11, sent: 11 });
+    await rows("update instance set connected_at = now() - interval '10 minutes' where id = $1", id);
+    await record(id, { type: "disconnected", reason: "connection_lost", will_retry: true });
+    const left = await rows(
+      `select message_id, round(extract(epoch from deadline - now()) / 60)::int as minutes from message
+       where instance_id = $1`,
+      id,
+    );
+    expect(Object.fromEntries(left.map((one) => [one.message_id, one.minutes]))).toEqual({
+      before: 12,
+      during: 15,
+      sync: 11,
+      submitted: 11,
+      sent: 11,
+    });
   });
 });
 
@@ -453,12 +417,7 @@ describe("reconnecting an instance", () => {
       reason: "reconnect",
       will_retry: true,
     });
-    const row = await db()
-      .selectFrom("credential")
-      .select("generation")
-      .where("instance_id", "=", id)
-      .executeTakeFirst();
-    expect(row).toEqual({ generation: 1 });
+    expect(await generationOf(id)).toBe(1);
   });
 
   it("is rejected for an instance that was never paired", async () => {
@@ -498,12 +457,9 @@ describe("logging out an instance", () => {
       reason: "logout",
       will_retry: false,
     });
-    const credential = await db()
-      .selectFrom("credential")
-      .select(["secret"])
-      .where("instance_id", "=", id)
-      .executeTakeFirst();
-    expect(credential).toEqual({ secret: null });
+    expect(await rows("select secret from credential where instance_id = $1", id)).toEqual([
+      { secret: null },
+    ]);
     expect(await network.unlink(phone)).toBe(false);
   });
 
@@ -518,12 +474,7 @@ describe("logging out an instance", () => {
     });
     expect(await eventNames(id)).toEqual(before);
     await pair(id);
-    const row = await db()
-      .selectFrom("credential")
-      .select("generation")
-      .where("instance_id", "=", id)
-      .executeTakeFirst();
-    expect(row?.generation).toBeGreaterThan(1);
+    expect(await generationOf(id)).toBeGreaterThan(1);
   });
 
   it("ends a running pairing", async () => {
@@ -531,7 +482,7 @@ describe("logging out an instance", () => {
     const { body } = await post(id, "connect");
     expect((await post(id, "logout")).body.data).toMatchObject({ status: "disconnected", reason: "logout" });
     expect(await network.scan(body.data.qr_code)).toEqual({ outcome: "not_found" });
-    expect((await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data.qr).toBeNull();
+    expect((await qrOf(id)).qr).toBeNull();
   });
 
   it("is rejected for an instance that was never connected", async () => {
@@ -552,27 +503,16 @@ describe("logging out an instance", () => {
   it("rejects a connect and a reconnect while the logout is pending", async () => {
     const id = await create();
     await pair(id);
-    const { lane } = await db()
-      .selectFrom("instance")
-      .select("lane")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    const waiting = { do: "logout", run_at: "later" };
-    await db()
-      .insertInto("job")
-      .values({
-        lane,
-        prio: 0,
-        pos: -1,
-        grp: "control",
-        run_at: new Date(Date.now() + 60_000),
-        ref: JSON.stringify(waiting),
-      })
-      .execute();
+    const { lane } = await instanceRow(id);
+    await rows(
+      `insert into job (lane, prio, pos, grp, run_at, ref)
+       values ($1, 0, -1, 'control', now() + interval '1 minute', '{"do": "logout"}')`,
+      lane,
+    );
     for (const what of ["connect", "reconnect"]) {
       expect(await post(id, what)).toMatchObject({ status: 409, body: { code: "CONFLICT" } });
     }
-    await db().deleteFrom("job").where("lane", "=", lane).execute();
+    await rows("delete from job where lane = $1", lane);
     gateway.engine.wake([lane], { changed: true });
   });
 });
@@ -581,80 +521,40 @@ describe("removing an instance", () => {
   it("unlinks it and deletes all of its data", async () => {
     const id = await create({ webhook_url: "https://hook.example/in" });
     const phone = await pair(id);
-    const { account_id, lane, global_lane } = await db()
-      .selectFrom("instance")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    const { id: conversation_id } = await db()
-      .insertInto("conversation")
-      .values({ account_id, instance_id: id, jid: "x@s.whatsapp.net", type: "contact" })
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    await db()
-      .insertInto("message")
-      .values(
-        Array.from({ length: 30 }, (_, n) => ({
-          account_id,
-          instance_id: id,
-          conversation_id,
-          message_id: `M${n}`,
-          direction: "inbound" as const,
-          from_me: false,
-          origin: "contact" as const,
-          jid: "x@s.whatsapp.net",
-          type: "text",
-          content: JSON.stringify({ text: "secret words" }),
-          status: "received" as const,
-        })),
-      )
-      .execute();
-    const open = await db().selectFrom("delivery").select("id").where("instance_id", "=", id).execute();
+    const { lane, global_lane } = await instanceRow(id);
+    await rows(
+      `with chat as (
+         insert into conversation (account_id, instance_id, jid, type)
+         select account_id, id, 'x@s.whatsapp.net', 'contact' from instance where id = $1 returning *
+       )
+       insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, jid, type,
+         content, status)
+       select account_id, instance_id, id, 'M' || n, 'inbound', false, 'contact', jid, 'text', '{"text": "secret"}', 'received'
+       from chat, generate_series(1, 30) n`,
+      id,
+    );
+    const open = await rows("select id from delivery where instance_id = $1", id);
     expect(open.length).toBeGreaterThan(0);
 
     expect(await gateway.call(`DELETE /api/v1/instances/${id}`, undefined, user)).toMatchObject({
       status: 200,
       body: { success: true, message: "Instance removed", data: { id } },
     });
-    expect(await db().selectFrom("instance").select("id").where("id", "=", id).execute()).toEqual([]);
-    for (const table of [
-      "api_key",
-      "credential",
-      "webhook",
-      "message",
-      "conversation",
-      "event",
-      "event_counter",
-      "connection_log",
-    ] as const) {
-      expect([
-        table,
-        await db().selectFrom(table).select("instance_id").where("instance_id", "=", id).execute(),
-      ]).toEqual([table, []]);
-    }
-    const deliveries = await db()
-      .selectFrom("delivery")
-      .select(["status", "error"])
-      .where("instance_id", "=", id)
-      .execute();
+    expect(await instanceRow(id)).toBeUndefined();
+    const tables = "api_key credential webhook message conversation event event_counter connection_log";
+    for (const table of tables.split(" "))
+      expect([table, await rows(`select from ${table} where instance_id = $1`, id)]).toEqual([table, []]);
+    const deliveries = await rows("select status, error from delivery where instance_id = $1", id);
     expect(deliveries).toEqual(open.map(() => ({ status: "discarded", error: "The instance was removed." })));
     expect(
-      await db().selectFrom("lane").select("id").where("id", "in", [lane, global_lane]).execute(),
+      await rows(
+        `select id from lane where id in ($1, $2) or kind = 'webhook' and key not like 'global:%'
+           and not exists (select from webhook where webhook.lane = lane.id)`,
+        lane,
+        global_lane,
+      ),
     ).toEqual([]);
-    expect(
-      await db()
-        .selectFrom("lane")
-        .select("id")
-        .where("kind", "=", "webhook")
-        .where("key", "not like", "global:%")
-        .where(({ not, exists, selectFrom }) =>
-          not(exists(selectFrom("webhook").select("webhook.id").whereRef("webhook.lane", "=", "lane.id"))),
-        )
-        .execute(),
-    ).toEqual([]);
-    expect(
-      await db().selectFrom("job").select("id").where("lane", "in", [lane, global_lane]).execute(),
-    ).toEqual([]);
+    expect(await rows("select id from job where lane in ($1, $2)", lane, global_lane)).toEqual([]);
     expect(await network.unlink(phone)).toBe(false);
     expect(gateway.engine.findOwnedLane("session", String(id))).toBeUndefined();
     const gone = await gateway.call(`GET /api/v1/instances/${id}`, undefined, user);
@@ -682,27 +582,18 @@ describe("removing an instance", () => {
   it("that was interrupted is completed by the next owner of the lane", async () => {
     const id = await create({ webhook_url: "https://hook.example/in" });
     await pair(id);
-    const { lane } = await db()
-      .selectFrom("instance")
-      .select("lane")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
     // As a crash after the first step leaves it: hidden, without webhooks, with the job.
-    await db()
-      .updateTable("instance")
-      .set({ wanted: "stopped", removed_at: new Date() })
-      .where("id", "=", id)
-      .execute();
-    await db().deleteFrom("webhook").where("instance_id", "=", id).execute();
+    const [{ lane }] = await rows(
+      "update instance set wanted = 'stopped', removed_at = now() where id = $1 returning lane",
+      id,
+    );
+    await rows("delete from webhook where instance_id = $1", id);
     expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, user)).status).toBe(404);
-    await db()
-      .insertInto("job")
-      .values({ lane, prio: 0, pos: -1, grp: "control", ref: JSON.stringify({ do: "delete" }) })
-      .execute();
+    const job =
+      "insert into job (lane, prio, pos, grp, ref) values ($1, 0, -1, 'control', '{\"do\": \"delete\"}')";
+    await rows(job, lane);
     gateway.engine.wake([lane]);
-    await expect
-      .poll(() => db().selectFrom("instance").select("id").where("id", "=", id).execute())
-      .toEqual([]);
+    await expect.poll(() => instanceRow(id)).toBeUndefined();
   });
 });
 
@@ -725,8 +616,6 @@ describe("an instance after a restart of the gateway", () => {
     const lastEvents = async () => (await eventNames(paired)).slice(-2);
     await expect.poll(lastEvents).toEqual(["instance.disconnected", "instance.connected"]);
     expect(await status(paired)).toMatchObject({ status: "connected", phone });
-    const qrOf = async (id: number) =>
-      (await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, user)).body.data;
     await expect
       .poll(async () => (await qrOf(pairing)).qr_code)
       .toSatisfy((now: unknown) => typeof now === "string" && now !== qr_code);
