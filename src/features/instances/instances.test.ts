@@ -4,28 +4,36 @@ import { type InstanceGateway, startInstanceGateway } from "../../../test/instan
 import { encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 
 let gateway: InstanceGateway;
+/** A user of an account that most tests share. */
+let user: Headers;
+let account_id: number;
 
 beforeAll(async () => {
   gateway = await startInstanceGateway();
+  ({ user, account_id } = await gateway.account());
 });
 afterAll(() => gateway.stop());
 
 type Headers = Record<string, string>;
 
-async function create(user: Headers, body: object = {}) {
-  const response = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, user);
+async function create(by = user, body: object = {}) {
+  const response = await gateway.call("POST /api/v1/instances", { name: "Sales", ...body }, by);
   expect(response.body).toMatchObject({ success: true });
   const { data } = response.body;
   return { ...data, key: { "x-api-key": data.api_key } as Headers };
 }
 
 const withoutRequestId = ({ request_id: _, ...body }: Record<string, unknown>) => body;
-const countInstances = async () =>
-  (await gateway.database.db.selectFrom("instance").select("id").execute()).length;
+async function rows(text: string, ...values: unknown[]) {
+  return (await gateway.database.pool.query(text, values)).rows;
+}
+const show = (id: number, headers: Headers) =>
+  gateway.call(`GET /api/v1/instances/${id}`, undefined, headers);
+const change = (id: number, body: object, headers: Headers) =>
+  gateway.call(`PATCH /api/v1/instances/${id}`, body, headers);
 
 describe("creating an instance", () => {
   it("returns key, secret and webhook package, and creates no webhook without an address", async () => {
-    const { user } = await gateway.account();
     const { status, body } = await gateway.call("POST /api/v1/instances", { name: "Sales" }, user);
     expect(status).toBe(200);
     const { id, webhook_secret } = body.data;
@@ -57,7 +65,6 @@ describe("creating an instance", () => {
     { webhook: "https://hook.example/in" },
     { webhook: { url: "https://hook.example/in" } },
   ])("creates the first webhook, active and with the instance's secret, for %j", async (input) => {
-    const { user } = await gateway.account();
     const made = await create(user, input);
     expect(made.default_webhook).toMatchObject({
       instance_id: made.id,
@@ -69,7 +76,6 @@ describe("creating an instance", () => {
   });
 
   it("accepts other spellings of the name, webhook events, settings, metadata and network", async () => {
-    const { user } = await gateway.account();
     const made = await create(user, {
       name: undefined,
       instanceName: "Support",
@@ -80,7 +86,7 @@ describe("creating an instance", () => {
       rejectCall: true,
     });
     expect(made.default_webhook.events).toEqual(["message.received"]);
-    const { body } = await gateway.call(`GET /api/v1/instances/${made.id}`, undefined, made.key);
+    const { body } = await show(made.id, made.key);
     expect(body.data).toMatchObject({
       name: "Support",
       network: "whatsapp",
@@ -90,7 +96,6 @@ describe("creating an instance", () => {
   });
 
   it("treats an empty webhook address as absent", async () => {
-    const { user } = await gateway.account();
     expect(await create(user, { webhook_url: "" })).not.toHaveProperty("default_webhook");
     expect(await create(user, { webhook_url: null })).not.toHaveProperty("default_webhook");
   });
@@ -103,92 +108,69 @@ describe("creating an instance", () => {
     ["settings.send_delay_min_ms", { name: "x", settings: { send_delay_min_ms: 5 } }],
     ["settings.device_name", { name: "x", settings: { device_name: "two\nlines" } }],
   ])("rejects a wrong %s and creates nothing (%#)", async (field, body) => {
-    const { user } = await gateway.account();
-    const before = await countInstances();
+    const before = await rows("select id from instance");
     const { status, body: refused } = await gateway.call("POST /api/v1/instances", body, user);
     expect([status, refused.code, refused.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
-    expect(await countInstances()).toBe(before);
+    expect(await rows("select id from instance")).toEqual(before);
   });
 
   it("stores secrets sealed and the key as a digest", async () => {
-    const { user } = await gateway.account();
     const made = await create(user, { proxy: { url: "http://me:pass@proxy.example:3128" } });
-    const { db } = gateway.database;
-    const row = await db
-      .selectFrom("instance")
-      .selectAll()
-      .where("id", "=", made.id)
-      .executeTakeFirstOrThrow();
-    expect(
-      gateway.box.open(row.webhook_secret, encryptionContextOf("instance", "webhook_secret", made.id)),
-    ).toBe(made.webhook_secret);
-    expect(row.proxy && gateway.box.open(row.proxy, encryptionContextOf("instance", "proxy", made.id))).toBe(
+    const [row] = await rows("select * from instance where id = $1", made.id);
+    const opened = (column: "webhook_secret" | "proxy") =>
+      gateway.box.open(row[column], encryptionContextOf("instance", column, made.id));
+    expect([opened("webhook_secret"), opened("proxy")]).toEqual([
+      made.webhook_secret,
       "http://me:pass@proxy.example:3128",
-    );
-    const key = await db
-      .selectFrom("api_key")
-      .selectAll()
-      .where("instance_id", "=", made.id)
-      .executeTakeFirstOrThrow();
+    ]);
+    const [key] = await rows("select * from api_key where instance_id = $1", made.id);
     expect(JSON.stringify({ ...row, ...key })).not.toContain(made.api_key);
     expect(key.last4).toBe(made.api_key.slice(-4));
-    const shown = await gateway.call(`GET /api/v1/instances/${made.id}`, undefined, made.key);
+    const shown = await show(made.id, made.key);
     expect(JSON.stringify(shown.body)).not.toMatch(/whsec_|wg_|proxy\.example/);
   });
 
   it("stops at the limit of the plan, even with concurrent requests", async () => {
-    const { user, account_id } = await gateway.account();
-    const { db } = gateway.database;
-    const { id: plan_id } = await db
-      .insertInto("plan")
-      .values({ name: `three-${account_id}`, max_instances: 3, features: "{}" })
-      .returning("id")
-      .executeTakeFirstOrThrow();
-    await db.updateTable("account").set({ plan_id }).where("id", "=", account_id).execute();
+    const one = await gateway.account();
+    await rows(
+      `with p as (insert into plan (name, max_instances, features) values ('three', 3, '{}') returning id)
+       update account set plan_id = p.id from p where account.id = $1`,
+      one.account_id,
+    );
     const responses = await Promise.all(
-      Array.from({ length: 8 }, () => gateway.call("POST /api/v1/instances", { name: "x" }, user)),
+      Array.from({ length: 8 }, () => gateway.call("POST /api/v1/instances", { name: "x" }, one.user)),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
     for (const { status, body } of responses.filter((response) => response.status !== 200)) {
       const details = { quota: "max_instances", limit: 3, used: 3, left: 0 };
       expect([status, body.code, body.details]).toEqual([403, "QUOTA_EXCEEDED", details]);
     }
-    const shown = await gateway.call("GET /api/v1/instances", undefined, user);
+    const shown = await gateway.call("GET /api/v1/instances", undefined, one.user);
     expect(shown.body.data[0].limits).toMatchObject({ max_instances: 3, max_messages: null });
-    await gateway.call(`DELETE /api/v1/instances/${shown.body.data[0].id}`, undefined, user);
-    await create(user);
+    await gateway.call(`DELETE /api/v1/instances/${shown.body.data[0].id}`, undefined, one.user);
+    await create(one.user);
   });
 
   it("creates its lanes and its event counter in the same commit", async () => {
-    const { user } = await gateway.account();
-    const { id } = await create(user);
-    const { db } = gateway.database;
-    const row = await db.selectFrom("instance").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-    const lanes = await db
-      .selectFrom("lane")
-      .select(["id", "kind", "key"])
-      .where("id", "in", [row.lane, row.global_lane])
-      .orderBy("id")
-      .execute();
+    const { id } = await create();
+    const lanes = await rows(
+      `select kind, key from instance i join lane l on l.id in (i.lane, i.global_lane) where i.id = $1
+       order by l.id = i.global_lane`,
+      id,
+    );
     expect(lanes).toEqual([
-      { id: row.lane, kind: "session", key: String(id) },
-      { id: row.global_lane, kind: "webhook", key: `global:${id}` },
+      { kind: "session", key: String(id) },
+      { kind: "webhook", key: `global:${id}` },
     ]);
-    expect(
-      await db.selectFrom("event_counter").select("last").where("instance_id", "=", id).execute(),
-    ).toEqual([{ last: 0 }]);
+    expect(await rows("select last from event_counter where instance_id = $1", id)).toEqual([{ last: 0 }]);
     await expect.poll(() => gateway.engine.findOwnedLane("session", String(id))).toBeDefined();
   });
 });
 
 describe("reading instances", () => {
   it("returns the whole instance to its key and to its account", async () => {
-    const { user, account_id } = await gateway.account();
-    const { id, key } = await create(user);
-    const [byKey, byUser] = [
-      await gateway.call(`GET /api/v1/instances/${id}`, undefined, key),
-      await gateway.call(`GET /api/v1/instances/${id}`, undefined, user),
-    ];
+    const { id, key } = await create();
+    const [byKey, byUser] = [await show(id, key), await show(id, user)];
     expect(byUser.body.data).toEqual(byKey.body.data);
     const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     expect(byKey.body.data).toEqual({
@@ -248,8 +230,7 @@ describe("reading instances", () => {
   });
 
   it("returns the status under both names", async () => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
+    const { id, key } = await create();
     const { body } = await gateway.call(`GET /api/v1/instances/${id}/status`, undefined, key);
     const stamp = expect.any(String);
     expect(body.data).toEqual({
@@ -287,8 +268,7 @@ describe("reading instances", () => {
   });
 
   it("returns no QR if there is none", async () => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
+    const { id, key } = await create();
     const { body } = await gateway.call(`GET /api/v1/instances/${id}/qr`, undefined, key);
     const none = {
       qr: null,
@@ -338,7 +318,6 @@ describe("reading instances", () => {
 
 describe("changing an instance", () => {
   it("changes the given fields and keeps the rest", async () => {
-    const { user } = await gateway.account();
     const { id, key } = await create(user, { metadata: { a: 1 }, settings: { ignore_groups: true } });
     const patch = (body: object) => gateway.call(`PATCH /api/v1/instances/${id}`, body, key);
     const first = await patch({
@@ -373,10 +352,9 @@ describe("changing an instance", () => {
   });
 
   it("accepts other gateways' names for settings, but the gateway's own name wins", async () => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
-    const { body } = await gateway.call(
-      `PATCH /api/v1/instances/${id}`,
+    const { id, key } = await create();
+    const { body } = await change(
+      id,
       {
         rejectCall: true,
         msgCall: "No calls, please.",
@@ -396,22 +374,16 @@ describe("changing an instance", () => {
   });
 
   it("sets and removes the proxy", async () => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
+    const { id, key } = await create();
     const read = async () => {
-      const query = gateway.database.db.selectFrom("instance").select("proxy").where("id", "=", id);
-      const { proxy } = await query.executeTakeFirstOrThrow();
+      const [{ proxy }] = await rows("select proxy from instance where id = $1", id);
       return proxy && gateway.box.open(proxy, encryptionContextOf("instance", "proxy", id));
     };
-    await gateway.call(
-      `PATCH /api/v1/instances/${id}`,
-      { proxy: { url: "socks5://proxy.example:1080" } },
-      key,
-    );
+    await change(id, { proxy: { url: "socks5://proxy.example:1080" } }, key);
     expect(await read()).toBe("socks5://proxy.example:1080");
-    await gateway.call(`PATCH /api/v1/instances/${id}`, { name: "x" }, key);
+    await change(id, { name: "x" }, key);
     expect(await read()).toBe("socks5://proxy.example:1080");
-    await gateway.call(`PATCH /api/v1/instances/${id}`, { proxy: null }, key);
+    await change(id, { proxy: null }, key);
     expect(await read()).toBeNull();
   });
 
@@ -419,31 +391,22 @@ describe("changing an instance", () => {
     ["settings.send_delay_min_ms", { settings: { send_delay_min_ms: 10, send_delay_max_ms: 9 } }],
     ["proxy.url", { proxy: { url: "http://169.254.169.254" } }],
   ])("rejects a wrong %s and changes nothing (%#)", async (field, body) => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
-    const before = await gateway.call(`GET /api/v1/instances/${id}`, undefined, key);
-    const refused = await gateway.call(
-      `PATCH /api/v1/instances/${id}`,
-      { metadata: { changed: true }, ...body },
-      key,
-    );
+    const { id, key } = await create();
+    const before = await show(id, key);
+    const refused = await change(id, { metadata: { changed: true }, ...body }, key);
     expect([refused.status, refused.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(refused.body.details.fields[0].field).toBe(field);
-    expect((await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).body.data).toEqual(
-      before.body.data,
-    );
+    expect((await show(id, key)).body.data).toEqual(before.body.data);
   });
 });
 
 describe("a new API key", () => {
   const regenerate = (id: number, key: Headers, body?: object) =>
     gateway.call(`POST /api/v1/instances/${id}/api-key/regenerate`, body, key);
-  const status = async (id: number, key: Headers) =>
-    (await gateway.call(`GET /api/v1/instances/${id}`, undefined, key)).status;
+  const status = async (id: number, key: Headers) => (await show(id, key)).status;
 
   it("invalidates the old key at once", async () => {
-    const { user } = await gateway.account();
-    const { id, key } = await create(user);
+    const { id, key } = await create();
     expect(await status(id, key)).toBe(200);
     const { body } = await regenerate(id, key);
     expect(body).toEqual({
@@ -455,7 +418,6 @@ describe("a new API key", () => {
   });
 
   it("leaves the old key valid for the grace period", async () => {
-    const { user } = await gateway.account();
     const [{ id, key }, other] = [await create(user), await create(user)];
     const { body } = await regenerate(id, key, { grace_seconds: 3_600 });
     const first = { token: body.data.api_key };
@@ -464,7 +426,7 @@ describe("a new API key", () => {
     // As if the hour had passed.
     const pass =
       "update api_key set expires_at = expires_at - interval '1 hour' where instance_id = $1 and expires_at is not null";
-    await gateway.database.pool.query(pass, [other.id]);
+    await rows(pass, other.id);
     expect(await status(other.id, other.key)).toBe(401);
     const again = await regenerate(id, first, { graceSeconds: 3_600 });
     const second = { token: again.body.data.api_key };
@@ -474,15 +436,9 @@ describe("a new API key", () => {
   });
 
   it("leaves only one valid key after concurrent requests", async () => {
-    const { user } = await gateway.account();
-    const { id } = await create(user);
+    const { id } = await create();
     await Promise.all(Array.from({ length: 6 }, () => regenerate(id, user)));
-    const alive = await gateway.database.db
-      .selectFrom("api_key")
-      .select("id")
-      .where("instance_id", "=", id)
-      .execute();
-    expect(alive).toHaveLength(1);
+    expect(await rows("select id from api_key where instance_id = $1", id)).toHaveLength(1);
   });
 });
 
@@ -507,7 +463,6 @@ describe("the routes without a version", () => {
   });
 
   it("repeat the response with the new key only for the key of the requesting instance", async () => {
-    const { user } = await gateway.account();
     const [one, other] = [await create(user), await create(user)];
     const make = async (key: string) => {
       const headers = { "x-api-key": key, "idempotency-key": "first" };
@@ -539,8 +494,7 @@ describe("the routes without a version", () => {
   });
 
   it("list all instances for the administrative token", async () => {
-    const { user, account_id } = await gateway.account();
-    const { id } = await create(user);
+    const { id } = await create();
     const { body } = await gateway.call("GET /instance/all?limit=200", undefined, {
       admintoken: ADMIN_TOKEN,
     });
@@ -552,8 +506,7 @@ describe("the routes without a version", () => {
   });
 
   it("create an instance in the key's account, with the key at the top level of the response", async () => {
-    const { user, account_id } = await gateway.account();
-    const { key } = await create(user);
+    const { key } = await create();
     const body = { instanceName: "Second", webhook_url: "https://hook.example/in" };
     const { status, body: answer } = await gateway.call("POST /instance/create", body, key);
     expect(status).toBe(200);
