@@ -344,8 +344,7 @@ export interface MessageTable {
 
 export interface OutgoingMediaTable {
   id: string;
-  /** Null: stored by an older version. */
-  account_id: number | null;
+  account_id: number;
   part: number;
   bytes: Buffer;
   created_at: Generated<Date>;
@@ -486,9 +485,9 @@ export interface WebhookTable {
   instance_id: number | null;
   lane: number | null;
   name: string;
-  /** Masked if `address` is set. */
+  /** The masked copy of `address`. */
   url: string;
-  /** The whole URL, sealed; null if there is no URL, or an earlier version wrote the row. */
+  /** The whole URL, sealed; null if there is none. */
   address: Buffer | null;
   is_default: Generated<boolean>;
   is_active: Generated<boolean>;

@@ -32,7 +32,7 @@ export const media = `
 -- Files of pending sends, in parts.
 create table outgoing_media (
   id text not null,
-  account_id bigint,
+  account_id bigint not null,
   part integer not null,
   bytes bytea not null,
   created_at timestamptz not null default now(),

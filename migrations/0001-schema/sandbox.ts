@@ -1,13 +1,11 @@
 /** The sandbox network: its own state, separate from the gateway's, and a network of its own for every account. */
 export const sandbox = `
 create schema sandbox;
-create sequence sandbox.number;
-create sequence sandbox.group_number;
 
 -- token: the SHA-256 of the device's token, in hexadecimal. A pairing carries it to the new device.
 create table sandbox.device (
   id bigint generated always as identity primary key,
-  account_id bigint,
+  account_id bigint not null,
   phone text not null,
   token text not null unique,
   push_name text,
@@ -19,15 +17,15 @@ create table sandbox.device (
   host integer,
   logged_in_at timestamptz
 );
-create index device_phone on sandbox.device (phone, account_id) where linked_at is not null and unlinked_at is null;
+create index device_phone on sandbox.device (account_id, phone) where linked_at is not null and unlinked_at is null;
 
 create table sandbox.pairing (
   id text primary key,
-  account_id bigint,
+  account_id bigint not null,
   host integer not null,
   code text,
   phone text,
-  token text,
+  token text not null,
   device bigint references sandbox.device,
   expires_at timestamptz not null
 );
@@ -64,7 +62,7 @@ create table sandbox.chat_state (
 );
 
 create table sandbox.group_chat (
-  account_id bigint not null default 0,
+  account_id bigint not null,
   jid text not null,
   subject text not null,
   description text,
@@ -74,27 +72,27 @@ create table sandbox.group_chat (
   invite text not null,
   picture text,
   created_at timestamptz not null default now(),
-  primary key (jid, account_id)
+  primary key (account_id, jid)
 );
-create unique index group_chat_invite on sandbox.group_chat (invite, account_id);
+create unique index group_chat_invite on sandbox.group_chat (account_id, invite);
 create table sandbox.group_member (
-  account_id bigint not null default 0,
+  account_id bigint not null,
   group_jid text not null,
   phone text not null,
   admin text,
   seat bigint generated always as identity,
-  primary key (group_jid, phone, account_id)
+  primary key (account_id, group_jid, phone)
 );
-create index group_member_phone on sandbox.group_member (phone);
+create index group_member_phone on sandbox.group_member (account_id, phone);
 
 create table sandbox.message (
-  account_id bigint not null default 0,
+  account_id bigint not null,
   phone text not null,
   id text not null,
   chat text not null,
   body text,
   at timestamptz not null default now(),
-  primary key (phone, id, account_id)
+  primary key (account_id, phone, id)
 );
 create table sandbox.inbox (
   id bigint generated always as identity primary key,
@@ -108,14 +106,13 @@ create table sandbox.inbox (
 create index inbox_device on sandbox.inbox (device, due_at, id);
 
 create table sandbox.media (
-  account_id bigint not null default 0,
+  account_id bigint not null,
   id text not null,
   bytes bytea not null,
   expires_at timestamptz not null default now() + interval '30 days',
-  primary key (id, account_id)
+  primary key (account_id, id)
 );
 alter table sandbox.media alter column bytes set storage external;
-create index media_account on sandbox.media (account_id);
 
 -- Every arrival at the network, repeated ones too, in the manner of an access log: a checker compares it with ours.
 create table sandbox.ledger (

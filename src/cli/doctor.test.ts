@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { sealUnbound } from "../../test/unbound-secret.ts";
 import { createAccount } from "../features/accounts/create-account.ts";
 import { packageVersion } from "../platform/config/package-version.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
@@ -113,20 +112,6 @@ describe("waygate doctor", () => {
     await old.drop();
     expect(isWell).toBe(false);
     expect(lines.join("\n")).toMatch(/fail {2}database: A version before 2\.0\.0 made this database.*export/);
-  });
-
-  test("warns if the database may still contain values of the older format without a row name", async () => {
-    const write = (sealed: Buffer) => store.database.db.updateTable("secret_check").set({ sealed }).execute();
-    const { sealed } = await store.database.db
-      .selectFrom("secret_check")
-      .select("sealed")
-      .executeTakeFirstOrThrow();
-    await write(sealUnbound(KEY, "waygate"));
-    const { isWell, lines } = await ask();
-    await write(sealed);
-    expect(isWell).toBe(true);
-    expect(lines.find((line) => line.includes("secret key:"))).toMatch(/^warn .*older format/);
-    expect(lines.join("\n")).toContain("waygate key rotate");
   });
 
   test.each<[string, Record<string, string | undefined>, RegExp]>([

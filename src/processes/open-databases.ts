@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto";
 import { sql } from "kysely";
-import { sealAddresses } from "../features/webhooks/seal-addresses.ts";
 import type { Config } from "../platform/config/config.ts";
 import { loadOrCreateSecretKey } from "../platform/config/data-dir.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
@@ -90,9 +89,7 @@ export async function prepareDatabases(config: Config, dataDir: string, store: D
     await readyDatabase(config, startDatabase.db, store).catch((error: unknown) =>
       throwDatabaseStartError(error, store.description),
     );
-    const { secretKey, box } = await openSecrets(config, dataDir, startDatabase.db);
-    await sealAddresses(startDatabase.db, box);
-    return { secretKey, box };
+    return await openSecrets(config, dataDir, startDatabase.db);
   } finally {
     await startDatabase.close();
   }

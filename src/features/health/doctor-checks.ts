@@ -12,7 +12,7 @@ import { findPendingMigrations } from "../../platform/db/find-pending-migrations
 import { FINDINGS } from "../../platform/findings.ts";
 import { createStoreName } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
-import { isUnbound, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 
 /** The result of one check, with advice. */
 export interface DoctorFinding {
@@ -71,18 +71,12 @@ export async function checkDatabase(db: Db, detail: string): Promise<DoctorFindi
   ];
 }
 
-const UNBOUND = {
-  detail: "values in the database are encrypted in the older format, which does not bind them to their rows",
-  fix: "Run waygate key rotate, and restart the nodes.",
-};
-
 /** Checks whether this key opens the stored secrets; a database without secrets accepts any key. */
 export async function checkSecretKey(db: Db, box: SecretBox): Promise<DoctorFinding> {
   const label = "secret key";
   const row = await db.selectFrom("secret_check").select("sealed").executeTakeFirst();
   try {
     if (row) verifySecretCheck(box, row.sealed);
-    if (row && isUnbound(row.sealed)) return { label, grade: "warn", ...UNBOUND };
     return { label, grade: "ok", detail: `key ${box.key_id} opens the secrets of the database` };
   } catch {
     const detail = "it is not the one that the secrets of the database are encrypted with";

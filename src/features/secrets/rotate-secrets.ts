@@ -4,7 +4,7 @@ import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secr
 
 /**
  * Every column that holds what a secret box has sealed, with the primary key of its table. A test compares it with the
- * schema. `secret_check` is the last: in the newer format it says that no value of the older one is left.
+ * schema.
  */
 export const SEALED_COLUMNS = [
   { table: "instance", column: "webhook_secret", key: ["id"] },
@@ -68,7 +68,7 @@ async function rotateColumn(
     if (seen === 0) return count;
   }
   throw new Error(
-    `${nameOf(column)} still has secrets of another key or an older format. Stop any node that still writes them, and run this again.`,
+    `${nameOf(column)} still has secrets of another key. Stop any node that still writes them, and run this again.`,
   );
 }
 

@@ -11,7 +11,7 @@ import type { EventDraft } from "../events/events.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { disableWebhook } from "./disable-webhook.ts";
 import { changeWebhook, type NewWebhook, type WebhookChange } from "./save-webhook.ts";
-import type { WebhookRow } from "./webhook-record.ts";
+import { addressColumns, type WebhookRow } from "./webhook-record.ts";
 
 let story: DeliveryStory;
 let db: Db;
@@ -141,7 +141,7 @@ describe("a delivery of an event that this node has just recorded", () => {
       .insertInto("webhook")
       .values({
         name: "Global",
-        url: receiver.url,
+        ...addressColumns(story.box, 1_000_000, receiver.url),
         events: ["message.received"],
         event_names: ["message.received"],
         secret: story.box.seal("whsec_secret", { table: "webhook", column: "secret", key: [1_000_000] }),

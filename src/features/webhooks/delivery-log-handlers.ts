@@ -4,7 +4,6 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
-import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import type { WebhookFormat } from "../webhook-formats/contract.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import type { webhooksContract } from "./contract.ts";
@@ -33,9 +32,8 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
 type LogRow = Awaited<ReturnType<typeof readLogs>>[number];
 
 function toDeliveryLog({ body, format, has_token, ...row }: LogRow, baseUrl: string) {
-  const url = maskUrl(row.url);
   const token = has_token ? SECRET_MASK : null;
-  return { ...row, url, request_payload: body && payloadOf(body, format ?? "native", token, url, baseUrl) };
+  return { ...row, request_payload: body && payloadOf(body, format ?? "native", token, row.url, baseUrl) };
 }
 
 /** The payload in the webhook's current format, without its token. */

@@ -36,11 +36,8 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
 }
 
 /** The full URL, which may contain a secret; the row's `url` is its masked copy. */
-export function openUrl(
-  { id, url, address }: Pick<WebhookRow, "id" | "url" | "address">,
-  box: SecretBox,
-): string {
-  return address === null ? url : box.open(address, webhookEncryptionContext("address", id));
+export function openUrl({ id, address }: Pick<WebhookRow, "id" | "address">, box: SecretBox): string {
+  return address === null ? "" : box.open(address, webhookEncryptionContext("address", id));
 }
 
 /** The URL columns: one sealed, one masked for lists, logs and events. */

@@ -148,7 +148,7 @@ async function leaveOrphan(dataDir: string): Promise<{ port: string; pid: number
   return { port, pid: await postmasterOf(join(dataDir, "postgres")) };
 }
 
-test("a PostgreSQL that an earlier version left without a socket is used over TCP", async () => {
+test("a PostgreSQL that was left running without a socket is used over TCP", async () => {
   const local = join(lasting, "postgres/postgresql.local.conf");
   await writeFile(local, "unix_socket_directories = ''\n");
   await leaveOrphan(lasting);

@@ -112,8 +112,8 @@ function watch(pid: number, port: number, exited: Promise<void>): Postmaster {
 }
 
 /**
- * The postmaster with the socket that it really has: one of an earlier version has none. Waits as long as the
- * process lives: after a crash PostgreSQL first replays its log. Undefined if it ends.
+ * The postmaster with the socket that it really has, if any. Waits as long as the process lives: after a crash
+ * PostgreSQL first replays its log. Undefined if it ends.
  */
 async function becomeReady(home: PostgresHome, postmaster: Postmaster): Promise<Postmaster | undefined> {
   for (; postmaster.isRunning(); await sleep(READY_POLL_MS)) {

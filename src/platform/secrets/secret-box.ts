@@ -1,9 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
-/** Format without a context: still opened until resealed, but no longer written. */
-const UNBOUND = 1;
-/** Format bound to one column of one row: the value opens only there. */
-const BOUND = 2;
+/** The first byte: a value that opens only in one column of one row. */
+const FORMAT = 1;
 const KEY_ID_BYTES = 4;
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
@@ -28,8 +26,6 @@ export interface SecretBox {
   seal(text: string, context: EncryptionContext): Buffer;
   /** Throws if the bytes were changed, truncated, sealed for another context, or sealed with an unknown key. */
   open(sealed: Buffer, context: EncryptionContext): string;
-  /** Also opens values of the older format, which has no context. */
-  acceptUnbound(): void;
 }
 
 /** The context of a column of a row. */
@@ -41,16 +37,11 @@ export function encryptionContextOf(
   return { table, column, key };
 }
 
-export function isUnbound(sealed: Buffer): boolean {
-  return sealed[0] === UNBOUND;
-}
-
 /** Seals with `secretKey`; opens values sealed with that key or with `second`. */
 export function createSecretBox(secretKey: string, second?: string): SecretBox {
   const own = toKey(secretKey);
   const keys = second === undefined ? [own] : [own, toKey(second)];
-  const header = Buffer.concat([Buffer.of(BOUND), own.id]);
-  let acceptsUnbound = false;
+  const header = Buffer.concat([Buffer.of(FORMAT), own.id]);
 
   return {
     key_id: own.id.toString("hex"),
@@ -64,22 +55,14 @@ export function createSecretBox(secretKey: string, second?: string): SecretBox {
       return Buffer.concat([header, salt, iv, cipher.getAuthTag(), body]);
     },
     open(sealed, context) {
-      const isKnown = sealed[0] === BOUND || isUnbound(sealed);
-      if (sealed.length < BODY_AT || !isKnown)
+      if (sealed.length < BODY_AT || sealed[0] !== FORMAT)
         throw new Error(`${wordsOf(context)} is not an encrypted value.`);
-      if (isUnbound(sealed) && !acceptsUnbound) throw new Error(`${wordsOf(context)} ${TOO_OLD}`);
       const sealer = keys.find(({ id }) => sealed.subarray(1, HEADER_BYTES).equals(id));
       if (!sealer) throw new Error(`${wordsOf(context)} is encrypted with another WAYGATE_SECRET_KEY.`);
       return decrypt(sealer.key, sealed, context);
     },
-    acceptUnbound() {
-      acceptsUnbound = true;
-    },
   };
 }
-
-const TOO_OLD =
-  "is encrypted in an older format, although this database accepts only the new one: it was written by something else.";
 
 function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   return {
@@ -88,15 +71,9 @@ function toKey(secretKey: string): { key: Buffer; id: Buffer } {
   };
 }
 
-/** Tables that were renamed: their values stay authenticated under the earlier name, so that both versions open them. */
-const SEALED_UNDER: Readonly<Record<string, string>> = {
-  journal_entry: "pairing_letter",
-  sealed_key: "kept_key",
-};
-
 /** Equal bytes for a number and its digits, but different bytes for different contexts. */
 function toBytes({ table, column, key }: EncryptionContext): Buffer {
-  return Buffer.from(JSON.stringify([SEALED_UNDER[table] ?? table, column, ...key.map(String)]));
+  return Buffer.from(JSON.stringify([table, column, ...key.map(String)]));
 }
 
 /**
@@ -111,7 +88,7 @@ function decrypt(key: Buffer, sealed: Buffer, context: EncryptionContext): strin
   const salt = sealed.subarray(HEADER_BYTES, HEADER_BYTES + SALT_BYTES);
   const iv = sealed.subarray(HEADER_BYTES + SALT_BYTES, BODY_AT - TAG_BYTES);
   const decipher = createDecipheriv("aes-256-gcm", textKey(key, salt), iv, { authTagLength: TAG_BYTES });
-  decipher.setAAD(isUnbound(sealed) ? header : Buffer.concat([header, toBytes(context)]));
+  decipher.setAAD(Buffer.concat([header, toBytes(context)]));
   decipher.setAuthTag(sealed.subarray(BODY_AT - TAG_BYTES, BODY_AT));
   try {
     return decipher.update(sealed.subarray(BODY_AT), undefined, "utf8") + decipher.final("utf8");

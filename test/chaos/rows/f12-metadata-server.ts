@@ -146,17 +146,18 @@ async function deliverTo(
   const box = createSecretBox(story.settings.WAYGATE_SECRET_KEY ?? "");
   await story.rows(
     `with form as (
-       select * from unnest($1::text[], $3::bigint[], $4::bytea[]) as given (url, id, secret)
+       select * from unnest($1::text[], $3::bigint[], $4::bytea[], $5::bytea[]) as given (url, id, address, secret)
      ), own as (
        insert into lane (kind, key) select 'webhook', id::text from form returning id, key
      )
-     insert into webhook (id, account_id, instance_id, lane, name, url, events, event_names, secret)
-     select f.id, w.account_id, w.instance_id, o.id, 'Old', f.url, w.events, w.event_names, f.secret
+     insert into webhook (id, account_id, instance_id, lane, name, url, address, events, event_names, secret)
+     select f.id, w.account_id, w.instance_id, o.id, 'Old', f.url, f.address, w.events, w.event_names, f.secret
      from form f join own o on o.key = f.id::text cross join webhook w
      where w.instance_id = $2 and w.is_default`,
     forms,
     shop.id,
     ids.map(({ id }) => id),
+    ids.map(({ id }, n) => box.seal(forms[n] ?? "", encryptionContextOf("webhook", "address", id))),
     ids.map(({ id }) => box.seal("whsec_of_other_days", encryptionContextOf("webhook", "secret", id))),
   );
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966100000", text: "To all of them" });

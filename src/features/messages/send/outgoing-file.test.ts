@@ -53,7 +53,7 @@ describe("the file of a waiting send", () => {
     const messageId = await send({ base64: inBase64(SAMPLE.png) });
     expect(await download(messageId)).toEqual(SAMPLE.png);
     const [waiting = ""] = await filesLeft();
-    const part = { part: 0, bytes: SAMPLE.png };
+    const part = { account_id: 1, part: 0, bytes: SAMPLE.png };
     await db()
       .insertInto("outgoing_media")
       .values([

@@ -42,17 +42,15 @@ export async function logIn(
     }
     await client.query(
       `update sandbox.device
-       set session = $2, host = $3, account_id = $4, linked_at = coalesce(linked_at, now()),
-         logged_in_at = clock_timestamp()
+       set session = $2, host = $3, linked_at = coalesce(linked_at, now()), logged_in_at = clock_timestamp()
        where id = $1`,
-      [device.id, session, host, account_id],
+      [device.id, session, host],
     );
     await enter(client, device, session, "login", device.open ? 2 : 1);
     return { state: "open", me: { device: device.id, phone: device.phone, push_name: device.push_name } };
   });
 }
 
-// A device that was paired before devices had an account belongs to the holder of its token.
 async function lockDevice(
   client: PoolClient,
   token: string,
@@ -63,7 +61,7 @@ async function lockDevice(
     `select id::float8 as id, phone, push_name, session, unlinked_at is not null as unlinked,
             banned_at is not null as banned,
             session is not null and not pg_try_advisory_xact_lock_shared($2, host) as open
-     from sandbox.device where token = $1 and coalesce(account_id, $3) = $3`,
+     from sandbox.device where token = $1 and account_id = $3`,
     [tokenDigest(token), HOST_LOCK_CLASS, account_id],
   );
   return rows[0];

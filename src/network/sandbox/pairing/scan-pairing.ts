@@ -32,16 +32,15 @@ interface PairingRow {
   token: string;
 }
 
-// A pairing whose process has died is invalid: a live process holds the lock. Pairings of older versions name
-// no account, but only their own instance knows the id.
+// A pairing whose process has died is invalid: a live process holds the lock.
 async function findPairing(
   { client, account_id }: SandboxNetwork<PoolClient>,
   qrOrCode: string,
 ): Promise<PairingRow | undefined> {
   const { rows } = await client.query<PairingRow>(
     `select id, phone, token from sandbox.pairing
-     where (id = $1 or code = $2) and device is null and token is not null and expires_at > now()
-       and coalesce(account_id, $4) = $4 and not pg_try_advisory_xact_lock_shared($3, host)
+     where (id = $1 or code = $2) and device is null and expires_at > now()
+       and account_id = $4 and not pg_try_advisory_xact_lock_shared($3, host)
      for update`,
     [pairingIdOf(qrOrCode), qrOrCode.replaceAll("-", "").toUpperCase(), HOST_LOCK_CLASS, account_id],
   );

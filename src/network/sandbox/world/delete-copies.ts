@@ -13,18 +13,15 @@ export async function deleteCopies(
     return phone === null ? [] : [{ phone, id }];
   });
   const known = [...written, ...found];
-  // Account 0 holds rows that an older version wrote, or whose account was unknown when accounts were
-  // separated.
-  const accounts = [account_id, 0];
   const [writers, ids] = [known.map(({ phone }) => phone), known.map(({ id }) => id)];
   await client.query(
     `delete from sandbox.message m using unnest($1::text[], $2::text[]) as x (phone, id)
-     where m.phone = x.phone and m.id = x.id and m.account_id = any ($3)`,
-    [writers, ids, accounts],
+     where m.phone = x.phone and m.id = x.id and m.account_id = $3`,
+    [writers, ids, account_id],
   );
-  await client.query("delete from sandbox.media where id = any ($1) and account_id = any ($2)", [
+  await client.query("delete from sandbox.media where id = any ($1) and account_id = $2", [
     known.map(({ phone, id }) => `${phone}/${id}`),
-    accounts,
+    account_id,
   ]);
   const writersFound = [...new Set(found.map(({ phone }) => phone))];
   if (phones.length === 0) return writersFound;

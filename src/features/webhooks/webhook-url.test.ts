@@ -47,19 +47,4 @@ describe("the URL of a webhook", () => {
     expect((await client.listDeliveryLogs({ id })).data[0]?.url).toBe(new URL(MASKED, receiver.url).href);
     expect(await findRows()).not.toMatch(SECRETS);
   });
-
-  it("stored in plain text by an earlier version is sealed at the next start", async () => {
-    const { id, client } = shop;
-    const url = new URL(PATH, receiver.url).href;
-    const { db } = gateway.database;
-    await sql`update webhook set url = ${url}, address = null where instance_id = ${id}`.execute(db);
-    expect((await client.listWebhooks({ id })).data[0]?.url).toBe(url);
-    await gateway.restart();
-    shop = { ...shop, client: gateway.owner };
-    expect(await findRows()).not.toMatch(SECRETS);
-    expect((await gateway.owner.listWebhooks({ id })).data[0]?.url).toBe(url);
-    await waitUntil(async () => (await gateway.owner.getInstanceStatus({ id })).data.connected);
-    await receive("Second");
-    expect(receiver.received.at(-1)?.path).toBe(PATH);
-  });
 });
