@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ADMIN_TOKEN } from "../../../test/gateway.ts";
+import { ADMIN_TOKEN, type TestInstance } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
@@ -193,35 +193,42 @@ describe("removing an instance", () => {
     expect(await logged(stays)).toBeGreaterThan(0);
   });
 
-  test("deletes its data in the sandbox network at once, and no other data", async () => {
-    const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
-    const before = [];
-    for (const { id, phone, client } of [gone, stays]) {
-      const { rows: accounts } = await sql<{ account_id: number }>`
+  test.each([
+    ["connected", async () => {}],
+    ["logged out", ({ id, client }: TestInstance) => client.logoutInstance({ id })],
+  ] as const)(
+    "that is %s deletes its data in the sandbox network at once, and no other data",
+    async (_, prepare) => {
+      const [gone, stays] = [await story.join({ name: "Gone" }), await story.join({ name: "Stays" })];
+      const before = [];
+      for (const { id, phone, client } of [gone, stays]) {
+        const { rows: accounts } = await sql<{ account_id: number }>`
         select account_id from instance where id = ${id}`.execute(db());
-      const network = createSandboxControl(story.gateway.database.pool, accounts[0]?.account_id ?? 0);
-      const from = newNumber();
-      const received = await network.receive(phone, { from, content: { kind: "text", text: "Hello" } });
-      const { data } = await client.sendText({ id, number: from, text: "Hi" });
-      await waitUntil(async () => (await story.ledger({ message_id: data.message_id })).length > 0);
-      await waitUntil(async () => (await storedOf(id)) === 2);
-      const files = [`${from}/${received}`, `${phone}/${data.message_id}`];
-      await sql`
+        const network = createSandboxControl(story.gateway.database.pool, accounts[0]?.account_id ?? 0);
+        const from = newNumber();
+        const received = await network.receive(phone, { from, content: { kind: "text", text: "Hello" } });
+        const { data } = await client.sendText({ id, number: from, text: "Hi" });
+        await waitUntil(async () => (await story.ledger({ message_id: data.message_id })).length > 0);
+        await waitUntil(async () => (await storedOf(id)) === 2);
+        const files = [`${from}/${received}`, `${phone}/${data.message_id}`];
+        await sql`
         insert into sandbox.media (id, bytes, account_id)
         select unnest(${files}::text[]), 'x', ${accounts[0]?.account_id}`.execute(db());
-      const letter = { id: "UNREAD", sender: { phone: from } };
-      await sql`
+        const letter = { id: "UNREAD", sender: { phone: from } };
+        await sql`
         insert into sandbox.inbox (device, chat, kind, body, due_at)
         select id, 'chat', 'message', ${JSON.stringify(letter)}, now() + interval '1 day'
         from sandbox.device where phone = ${phone} and linked_at is not null`.execute(db());
-      before.push({ id, phone, from, files });
-    }
-    const [left, kept] = before.map((one) => () => keptOf(one));
-    expect(await left?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
-    await gone.client.deleteInstance({ id: gone.id });
-    expect(await left?.()).toEqual({ messages: 0, files: 0, letters: 0, has_log: false });
-    expect(await kept?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
-  });
+        before.push({ id, phone, from, files });
+      }
+      const [left, kept] = before.map((one) => () => keptOf(one));
+      expect(await left?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+      await prepare(gone);
+      await gone.client.deleteInstance({ id: gone.id });
+      expect(await left?.()).toEqual({ messages: 0, files: 0, letters: 0, has_log: false });
+      expect(await kept?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+    },
+  );
 
   async function storedOf(id: number): Promise<number> {
     return (await db().selectFrom("message").select("id").where("instance_id", "=", id).execute()).length;

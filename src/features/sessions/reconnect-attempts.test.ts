@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { phoneJid } from "../../network/jid.ts";
 import { createConnectionRecorder } from "./connection-recorder.ts";
+import { markSeenInstances } from "./mark-seen-instances.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;
@@ -45,4 +47,29 @@ it("a node divides its memory growth since its start among its sessions", async 
   await other.client.logoutInstance({ id: other.id });
   const { data } = await gateway.admin.adminMonitor({});
   expect(data.instances.find(({ id }) => id === other.id)?.memory_mb).toBeNull();
+});
+
+/** How many minutes ago the session was last seen, after maintenance saw it the given minutes ago. */
+async function seenAfterUpkeep(minutes: number): Promise<number> {
+  const { db } = gateway.database;
+  await sql`
+    update instance set last_seen_at = now() - ${minutes} * interval '1 minute' where id = ${shop.id}`.execute(
+    db,
+  );
+  await markSeenInstances(db);
+  const { data } = await shop.client.getInstance({ id: shop.id });
+  return Math.round((Date.now() - Date.parse(data.last_seen_at ?? "")) / 60_000);
+}
+
+it("last_seen_at advances while the session is alive, at most every five minutes", async () => {
+  expect(await seenAfterUpkeep(60)).toBe(0);
+  expect(await seenAfterUpkeep(4)).toBe(4);
+});
+
+it("last_seen_at does not advance once the session or its node is gone", async () => {
+  const { db } = gateway.database;
+  await sql`update instance set status = 'disconnected' where id = ${shop.id}`.execute(db);
+  expect(await seenAfterUpkeep(60)).toBe(60);
+  await sql`update instance set status = 'connected' where id = ${shop.id}`.execute(db);
+  expect(await seenAfterUpkeep(60)).toBe(0);
 });

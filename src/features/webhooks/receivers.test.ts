@@ -44,33 +44,6 @@ describe("a receiver", () => {
     await delivery(event_id, webhook.id, ({ status }) => status === "delivered");
     await breaks.close();
   });
-
-  test("that fails every other time receives every event in the order of its chat", async () => {
-    await addWebhook();
-    let requests = 0;
-    story.receiver.respond((_, response) => {
-      requests += 1;
-      response.writeHead(requests % 2 === 0 ? 200 : 503).end();
-    });
-    const texts = ["one", "two", "three", "four"];
-    for (const text of texts) await receive(text);
-    for (let n = 1; n <= texts.length; n++) {
-      await waitUntil(async () => (await logs()).length >= 2 * n - 1);
-      await story.gateway.advance(42_000);
-      await waitUntil(async () => (await logs({ success: "true" })).length >= n);
-    }
-    const taken = story.receiver.received.filter((_, index) => index % 2 === 1);
-    expect(taken.map((item) => item.body.data.message.text)).toEqual(texts);
-    expect(story.receiver.forged).toEqual([]);
-  });
-
-  test("receives no event again after its 2xx", async () => {
-    await addWebhook();
-    for (let n = 0; n < 20; n++) await receive(`once ${n}`, `55119777700${10 + (n % 5)}`);
-    await waitUntil(async () => (await logs()).length === 20);
-    expect(new Set(story.receiver.received.map((item) => item.body.event_id)).size).toBe(20);
-    expect(story.receiver.received).toHaveLength(20);
-  });
 });
 
 // No response of these tests ends in time, so the shortest time limit decides nothing.

@@ -111,14 +111,6 @@ describe("a failing delivery", () => {
     ]);
   });
 
-  test("is attempted once without retries", async () => {
-    await addWebhook({ retry_enabled: false });
-    story.receiver.respond(500);
-    await say("Once");
-    await waitUntil(async () => (await firstDelivery())?.status === "failed");
-    expect(story.receiver.received.filter(textIs("Once"))).toHaveLength(1);
-  });
-
   test("ends after max_attempts, and the event's row shows it", async () => {
     await addWebhook({ max_attempts: 2 });
     story.receiver.respond(500);
@@ -132,17 +124,6 @@ describe("a failing delivery", () => {
       response_status: 500,
       error: "The receiver responded with 500.",
     });
-  });
-
-  test("succeeds after its receiver was down and has returned", async () => {
-    await addWebhook();
-    await story.receiver.shut();
-    await say("While away");
-    await waitUntil(async () => (await logs()).length === 1);
-    expect((await logs())[0]).toMatchObject({ success: false, error_class: "refused", status_code: null });
-    await story.receiver.open();
-    await story.gateway.advance(36_001);
-    await story.receiver.waitFor(textIs("While away"));
   });
 
   test("to a redirecting receiver does not follow the redirect", async () => {

@@ -54,15 +54,15 @@ const timesTold = (event: string, id: string) =>
   ).length;
 
 const sales = () => ({ id: story.sales.id });
-const logged = async (messageId: string) =>
-  (await story.sales.client.getMessage({ ...sales(), messageId })).data;
+const client = () => story.sales.client;
+const logged = async (messageId: string) => (await client().getMessage({ ...sales(), messageId })).data;
 
 describe("a reaction", () => {
   test.each(["to a message of the contact", "to our own"])(
     "%s needs no chat and is reported to sender and recipient",
     async (whose) => {
       const id = whose === "to our own" ? await tell() : await hear();
-      const { data, message } = await story.sales.client.react({
+      const { data, message } = await client().react({
         ...sales(),
         message_id: id,
         reaction: "👍",
@@ -88,21 +88,21 @@ describe("a reaction", () => {
 
   test("that is empty removes the previous one", async () => {
     const id = await tell();
-    await story.sales.client.react({ ...sales(), message_id: id, reaction: "" });
+    await client().react({ ...sales(), message_id: id, reaction: "" });
     expect((await story.event("message.reaction", id)).data).toMatchObject({ reaction: "", removed: true });
   });
 
   test("may be any single emoji", async () => {
     const message_id = await tell();
     for (const reaction of ["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "1️⃣", "👍🏽"])
-      expect((await story.sales.client.react({ ...sales(), message_id, reaction })).success).toBe(true);
+      expect((await client().react({ ...sales(), message_id, reaction })).success).toBe(true);
   });
 
   test("that is no single emoji is rejected", async () => {
     const message_id = await tell();
     const wrong = ["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`];
     for (const reaction of wrong)
-      await expect(story.sales.client.react({ ...sales(), message_id, reaction })).rejects.toMatchObject({
+      await expect(client().react({ ...sales(), message_id, reaction })).rejects.toMatchObject({
         code: "VALIDATION_ERROR",
         details: { fields: [{ field: "reaction" }] },
       });
@@ -113,7 +113,7 @@ describe("a reaction", () => {
 describe("a read mark", () => {
   test("is reported to the sender and, once, to the instance's own webhook as inbound", async () => {
     const ids = [await hear("one"), await hear("two")];
-    const response = await story.sales.client.markRead({ ...sales(), message_ids: ids });
+    const response = await client().markRead({ ...sales(), message_ids: ids });
     expect(response.data).toEqual({
       message_id: ids[0],
       message_ids: ids,
@@ -129,32 +129,32 @@ describe("a read mark", () => {
       message: { status: "received" },
     });
     expect(await friendHears("message.read", ids[0] ?? "")).toMatchObject({ direction: "outbound" });
-    await story.sales.client.markRead({ ...sales(), message_id: ids[0] });
-    await story.sales.client.markRead({ ...sales(), message_id: await hear("three") });
+    await client().markRead({ ...sales(), message_id: ids[0] });
+    await client().markRead({ ...sales(), message_id: await hear("three") });
     expect(timesTold("message.read", ids[0] ?? "")).toBe(1);
   });
 
   test("marks messages of one chat only", async () => {
-    const { data } = await story.sales.client.sandboxReceive({
+    const { data } = await client().sandboxReceive({
       ...sales(),
       from: "5511966660001",
       text: "Oi",
     });
     const other = (await story.event("message.received", data.message_id)).data.message.message_id;
-    await expect(
-      story.sales.client.markRead({ ...sales(), message_ids: [await hear(), other] }),
-    ).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field: "message_ids" }] } });
+    await expect(client().markRead({ ...sales(), message_ids: [await hear(), other] })).rejects.toMatchObject(
+      { code: "VALIDATION_ERROR", details: { fields: [{ field: "message_ids" }] } },
+    );
   });
 
   test("without a message is rejected", async () => {
-    await expect(story.sales.client.markRead(sales())).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    await expect(client().markRead(sales())).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });
 
 describe("an edit", () => {
   test("changes the text for the recipient, in the log and in the event", async () => {
     const id = await tell("Helo");
-    const { data } = await story.sales.client.editMessage({ ...sales(), message_id: id, text: "Hello" });
+    const { data } = await client().editMessage({ ...sales(), message_id: id, text: "Hello" });
     expect(data).toEqual({ message_id: id, jid: jidOf(story.friend.phone), status: "edited" });
     expect((await story.event("message.edited", id)).data).toMatchObject({
       message_id: id,
@@ -176,16 +176,15 @@ describe("an edit", () => {
   ] as const)(
     "of an own %s changes its caption for the recipient, in the log and in the event",
     async (type, file) => {
-      const { client } = story.sales;
       const sent = {
         ...sales(),
         number: story.friend.phone,
         base64: inBase64(SAMPLE[file]),
         caption: "Helo",
       };
-      const id = (await client.sendMedia(sent)).data.message_id ?? "";
+      const id = (await client().sendMedia(sent)).data.message_id ?? "";
       await story.arrived(id);
-      const { data } = await client.editMessage({ ...sales(), message_id: id, caption: "Hello" } as never);
+      const { data } = await client().editMessage({ ...sales(), message_id: id, caption: "Hello" } as never);
       expect(data).toMatchObject({ message_id: id, status: "edited" });
       expect((await story.event("message.edited", id)).data.message).toMatchObject({
         type,
@@ -197,19 +196,20 @@ describe("an edit", () => {
   );
 
   test("of a voice note is rejected because it has no caption", async () => {
-    const { client } = story.sales;
     const note = { ...sales(), number: story.friend.phone, base64: inBase64(SAMPLE.opus), ptt: true };
-    const { data } = await client.sendMedia(note);
+    const { data } = await client().sendMedia(note);
     await expect(
-      client.editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
+      client().editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
   });
 
   test("of another person's message is rejected with 409 and has no effect", async () => {
     const id = await hear("Mine");
-    await expect(
-      story.sales.client.editMessage({ ...sales(), message_id: id, text: "Yours" }),
-    ).rejects.toMatchObject({ code: "CONFLICT", status: 409, details: { reason: "not_own" } });
+    await expect(client().editMessage({ ...sales(), message_id: id, text: "Yours" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      status: 409,
+      details: { reason: "not_own" },
+    });
     expect(await story.ledger({ action: "edit", target_id: id })).toEqual([]);
     expect(await logged(id)).toMatchObject({ text: "Mine", edited_at: null, deleted_at: null });
   });
@@ -218,7 +218,7 @@ describe("an edit", () => {
 describe("a deletion for everyone", () => {
   test("deletes the message for the recipient, and later actions on it are rejected", async () => {
     const id = await tell();
-    const { data } = await story.sales.client.deleteMessage({ ...sales(), message_id: id });
+    const { data } = await client().deleteMessage({ ...sales(), message_id: id });
     expect(data.status).toBe("deleted");
     expect((await logged(id)).deleted_at).toEqual(expect.any(String));
     expect((await story.event("message.deleted", id)).data).toMatchObject({
@@ -227,16 +227,16 @@ describe("a deletion for everyone", () => {
     });
     expect(await friendHears("message.deleted", id)).toMatchObject({ by: { phone: story.sales.phone } });
     const gone = { code: "CONFLICT", details: { reason: "deleted" } };
-    const { client } = story.sales;
-    await expect(client.deleteMessage({ ...sales(), message_id: id })).rejects.toMatchObject(gone);
-    await expect(client.editMessage({ ...sales(), message_id: id, text: "x" })).rejects.toMatchObject(gone);
-    await expect(client.react({ ...sales(), message_id: id, reaction: "👍" })).rejects.toMatchObject(gone);
+    await expect(client().deleteMessage({ ...sales(), message_id: id })).rejects.toMatchObject(gone);
+    await expect(client().editMessage({ ...sales(), message_id: id, text: "x" })).rejects.toMatchObject(gone);
+    await expect(client().react({ ...sales(), message_id: id, reaction: "👍" })).rejects.toMatchObject(gone);
   });
 
   test("of another person's message is rejected with 409", async () => {
-    await expect(
-      story.sales.client.deleteMessage({ ...sales(), message_id: await hear() }),
-    ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_own" } });
+    await expect(client().deleteMessage({ ...sales(), message_id: await hear() })).rejects.toMatchObject({
+      code: "CONFLICT",
+      details: { reason: "not_own" },
+    });
   });
 });
 
@@ -256,31 +256,29 @@ describe("an action that WhatsApp allows only for a limited time", () => {
   ] as const)("%s after %d minutes succeeds: %j", async (action, minutes, isAllowed) => {
     const id = await tell();
     await age(id, minutes);
-    const { client } = story.sales;
     const acting =
       action === "edit"
-        ? client.editMessage({ ...sales(), message_id: id, text: "New" })
-        : client.deleteMessage({ ...sales(), message_id: id });
+        ? client().editMessage({ ...sales(), message_id: id, text: "New" })
+        : client().deleteMessage({ ...sales(), message_id: id });
     if (isAllowed) await expect(acting).resolves.toMatchObject({ success: true });
     else await expect(acting).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "too_late" } });
   });
 
   test("is rejected for a message that was not sent and for one that is not a text", async () => {
-    const { client } = story.sales;
-    const failed = await client
+    const failed = await client()
       .sendText({ ...sales(), number: "5511955550001", text: "x" })
       .catch((error: { details: { message_id: string } }) => error.details.message_id);
     await expect(
-      client.editMessage({ ...sales(), message_id: String(failed), text: "y" }),
+      client().editMessage({ ...sales(), message_id: String(failed), text: "y" }),
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_sent" } });
-    const { data } = await client.sendLocation({
+    const { data } = await client().sendLocation({
       ...sales(),
       number: "5511955550009",
       latitude: 1,
       longitude: 1,
     });
     await expect(
-      client.editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
+      client().editMessage({ ...sales(), message_id: data.message_id ?? "", text: "y" }),
     ).rejects.toMatchObject({ code: "CONFLICT", details: { reason: "not_text" } });
   });
 
@@ -292,34 +290,34 @@ describe("an action that WhatsApp allows only for a limited time", () => {
       retryable: false,
     });
     const id = await tell();
-    await expect(
-      story.sales.client.editMessage({ ...sales(), message_id: id, text: "y" }),
-    ).rejects.toMatchObject({ code: "CONFLICT", status: 409, message: "The message is too old." });
+    await expect(client().editMessage({ ...sales(), message_id: id, text: "y" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      status: 409,
+      message: "The message is too old.",
+    });
     expect((await logged(id)).text).toBe("Hello");
   });
 });
 
 describe("the chat named in an action on a message of the log", () => {
   test("is rejected if the message is in another chat, and nothing is changed", async () => {
-    const { client } = story.sales;
     const id = await tell();
     const elsewhere = { ...sales(), message_id: id, number: "5511955550009" };
     const refusal = { code: "VALIDATION_ERROR", details: { fields: [{ field: "number" }] } };
-    await expect(client.react({ ...elsewhere, reaction: "👍" })).rejects.toMatchObject(refusal);
-    await expect(client.editMessage({ ...elsewhere, text: "x" })).rejects.toMatchObject(refusal);
-    await expect(client.deleteMessage(elsewhere)).rejects.toMatchObject(refusal);
+    await expect(client().react({ ...elsewhere, reaction: "👍" })).rejects.toMatchObject(refusal);
+    await expect(client().editMessage({ ...elsewhere, text: "x" })).rejects.toMatchObject(refusal);
+    await expect(client().deleteMessage(elsewhere)).rejects.toMatchObject(refusal);
     await expect(
-      client.markRead({ ...sales(), message_id: await hear(), number: "5511955550009" }),
+      client().markRead({ ...sales(), message_id: await hear(), number: "5511955550009" }),
     ).rejects.toMatchObject(refusal);
     for (const action of ["react", "edit", "delete"])
       expect(await story.ledger({ action, target_id: id })).toEqual([]);
   });
 
   test("may be named in the other format of its number", async () => {
-    const { client } = story.sales;
     const number = "5541987650007";
-    const { data } = await client.sendText({ ...sales(), number, text: "Hi" });
-    const response = await client.react({
+    const { data } = await client().sendText({ ...sales(), number, text: "Hi" });
+    const response = await client().react({
       ...sales(),
       message_id: data.message_id ?? "",
       number: "554187650007",
@@ -330,9 +328,8 @@ describe("the chat named in an action on a message of the log", () => {
 });
 
 test("a message sent by the instance cannot be marked as read, and its chat gets no receipt", async () => {
-  const { client } = story.sales;
   const id = await tell();
-  await expect(client.markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
+  await expect(client().markRead({ ...sales(), message_id: id })).rejects.toMatchObject({
     code: "CONFLICT",
     status: 409,
     details: { reason: "own" },
@@ -344,22 +341,20 @@ describe("an action on a message that is not in the log", () => {
   const unknown = { message_id: "3EB0SOMEWHERE" };
 
   test("requires the chat", async () => {
-    const { client } = story.sales;
     const refusal = { code: "MESSAGE_NOT_FOUND", status: 404 };
-    await expect(client.react({ ...sales(), ...unknown, reaction: "👍" })).rejects.toMatchObject(refusal);
-    await expect(client.markRead({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
-    await expect(client.editMessage({ ...sales(), ...unknown, text: "x" })).rejects.toMatchObject(refusal);
-    await expect(client.deleteMessage({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
+    await expect(client().react({ ...sales(), ...unknown, reaction: "👍" })).rejects.toMatchObject(refusal);
+    await expect(client().markRead({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
+    await expect(client().editMessage({ ...sales(), ...unknown, text: "x" })).rejects.toMatchObject(refusal);
+    await expect(client().deleteMessage({ ...sales(), ...unknown })).rejects.toMatchObject(refusal);
   });
 
   test("is passed to the network with its chat and is still reported", async () => {
-    const { client } = story.sales;
     const target = { ...sales(), number: story.friend.phone, message_id: "3EB0ELSEWHERE" };
-    expect((await client.react({ ...target, reaction: "👍" })).data.jid).toBe(jidOf(story.friend.phone));
+    expect((await client().react({ ...target, reaction: "👍" })).data.jid).toBe(jidOf(story.friend.phone));
     expect((await story.event("message.reaction", target.message_id)).data).toMatchObject({ reaction: "👍" });
-    expect((await client.editMessage({ ...target, text: "x" })).success).toBe(true);
-    expect((await client.markRead(target)).success).toBe(true);
-    expect((await client.deleteMessage(target)).success).toBe(true);
+    expect((await client().editMessage({ ...target, text: "x" })).success).toBe(true);
+    expect((await client().markRead(target)).success).toBe(true);
+    expect((await client().deleteMessage(target)).success).toBe(true);
   });
 });
 
@@ -367,14 +362,13 @@ describe("a session that lacks a capability", () => {
   const CAPABILITIES = ["react", "edit", "deleteForEveryone", "markRead", "setPresence"] as const;
 
   test.each(CAPABILITIES)("rejects %s with NOT_SUPPORTED at once", async (capability) => {
-    const { client } = story.sales;
     const [own, theirs] = [await tell(), await hear()];
     const acts = {
-      react: () => client.react({ ...sales(), message_id: own, reaction: "👍" }),
-      edit: () => client.editMessage({ ...sales(), message_id: own, text: "x" }),
-      deleteForEveryone: () => client.deleteMessage({ ...sales(), message_id: own }),
-      markRead: () => client.markRead({ ...sales(), message_id: theirs }),
-      setPresence: () => client.setPresence({ ...sales(), number: story.friend.phone, presence: "typing" }),
+      react: () => client().react({ ...sales(), message_id: own, reaction: "👍" }),
+      edit: () => client().editMessage({ ...sales(), message_id: own, text: "x" }),
+      deleteForEveryone: () => client().deleteMessage({ ...sales(), message_id: own }),
+      markRead: () => client().markRead({ ...sales(), message_id: theirs }),
+      setPresence: () => client().setPresence({ ...sales(), number: story.friend.phone, presence: "typing" }),
     };
     const had = SandboxSession.prototype[capability];
     Object.assign(SandboxSession.prototype, { [capability]: undefined });
@@ -399,13 +393,13 @@ test("an action on an instance that is not connected returns 409 with its status
 describe("a presence request", () => {
   test("with a duration sends paused by itself before the response", async () => {
     const number = "5511977770123";
-    await story.sales.client.setPresence({ ...sales(), number, presence: "recording", duration_ms: 100 });
+    await client().setPresence({ ...sales(), number, presence: "recording", duration_ms: 100 });
     const seen = await story.ledger({ action: "presence", chat: jidOf(number) });
     expect(seen.map(({ kind }) => kind)).toEqual(["recording", "paused"]);
   });
 
   test("for a chat requires the chat", async () => {
-    await expect(story.sales.client.setPresence({ ...sales(), presence: "typing" })).rejects.toMatchObject({
+    await expect(client().setPresence({ ...sales(), presence: "typing" })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "number" }] },
     });
@@ -414,7 +408,7 @@ describe("a presence request", () => {
 
 describe("a download", () => {
   const receive = async (media: { base64: string; mime_type?: string; file_name?: string }) => {
-    const { data } = await story.sales.client.sandboxReceive({ ...sales(), from: "5511966660003", media });
+    const { data } = await client().sandboxReceive({ ...sales(), from: "5511966660003", media });
     await story.event("message.received", data.message_id);
     return data.message_id;
   };
@@ -473,23 +467,21 @@ describe("a download", () => {
   });
 
   test("of an unknown message returns 404, and of a text 400", async () => {
-    const { client } = story.sales;
-    await expect(client.downloadMedia({ ...sales(), message_id: "3EB0NOPE" })).rejects.toMatchObject({
+    await expect(client().downloadMedia({ ...sales(), message_id: "3EB0NOPE" })).rejects.toMatchObject({
       code: "MESSAGE_NOT_FOUND",
       status: 404,
     });
-    await expect(client.downloadMedia({ ...sales(), message_id: await hear() })).rejects.toMatchObject({
+    await expect(client().downloadMedia({ ...sales(), message_id: await hear() })).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       status: 400,
     });
   });
 
   test("of a failed send returns an error without waiting", async () => {
-    const { client } = story.sales;
-    const id = await client
+    const id = await client()
       .sendMedia({ ...sales(), number: "5511955550001", base64: inBase64(SAMPLE.png) })
       .catch((error: { details: { message_id: string } }) => error.details.message_id);
-    await expect(client.downloadMedia({ ...sales(), message_id: String(id) })).rejects.toMatchObject({
+    await expect(client().downloadMedia({ ...sales(), message_id: String(id) })).rejects.toMatchObject({
       code: "MEDIA_EXPIRED",
     });
   });

@@ -163,16 +163,6 @@ describe("a message from a contact", () => {
     expect(told("message.received", id)).toHaveLength(1);
   });
 
-  test("keeps its order in the chat", async () => {
-    const texts = Array.from({ length: 10 }, (_, n) => `in order ${n}`);
-    for (const text of texts) await receive({ from: "5511977773333", text });
-    const seen = story.receiver
-      .of("message.received")
-      .map(({ body }) => body.data.message.text)
-      .filter((text) => text?.startsWith("in order"));
-    expect(seen).toEqual(texts);
-  });
-
   test("has the same conversation as the instance's reply to it", async () => {
     const { sales } = story;
     const { conversation } = await receive({ from: "5511977774444", text: "Oi" });
