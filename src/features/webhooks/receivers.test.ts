@@ -5,7 +5,7 @@ import { waitUntil } from "../../../test/gateway.ts";
 import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
 
 // No attempt of these tests reaches the time limit.
-const story = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "60s" });
+const story = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "30s" });
 const { addWebhook, receive, logs, delivery } = story;
 
 /** The log row of the webhook's only attempt. */

@@ -65,7 +65,7 @@ describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
   });
 
   test("is refused as audio when it is no audio", async () => {
-    const refusal = { code: "VALIDATION_ERROR", message: expect.stringContaining("no audio") };
+    const refusal = { code: "VALIDATION_ERROR", message: expect.stringContaining("is not an audio file") };
     await expect(make("ffmpeg", Buffer.from("RIFFnothing"), "audio/wav")).rejects.toMatchObject(refusal);
   });
 
