@@ -29,8 +29,6 @@ export async function handleMessage(
   const sent = { id, phone, device: companion.number, to, type, has_reporting };
   const arrival: MessageRecord = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
-  const cut = faults.take("cut_at_message", phone, here);
-  if (cut?.when === "before") return connection.cut("cut at a message");
   network.book.arrival(arrival);
   const address = network.address(to);
   const refusal = refusalOf(network, companion, to, address);
@@ -38,12 +36,10 @@ export async function handleMessage(
     arrival.ack = refusal ?? NOT_FOUND;
     return connection.send(ackOf(stanza, arrival.ack));
   }
-  if (cut) arrival.ack = "cut";
-  else if (faults.take("ack_lost", phone, here)) arrival.ack = "lost";
+  if (faults.take("ack_lost", phone, here)) arrival.ack = "lost";
   else if (settings.ackDelayMs > 0) setTimeout(() => connection.send(ackOf(stanza)), settings.ackDelayMs);
   else connection.send(ackOf(stanza));
   spread(network, companion, address, stanza);
-  if (cut) connection.cut("cut at a message");
 }
 
 const isTo = (network: Network, to: string, wanted: string): boolean =>

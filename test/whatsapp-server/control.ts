@@ -148,8 +148,6 @@ export type Fault = {
   | { fault: "ack_error"; error: number; to?: string }
   /** A message is taken and delivered, its ack never sent. */
   | { fault: "ack_lost"; to?: string }
-  /** The connection is cut when a message arrives, before or after it counts. */
-  | { fault: "cut_at_message"; when: "before" | "after"; to?: string }
   /** A receipt for a message (of somebody) is lost on its way to the network. */
   | { fault: "receipt_lost"; from?: string }
   /** A query is never answered. */
@@ -174,8 +172,6 @@ export type Fault = {
   | { fault: "consent_held" }
   /** The account wants its passkey before it links the device that was named by a code. */
   | { fault: "passkey_after_code" }
-  /** A person cannot read a message and asks for it again. */
-  | { fault: "unreadable"; by: string }
   /** An upload or download over HTTPS is answered with this status. */
   | { fault: "media"; method: "upload" | "download"; status: number; location?: string }
   /** The phone that is asked for a file again names this path for it. */
@@ -186,8 +182,6 @@ export type Fault = {
   | { fault: "external_snapshot"; at: FileAddress }
   /** The seal at the end of a download is another one. */
   | { fault: "broken_seal" }
-  /** HTTPS connections get a certificate of another authority. */
-  | { fault: "media_certificate" }
 );
 
 /** Where a file is said to lie. */
@@ -278,7 +272,6 @@ export interface WhatsAppControl {
   presence(by: string, to: string, state: PresenceState): Promise<void>;
   /** Rings; the id of the call is returned. */
   call(by: string, to: string, options?: { video?: boolean }): Promise<string>;
-  hangUp(by: string, to: string, callId: string): Promise<void>;
   /** The person's phone asks the sender for a message again, as one that could not be read. */
   requestRetry(by: string, id: string): Promise<void>;
 

@@ -23,13 +23,11 @@ export async function listen(
     acknowledge(network, handset, envelope);
     return undefined;
   }
-  const { book, faults } = network;
+  const { book } = network;
   const { id, from } = envelope;
   const { phone } = handset.person;
   const entry = { by: phone, from: from.person.phone, id, chat: chatOf(handset, envelope), at: Date.now() };
   try {
-    if (faults.take("unreadable", from.person.phone, (one) => one.by === phone))
-      throw new Error("ordered by the test");
     const message = await open(handset, envelope);
     const said = message.deviceSentMessage?.message ?? message;
     book.decryption({ ...entry, kind: kindOf(said), text: textOf(said) });

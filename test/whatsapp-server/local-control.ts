@@ -213,10 +213,6 @@ export class LocalControl implements WhatsAppControl {
     return talk.startPhoneCall(this.#network, by, to, options.video ?? false);
   }
 
-  async hangUp(by: string, to: string, callId: string): Promise<void> {
-    talk.hangUp(this.#network, by, to, callId);
-  }
-
   requestRetry(by: string, id: string): Promise<void> {
     return talk.requestRetryOf(this.#network, by, id);
   }

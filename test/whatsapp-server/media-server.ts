@@ -20,11 +20,6 @@ export async function startMedia(network: Network): Promise<{ caFile: string; cl
   const server: Server = createServer(right, (request, response) => {
     handleRequest(network, request, response).catch((error) => response.writeHead(500).end(String(error)));
   });
-  const wrong = makeAuthority("Somebody else").issue("127.0.0.1");
-  server.on("connection", () => {
-    const fault = network.faults.take("media_certificate", undefined);
-    server.setSecureContext(fault ? wrong : right);
-  });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   network.media.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

@@ -152,10 +152,6 @@ export function startPhoneCall(network: Network, by: string, to: string, video: 
   return id;
 }
 
-export function hangUp(network: Network, by: string, to: string, id: string): void {
-  ring(network.person(by), network.person(to), id, "terminate", false);
-}
-
 export async function requestRetryOf(network: Network, by: string, id: string): Promise<void> {
   const { handset } = network.person(by);
   const stored = handset.kept(id);

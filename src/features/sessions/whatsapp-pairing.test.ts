@@ -3,9 +3,13 @@ import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../.
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { startReceiver } from "../../../test/receiver.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { known } from "../../../test/whatsapp-server/story.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../client/client.ts";
+
+function known<T>(value: T | undefined): T {
+  expect(value).toBeDefined();
+  return value as T;
+}
 
 let network: WhatsAppServer;
 let gateway: TestGateway;

@@ -64,6 +64,21 @@ describe("a send", () => {
     expect([message, asked]).toEqual([1, 0]);
   });
 
+  it("to a contact that has installed the app anew goes on, and so do the contact's messages", async () => {
+    const listener = await pair();
+    await send(listener, "before");
+    await listener.message(await stage.contact.sendMessage({ kind: "text", text: "before too" }));
+    await stage.control.reinstall(stage.contact.number);
+    await listener.message(await stage.contact.sendMessage({ kind: "text", text: "after" }));
+    expect((await send(listener, "after too")).outcome).toBe("accepted");
+    await eventually(async () => {
+      const { decryptions } = await stage.control.ledger();
+      expect(
+        decryptions.filter(({ by, text }) => by === stage.contact.number && text === "after too"),
+      ).toHaveLength(1);
+    });
+  });
+
   it("to a new chat may be refused for a while, and the error says for how long", async () => {
     const listener = await pair();
     const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
