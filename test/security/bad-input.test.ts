@@ -118,7 +118,7 @@ const shown = (asked: Asked) => JSON.stringify(asked).slice(0, 1_000);
 /** What the gateway writes from time to time: its nodes, and its logs of all requests. */
 const RESTLESS = ["node", "lane", "job", "api_log", "audit", "audit_pending", "audit_seal"];
 
-/** Every row of the gateway and of the sandbox network, as one number for each table. */
+/** Every row of the gateway and of the sandbox network, as one number for each table; the last use of a key is noted once a minute. */
 async function readRows(): Promise<Record<string, string>> {
   const { db } = target.gateway.database;
   const { rows: tables } = await sql<{ name: string }>`
@@ -128,7 +128,7 @@ async function readRows(): Promise<Record<string, string>> {
   );
   const each = tables.map(
     ({ name }) => sql`select ${name}::text as name,
-      count(*) || ' ' || coalesce(sum(hashtextextended(t::text, 0)), 0) as rows from ${sql.raw(name)} t`,
+      count(*) || ' ' || coalesce(sum(hashtextextended((to_jsonb(t) - 'last_used_at')::text, 0)), 0) as rows from ${sql.raw(name)} t`,
   );
   const { rows } = await sql<{ name: string; rows: string }>`${sql.join(each, sql` union all `)}`.execute(db);
   return Object.fromEntries(rows.map((one) => [one.name, one.rows]));
