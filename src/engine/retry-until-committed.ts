@@ -14,6 +14,7 @@ export async function retryUntilCommitted<Result>(
   engine: Pick<Engine, "findOwnedLane">,
   { kind, key, epoch }: Lane,
   write: (isAgain: boolean) => Promise<Result>,
+  againMs = AGAIN_MS,
 ): Promise<Result> {
   for (let isAgain = false; ; isAgain = true) {
     try {
@@ -21,7 +22,7 @@ export async function retryUntilCommitted<Result>(
     } catch (error) {
       const isOwned = engine.findOwnedLane(kind, key)?.epoch === epoch;
       if (!isOwned || !isTransientDatabaseError(error)) throw error;
-      await sleep(AGAIN_MS);
+      await sleep(againMs);
     }
   }
 }

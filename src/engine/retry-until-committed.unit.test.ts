@@ -23,7 +23,7 @@ test.each([
   ["somebody else holds the row", "55P03"],
 ])("the result of a job is written as soon as possible while %s", async (_, code) => {
   const write = failing(code);
-  expect(await retryUntilCommitted({ findOwnedLane: () => lane }, lane, write)).toBe("written");
+  expect(await retryUntilCommitted({ findOwnedLane: () => lane }, lane, write, 1)).toBe("written");
   expect(write).toHaveBeenCalledTimes(2);
 });
 

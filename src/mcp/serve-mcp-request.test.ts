@@ -300,9 +300,11 @@ describe("a request to /mcp", () => {
   });
 
   test("counts in the limits of sends as the HTTP API does", async () => {
-    const limited = await gateway.connectInstance({ name: "Limited" });
-    await gateway.owner.updateInstance({ id: limited.id, settings: { messages_per_minute: 1 } });
-    const client = await connect("2026", limited.api_key);
+    const { data } = await gateway.owner.createInstance({
+      name: "Limited",
+      settings: { messages_per_minute: 1 },
+    });
+    const client = await connect("2026", data.api_key);
     const send = async () => (await ask(client, "send_media", { number: ANA, mediaUrl: "no URL" })).result;
     await waitUntil(async () => (await send()).code === "RATE_LIMITED");
     expect(await send()).toMatchObject({ retry_after_seconds: expect.any(Number) });

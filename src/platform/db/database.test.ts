@@ -130,7 +130,7 @@ test("a refused connection, an unknown host, a missing socket and a silent serve
     "postgres://w:w@%2Fno%2Fsuch%2Fdirectory/w",
     `postgres://w:w@127.0.0.1:${port}/w`,
   ];
-  for (const database of urls.map((url) => openDatabase(url))) {
+  for (const database of urls.map((url) => openDatabase(url, { startTimeoutMs: 300 }))) {
     expect(await reasonOf(sql`select 1`.execute(database.db))).toSatisfy(isDatabaseUnavailable);
     await database.close();
   }
@@ -138,8 +138,8 @@ test("a refused connection, an unknown host, a missing socket and a silent serve
   silent.close();
 });
 
-test("a pool that stays exhausted for 3 s counts as an unavailable database", async () => {
-  const { db, pool, close } = openDatabase(store.url, { max: 1 });
+test("a pool that stays exhausted counts as an unavailable database", async () => {
+  const { db, pool, close } = openDatabase(store.url, { max: 1, startTimeoutMs: 300 });
   const held = await pool.connect();
   expect(await reasonOf(sql`select 1`.execute(db))).toSatisfy(isDatabaseUnavailable);
   held.release();

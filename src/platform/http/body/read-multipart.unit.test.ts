@@ -87,10 +87,7 @@ describe("a form", () => {
       "with too many headers before the name",
       Buffer.concat([part(`${"x: y\r\n".repeat(5_000)}${named("a")}`, "x"), end]),
     ],
-    [
-      "with a head of a megabyte",
-      Buffer.concat([part(`x: ${"y".repeat(1_000_000)}\r\n${named("a")}`, "x"), end]),
-    ],
+    ["with a head of 100 KB", Buffer.concat([part(`x: ${"y".repeat(100_000)}\r\n${named("a")}`, "x"), end])],
     ["with a header named __proto__", Buffer.concat([part(`__proto__: x\r\nconstructor: x`, "x"), end])],
   ])("%s is refused", async (_, broken) => {
     await expect(parse(broken)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
