@@ -208,23 +208,6 @@ describe("the engine", () => {
     expect(order[2]).toBe(1_000);
   });
 
-  it("gives every tenth start of a lane to its lowest priority", async () => {
-    const order: number[] = [];
-    const engine = await story.start("a", [
-      kindOf(async (job) => note(order, job.prio), { laneConcurrency: 1 }),
-    ]);
-    const lane = await story.lane("k", "one", [
-      ...range(60).map((pos) => ({ pos, grp: `g${pos % 9}`, prio: 0 })),
-      ...range(20).map((pos) => ({ pos, grp: "async", prio: 1 })),
-      ...range(5).map((pos) => ({ pos, grp: "bulk", prio: 2 })),
-    ]);
-    engine.wake([lane]);
-    await expect.poll(() => order.length).toBe(85);
-    const bulkAt = order.flatMap((prio, index) => (prio === 2 ? [index + 1] : []));
-    expect(bulkAt).toEqual([10, 20, 30, 40, 50]);
-    expect(order.slice(0, 60).filter((prio) => prio === 1)).toHaveLength(1);
-  });
-
   it.each([undefined, 8])("keeps the order within a group under retries (lookahead %s)", async (prefetch) => {
     const done = new Map<string, number[]>();
     const tries = new Map<number, number>();

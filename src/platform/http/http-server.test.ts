@@ -7,7 +7,7 @@ import { createLog } from "../log/log.ts";
 import { createMetrics } from "../log/metrics.ts";
 import { Secret } from "../secrets/secret.ts";
 import { AcceptedResponse, type Authorise, type Handlers, OkResponse, RawResponse } from "./handler.ts";
-import { createHttpServer, type HttpServer } from "./http-server.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "./http-server.ts";
 import { type Contract, route, type UploadedFile } from "./route.ts";
 
 const id = z.coerce.number().int().positive();
@@ -215,17 +215,19 @@ const metrics = createMetrics(new Secret("metrics-token"));
 let server: HttpServer;
 let url = "";
 
-beforeAll(async () => {
-  server = await createHttpServer({
+const serve = (options: Partial<HttpServerOptions<typeof contract>> = {}) =>
+  createHttpServer({
     contract,
     handlers,
     authorise,
     log,
-    metrics,
     strictOutput: true,
-    bodyLimitBytes: 100_000,
-    uploadLimitBytes: 300_000,
+    bodyLimitBytes: 1000,
+    ...options,
   });
+
+beforeAll(async () => {
+  server = await serve({ metrics, bodyLimitBytes: 100_000, uploadLimitBytes: 300_000 });
   ({ url } = await server.listen("127.0.0.1", 0));
 });
 
@@ -315,14 +317,7 @@ describe("HTTP responses", () => {
 
   test("with undeclared fields fail when the output is strict, and lose the fields otherwise", async () => {
     expect((await request("/pets/9", { headers: KEY })).status).toBe(500);
-    const lax = await createHttpServer({
-      contract,
-      handlers,
-      authorise,
-      log,
-      strictOutput: false,
-      bodyLimitBytes: 1000,
-    });
+    const lax = await serve({ strictOutput: false });
     const response = await lax.inject({ url: "/pets/9", headers: KEY });
     expect(response.json()).toEqual({ success: true, message: "Pet", data: { id: 9, name: "Nine" } });
     await lax.close();
@@ -591,12 +586,7 @@ describe("credentials", () => {
   test("are checked with the peer's address, or with the one that a trusted proxy reports", async () => {
     const seen: string[] = [];
     for (const trustProxy of [false, "127.0.0.1"]) {
-      const one = await createHttpServer({
-        contract,
-        handlers,
-        log,
-        strictOutput: true,
-        bodyLimitBytes: 1000,
+      const one = await serve({
         trustProxy,
         authorise: async (route, asked) => {
           seen.push(asked.ip);
@@ -704,15 +694,7 @@ describe("error responses", () => {
   test("are 408 for a body that does not arrive in time", async () => {
     const head =
       "POST /pets/7 HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\ncontent-type: application/json\r\n";
-    const hasty = await createHttpServer({
-      contract,
-      handlers,
-      authorise,
-      log,
-      strictOutput: true,
-      bodyLimitBytes: 1000,
-      requestTimeoutMs: 500,
-    });
+    const hasty = await serve({ requestTimeoutMs: 500 });
     const at = await hasty.listen("127.0.0.1", 0);
     const slow = await onSocket(`${head}content-length: 50\r\n\r\n{"na`, at.url);
     await hasty.close();
@@ -758,15 +740,7 @@ describe("every request", () => {
 
   test("logs a warning with its network for a refused credential, and none for a valid one", async () => {
     // A server of its own: the other tests use up the limit of these warnings.
-    const one = await createHttpServer({
-      contract,
-      handlers,
-      log,
-      authorise,
-      strictOutput: true,
-      bodyLimitBytes: 1000,
-      trustProxy: "127.0.0.1",
-    });
+    const one = await serve({ trustProxy: "127.0.0.1" });
     const { url: to } = await one.listen("127.0.0.1", 0);
     const knock = (key: string, id: string) =>
       fetch(`${to}/pets/7`, {
@@ -798,15 +772,7 @@ describe("every request", () => {
       /waygate_http_request_seconds_count\{method="GET",route="\/pets\/:id",status="200"\} \d+/,
     );
     expect(text).not.toContain("/pets/7");
-    const closed = await createHttpServer({
-      contract,
-      handlers,
-      authorise,
-      log,
-      metrics: createMetrics(),
-      strictOutput: true,
-      bodyLimitBytes: 1000,
-    });
+    const closed = await serve({ metrics: createMetrics() });
     expect((await closed.inject("/metrics")).json().code).toBe("ROUTE_NOT_FOUND");
     await closed.close();
   });
@@ -824,14 +790,7 @@ describe("a server that shuts down", () => {
         return { id: 1, name: "Slow" };
       },
     };
-    const closing = await createHttpServer({
-      contract,
-      handlers: slow,
-      authorise,
-      log,
-      strictOutput: true,
-      bodyLimitBytes: 1000,
-    });
+    const closing = await serve({ handlers: slow });
     expect(closing.readiness.ready).toBe(false);
     const at = await closing.listen("127.0.0.1", 0);
     const stream = await fetch(`${at.url}/ticks`);
@@ -858,14 +817,7 @@ describe("a server that shuts down", () => {
         return { id: 1, name: "Late" };
       },
     };
-    const one = await createHttpServer({
-      contract,
-      handlers: patient,
-      authorise,
-      log,
-      strictOutput: true,
-      bodyLimitBytes: 1000,
-    });
+    const one = await serve({ handlers: patient });
     const at = await one.listen("127.0.0.1", 0);
     const caller = new AbortController();
     const pending = fetch(`${at.url}/pets/1`, { headers: KEY, signal: caller.signal });

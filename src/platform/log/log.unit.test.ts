@@ -1,6 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { Secret } from "../secrets/secret.ts";
 import { createLog, type Log, maskPhone } from "./log.ts";
+import { createLogOutput } from "./log-output.ts";
+import { createMetrics } from "./metrics.ts";
+import { createRateLimitedWarnings } from "./rate-limited-warnings.ts";
 
 function record(level = "trace"): { log: Log; lines: Record<string, unknown>[]; raw: string[] } {
   const lines: Record<string, unknown>[] = [];
@@ -330,4 +337,130 @@ describe("maskPhone", () => {
     expect(maskPhone("5511999990001")).toBe("55*****0001");
     expect(maskPhone("123456")).toBe("*****");
   });
+});
+
+const path = join(tmpdir(), `waygate-log-output-${process.pid}`);
+afterEach(() => rm(path, { force: true }));
+
+function failure(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+test("log lines reach a file as they are written", () => {
+  const fd = openSync(path, "w");
+  const log = createLog("info", createLogOutput(fd));
+  log.info("one");
+  log.info("two");
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  closeSync(fd);
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["one", "two"]);
+});
+
+test.runIf(process.platform === "linux")("a full disk loses log lines, and delays no work", () => {
+  const fd = openSync("/dev/full", "w");
+  const log = createLog("info", createLogOutput(fd));
+  for (let n = 0; n < 1000; n++) log.info("nobody reads this");
+  closeSync(fd);
+});
+
+test("a torn log line does not swallow the next one", () => {
+  const taken: string[] = [];
+  const room = [3, 0, 100, 100];
+  const output = createLogOutput(1, (_, bytes) => {
+    const size = Math.min(room.shift() ?? 0, bytes.byteLength);
+    if (size === 0) throw failure("ENOSPC");
+    taken.push(Buffer.from(bytes.subarray(0, size)).toString());
+    return size;
+  });
+  output.write("first\n");
+  output.write("second\n");
+  output.write("third\n");
+  expect(taken.join("")).toBe("fir\nsecond\nthird\n");
+});
+
+test("the log waits a little for a slow reader", () => {
+  const taken: string[] = [];
+  // Independent of delays of this process itself.
+  const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+  let busy = 2;
+  const output = createLogOutput(1, (_, bytes) => {
+    if (busy-- > 0) throw failure("EAGAIN");
+    taken.push(Buffer.from(bytes).toString());
+    return bytes.byteLength;
+  });
+  output.write("patience\n");
+  clock.mockRestore();
+  expect(taken).toEqual(["patience\n"]);
+});
+
+test("the log stops waiting for a reader that is gone, or does not read at all", () => {
+  for (const code of ["EPIPE", "EAGAIN"]) {
+    const output = createLogOutput(1, () => {
+      throw failure(code);
+    });
+    expect(() => output.write("lost\n")).not.toThrow();
+  }
+});
+
+interface Fields {
+  ip: string;
+  count?: number;
+}
+
+let now: number;
+let lines: { fields: object; message: string }[];
+let warn: (fields: Fields) => void;
+
+beforeEach(() => {
+  now = 1_000_000;
+  lines = [];
+  warn = createRateLimitedWarnings<Fields>({
+    log: { warn: (fields: object, message: string) => void lines.push({ fields, message }) } as never,
+    clock: { now: () => new Date(), monotonicMs: () => now },
+    message: "a request was rejected",
+    sourceOf: ({ ip }) => ip,
+  });
+});
+
+function warnTimes(times: number, ip = "192.0.2.1"): void {
+  for (let n = 0; n < times; n++) warn({ ip });
+}
+
+describe("a warning that clients can cause", () => {
+  test("is logged with its fields and its message", () => {
+    warn({ ip: "192.0.2.1" });
+    expect(lines).toEqual([{ fields: { ip: "192.0.2.1" }, message: "a request was rejected" }]);
+  });
+
+  test("is logged ten times a minute for one source, without affecting another source", () => {
+    warnTimes(30);
+    expect(lines).toHaveLength(10);
+    warn({ ip: "192.0.2.2" });
+    expect(lines).toHaveLength(11);
+  });
+
+  test("is logged 120 times a minute for all sources together", () => {
+    for (let n = 0; n < 200; n++) warn({ ip: `192.0.2.${n}` });
+    expect(lines).toHaveLength(120);
+  });
+
+  test("reports once how many warnings were left out before it", () => {
+    warnTimes(15);
+    now += 12_000;
+    warnTimes(2);
+    expect(lines.slice(-2).map(({ fields }) => fields)).toEqual([
+      { ip: "192.0.2.1", count: 5 },
+      { ip: "192.0.2.1" },
+    ]);
+  });
+});
+
+test("the process is sampled only if somebody can read the metrics", () => {
+  const namesOf = (token?: Secret) =>
+    createMetrics(token)
+      .registry.getMetricsAsArray()
+      .map(({ name }) => name);
+  // The one that an alert watches.
+  expect(namesOf(new Secret("metrics-token"))).toContain("nodejs_eventloop_lag_p90_seconds");
+  expect(namesOf()).toEqual(["waygate_http_request_seconds"]);
 });

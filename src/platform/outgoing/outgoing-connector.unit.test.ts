@@ -1,8 +1,11 @@
 import { once } from "node:events";
+import { createServer } from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { buildConnector, Client } from "undici";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { createAddressPolicy } from "./address-policy.ts";
 import { BlockedTargetError, createOutgoingConnector } from "./outgoing-connector.ts";
+import { readInPieces } from "./read-in-pieces.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(() => {
@@ -59,4 +62,54 @@ it("the connector dials addresses that the policy allows", async () => {
 
 it("the connector tries the next address when the first does not respond", async () => {
   expect((await dial("name.test", ["127.0.0.99", "127.0.0.1"], ["loopback"])).error).toBeNull();
+});
+
+/** Requests from this server, and counts the bytes that the parser has taken. */
+async function requestFrom(server: net.Server) {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  let taken = 0;
+  const dial = readInPieces(buildConnector({}));
+  const connect: buildConnector.connector = (options, callback) =>
+    dial(options, (...result) => {
+      const [, socket] = result;
+      const read = socket?.read.bind(socket);
+      if (socket && read) {
+        socket.read = (size) => {
+          const piece: Buffer | null = read(size);
+          taken += piece?.length ?? 0;
+          return piece;
+        };
+      }
+      callback(...result);
+    });
+  const { port } = server.address() as AddressInfo;
+  const client = new Client(`http://127.0.0.1:${port}`, { connect, maxHeaderSize: 16_384 });
+  onTestFinished(async () => {
+    await client.destroy();
+    server.close();
+  });
+  const response = client
+    .request({ method: "GET", path: "/" })
+    .then(async ({ body }) => (await body.arrayBuffer()).byteLength);
+  return { response, countTaken: () => taken };
+}
+
+it("the parser is given nothing after the headers have exceeded its limit", async () => {
+  const headers = `HTTP/1.1 200 OK\r\n${"x-many: yes\r\n".repeat(10_000)}content-length: 0\r\n\r\n`;
+  const server = net.createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => void socket.write(headers));
+  });
+  const { response, countTaken } = await requestFrom(server);
+  await expect(response).rejects.toMatchObject({ code: "UND_ERR_HEADERS_OVERFLOW" });
+  // Names and values count for the limit; of 13 bytes, 9.
+  expect(countTaken()).toBeLessThan((16_384 * 13) / 9 + 1_100);
+});
+
+it("a body of many pieces arrives whole", async () => {
+  const server = createServer((_, res) => void res.end(Buffer.alloc(3_000_001, "x")));
+  const { response, countTaken } = await requestFrom(server);
+  expect(await response).toBe(3_000_001);
+  expect(countTaken()).toBeGreaterThan(3_000_001);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readTraceParent, toTraceParent } from "./trace-parent.ts";
+import { inSpan, setTracing, startSpan, traceParentOf, tracingMode } from "./tracing.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
@@ -41,4 +42,18 @@ test("a position in a trace is written as it is read", () => {
   expect(context && toTraceParent(context)).toBe(header);
   const none = { traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 };
   expect(toTraceParent(none)).toBeUndefined();
+});
+
+test("tracing stays off while no SDK is loaded, whatever the setting is", async () => {
+  expect(setTracing("continue", "1.0.0")).toBe("off");
+  expect(tracingMode()).toBe("off");
+  expect(startSpan("work", {})).toBeUndefined();
+  const span = await inSpan(
+    "work",
+    () => {
+      throw new Error("nothing may describe a span");
+    },
+    async (given) => given,
+  );
+  expect(traceParentOf(span)).toBeUndefined();
 });

@@ -1,7 +1,39 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { growsLinearly } from "../../../test/cpu-time.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { cleanJson, cleanText } from "./clean-text.ts";
+import { type CsvFormat, readCsvTable } from "./csv-table.ts";
+import { compileLinearPattern } from "./linear-pattern.ts";
+
+function read(bytes: Uint8Array, format?: CsvFormat) {
+  const { columns, delimiter, encoding, records } = readCsvTable(bytes, format);
+  return { columns, delimiter, encoding, cells: [...records()].map((record) => record.cells) };
+}
+
+test("the separator and the encoding of a CSV file are detected", () => {
+  expect(read(new TextEncoder().encode("\uFEFFphone;name\n1;Zoë\n"))).toEqual({
+    columns: ["phone", "name"],
+    delimiter: ";",
+    encoding: "utf-8",
+    cells: [["1", "Zoë"]],
+  });
+  expect(read(Buffer.from("phone\tname\n1\tZo\xeb\n", "latin1"))).toMatchObject({
+    delimiter: "\t",
+    encoding: "windows-1252",
+    cells: [["1", "Zoë"]],
+  });
+  expect(read(Buffer.from("\uFEFFphone,name\r\n1,Zoë\r\n", "utf16le"))).toMatchObject({
+    columns: ["phone", "name"],
+    encoding: "utf-16le",
+    cells: [["1", "Zoë"]],
+  });
+});
+
+test("a separator that the reader of a CSV file names wins over the detected one", () => {
+  const bytes = new TextEncoder().encode('phone;a,b\n1;"x, y"\n');
+  expect(read(bytes, { delimiter: "," }).columns).toEqual(["phone;a", "b"]);
+});
 
 const LONE = /\p{Surrogate}/u;
 /** Texts of any UTF-16 units, lone surrogates and U+0000 among them. */
@@ -105,6 +137,49 @@ describe("cleanJson", () => {
     expect(cleanJson(nested(100))).toEqual(nested(100));
     for (const depth of [101, 20_000]) {
       expect(() => cleanJson(nested(depth))).toThrow(GatewayError);
+    }
+  });
+});
+
+const matches = (expression: string, text: string) => {
+  const pattern = compileLinearPattern(expression);
+  if ("refused" in pattern) throw new Error(pattern.refused);
+  return pattern.test(text);
+};
+
+describe("a regular expression of a client", () => {
+  test.each([
+    ["^\\d+$", "123", true],
+    ["^ol[aá]$", "OLÁ", true],
+    ["\\p{L}+ \\/start", "é /start", true],
+    ["(?<word>hi|oi)", "oi", true],
+    ["(?<=a)b", "ab", true],
+    ["\\u{1F600}", "😀", true],
+    ["^a", "ba", false],
+  ])("tests %j on %j: %j", (expression, text, expected) => expect(matches(expression, text)).toBe(expected));
+
+  test.each([
+    ["(", "missing closing"],
+    ["(?=a)b", "(?="],
+    ["a(?!b)", "(?!"],
+    ["(a)\\1", "\\1"],
+    ["((a{100}){100}){100}", "repeat"],
+    ["a{1,1000}b{1,1000}", "too large"],
+  ])("is refused with a reason: %j", (expression, reason) => {
+    expect(compileLinearPattern(expression)).toEqual({ refused: expect.stringContaining(reason) });
+  });
+
+  test.each([
+    "^(a+)+$",
+    "(a|a)*$",
+    "(.*)*$",
+    "(a|b|ab)*bc",
+    `${"(x?)".repeat(80)}${"x".repeat(80)}`,
+    "\\p{L}{500}!",
+  ])("takes a time that grows with the text: %j", async (expression) => {
+    for (const unit of ["a", "x", "ab", "é"]) {
+      const text = (size: number) => `${unit.repeat(size / unit.length)}!`;
+      expect(await growsLinearly(2_000, (size) => matches(expression, text(size)))).toBe(true);
     }
   });
 });
