@@ -373,20 +373,6 @@ describe("changing an instance", () => {
     });
   });
 
-  it("sets and removes the proxy", async () => {
-    const { id, key } = await create();
-    const read = async () => {
-      const [{ proxy }] = await rows("select proxy from instance where id = $1", id);
-      return proxy && gateway.box.open(proxy, encryptionContextOf("instance", "proxy", id));
-    };
-    await change(id, { proxy: { url: "socks5://proxy.example:1080" } }, key);
-    expect(await read()).toBe("socks5://proxy.example:1080");
-    await change(id, { name: "x" }, key);
-    expect(await read()).toBe("socks5://proxy.example:1080");
-    await change(id, { proxy: null }, key);
-    expect(await read()).toBeNull();
-  });
-
   it.each([
     ["settings.send_delay_min_ms", { settings: { send_delay_min_ms: 10, send_delay_max_ms: 9 } }],
     ["proxy.url", { proxy: { url: "http://169.254.169.254" } }],

@@ -27,34 +27,31 @@ afterEach(async () => {
   await new Promise((done) => hostile.close(done));
 });
 
-test.each(["external", "external,private,loopback"])(
-  "a contact's file with an address of its own is never fetched from there, whatever policy applies: %s",
-  async (allowed) => {
-    gateway = await startTestGateway({
-      WAYGATE_WHATSAPP_URL: network.url,
-      WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-      WAYGATE_ALLOWED_HOSTS: allowed,
-    });
-    const { control } = network;
-    const [me, stranger] = [
-      await control.addPerson({ phone: newPhone() }),
-      await control.addPerson({ phone: newPhone() }),
-    ];
-    const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
-    const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
-    await control.scan(me.phone, (await client.connectInstance({ id: data.id })).data.qr_code ?? "");
-    await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);
-    const host = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
-    for (const directPath of ["/v/x", `@${host}/x`, `//${host}/x`, ".attacker.example/x", ""]) {
-      const [mediaKey, fileSha256, fileEncSha256] = [randomBytes(32), randomBytes(32), randomBytes(32)];
-      const keys = { mediaKey, fileSha256, fileEncSha256, fileLength: 3, mimetype: "image/png" };
-      const message = { imageMessage: { url: `https://${host}/x`, directPath, ...keys } };
-      await control.sendMessage(stranger.phone, me.phone, { kind: "raw", message });
-    }
-    await waitUntil(async () => {
-      const files = await gateway.database.db.selectFrom("media").select("status").execute();
-      return files.length === 5 && files.every(({ status }) => status !== "pending");
-    });
-    expect(hits).toBe(0);
-  },
-);
+test("a contact's file with an address of its own is never fetched from there, even if the policy allows the address", async () => {
+  gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
+  });
+  const { control } = network;
+  const [me, stranger] = [
+    await control.addPerson({ phone: newPhone() }),
+    await control.addPerson({ phone: newPhone() }),
+  ];
+  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
+  const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  await control.scan(me.phone, (await client.connectInstance({ id: data.id })).data.qr_code ?? "");
+  await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);
+  const host = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
+  for (const directPath of ["/v/x", `@${host}/x`, `//${host}/x`, ".attacker.example/x", ""]) {
+    const [mediaKey, fileSha256, fileEncSha256] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const keys = { mediaKey, fileSha256, fileEncSha256, fileLength: 3, mimetype: "image/png" };
+    const message = { imageMessage: { url: `https://${host}/x`, directPath, ...keys } };
+    await control.sendMessage(stranger.phone, me.phone, { kind: "raw", message });
+  }
+  await waitUntil(async () => {
+    const files = await gateway.database.db.selectFrom("media").select("status").execute();
+    return files.length === 5 && files.every(({ status }) => status !== "pending");
+  });
+  expect(hits).toBe(0);
+});

@@ -177,14 +177,6 @@ describe("a received file", () => {
     expect((await get(pathOf(id), { "if-none-match": `"${sha256}"` })).status).toBe(304);
   });
 
-  test("is stored once, however often it is received or sent from the phone", async () => {
-    const bytes = randomBytes(2000);
-    const ids = [await receive(bytes), await receive(bytes), await receive(bytes, { from_me: true })];
-    const media = await Promise.all(ids.map((id) => resolved(id)));
-    expect(new Set(media.map(({ blob }) => blob)).size).toBe(1);
-    expect(new Set(media.map(({ id }) => id)).size).toBe(3);
-  });
-
   test("has private file modes, and a path in the media folder whatever its own name is", async () => {
     const { id, blob } = await resolved(await receive(randomBytes(100), { file_name: "../../etc/passwd" }));
     const path = await blobPath(blob);

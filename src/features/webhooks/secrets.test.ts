@@ -102,18 +102,6 @@ describe("a rotation of the secret", () => {
     const [item] = await story.receiver.waitFor(textIs("Same"));
     expect(item?.headers).not.toHaveProperty("x-waygate-signature-previous");
   });
-
-  test("of the default webhook rotates the instance's own secret", async () => {
-    const { client, id } = story.shop;
-    await client.updateDefaultWebhook({ id, url: story.receiver.url });
-    const { data } = await client.updateDefaultWebhook({ id, rotate_secret: true });
-    const { data: removed } = await client.listWebhooks({ id });
-    await client.deleteWebhook({ id, webhookId: removed[0]?.id ?? 0 });
-    await client.updateDefaultWebhook({ id, url: story.receiver.url });
-    await receive("Again default");
-    const [item] = await story.receiver.waitFor(textIs("Again default"));
-    expect(item && isSigned(item, data.secret)).toBe(true);
-  });
 });
 
 describe("a secret value", () => {
