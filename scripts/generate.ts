@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { contract } from "../src/contract.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
-import { formatOpenApi } from "../src/platform/openapi/format-openapi.ts";
-import { describeApi } from "../src/processes/describe-api.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
+import { describeApi } from "./openapi/describe-api.ts";
+import { formatOpenApi } from "./openapi/format-openapi.ts";
 import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
@@ -18,7 +17,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   ".env.example": envExample,
   // A chart reads no file outside of its own folder.
   "deploy/helm/alerts.yml": () => readFileSync(join(packageRoot(), "deploy/monitoring/alerts.yml"), "utf8"),
-  "openapi.json": () => formatOpenApi(describeApi(contract)),
+  "openapi.json": () => formatOpenApi(describeApi()),
 };
 
 const PAGE_HEAD = `# Configuration

@@ -29,11 +29,7 @@ need ffmpeg ffmpeg
 need openssl openssl
 if [ "${1:-}" = all ]; then
   need curl curl
-  need go golang-go
-  need java default-jre-headless
-  imports="import dateutil, urllib3, pydantic; assert pydantic.VERSION.startswith('1.')"
-  python3 -c "$imports" 2> /dev/null || /usr/bin/python3 -c "$imports" 2> /dev/null ||
-    packages+=(python3 python3-dateutil python3-pydantic python3-urllib3)
+  need python3 python3
 fi
 
 if [ "${#packages[@]}" -gt 0 ]; then

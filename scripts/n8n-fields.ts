@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Route } from "../src/platform/http/route.ts";
-import type { JsonSchema } from "../src/platform/openapi/json-schema.ts";
 import { displayNameOf, fieldDescription } from "./n8n-texts.ts";
+import type { JsonSchema } from "./openapi/json-schema.ts";
 
 /** How the node turns a parameter into a field of the request; the same as in operation.ts of the node. */
 export type N8nFieldKind = "text" | "number" | "boolean" | "list" | "json";

@@ -130,9 +130,8 @@ const MAY_OPEN_SOCKETS = [
 
 /** Several exports of one subject, none of which is the main one: these files are named for the subject. */
 const NAMED_FOR_A_SUBJECT = [
-  // What a route accepts, and a form of the description.
+  // What a route accepts.
   "src/features/accounts/accepted-credentials.ts",
-  "src/platform/openapi/to-openapi-30.ts",
   // The statements of a table, or of the tables of one thing.
   "src/engine/job-store.ts",
   "src/engine/lane-store.ts",

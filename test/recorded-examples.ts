@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatOpenApi } from "../src/platform/openapi/format-openapi.ts";
+import { formatOpenApi } from "../scripts/openapi/format-openapi.ts";
 import { ROOT } from "./source-files.ts";
 
 const FILE = join(ROOT, "openapi.json");

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contract } from "../src/contract.ts";
-import type { JsonSchema } from "../src/platform/openapi/json-schema.ts";
-import { componentOf } from "../src/platform/openapi/schema-components.ts";
-import { describeApi } from "../src/processes/describe-api.ts";
+import type { JsonSchema } from "../scripts/openapi/json-schema.ts";
+import { readOpenApiFile } from "../src/platform/openapi/openapi-file.ts";
 import { createHttpRequester } from "./http-requester.ts";
 import { updateDescription } from "./recorded-examples.ts";
 import { credentialsFor, type FuzzTarget, startFuzzTarget } from "./security/fuzz-target.ts";
 import type { KnownValues } from "./security/json-values.ts";
 import { type Operation, readOperations } from "./security/operations.ts";
-import { describedPart, toResponseExample } from "./to-response-example.ts";
+import { componentOf, describedPart, toResponseExample } from "./to-response-example.ts";
 
 interface DescribedOperation {
   operationId: string;
@@ -31,7 +29,7 @@ const LEFT_OUT = [
   "wahaPasskeyConfirm",
 ];
 
-const { paths, components } = describeApi(contract) as unknown as {
+const { paths, components } = JSON.parse(readOpenApiFile()) as {
   paths: Record<string, Record<string, DescribedOperation>>;
   components: { schemas: Record<string, JsonSchema> };
 };
@@ -45,9 +43,9 @@ function schemasOf({ responses }: DescribedOperation): JsonSchema[] {
 
 /** Whether the schema has an example of its own, or one of its data. */
 function isIllustrated(schema: JsonSchema): boolean {
-  const { examples, allOf = [] } = components.schemas[componentOf(schema) ?? ""] ?? {};
+  const { examples, properties } = components.schemas[componentOf(schema) ?? ""] ?? {};
   if (examples !== undefined) return true;
-  const data = (allOf as JsonSchema[]).map(({ properties }) => properties?.data).find(Boolean);
+  const data = properties?.data;
   return data !== undefined && isIllustrated((data.type === "array" ? data.items : data) as JsonSchema);
 }
 

@@ -1,5 +1,4 @@
-import type { JsonSchema } from "../src/platform/openapi/json-schema.ts";
-import { componentOf } from "../src/platform/openapi/schema-components.ts";
+import type { JsonSchema } from "../scripts/openapi/json-schema.ts";
 
 const TEXTS: readonly [RegExp, string][] = [
   [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "2026-11-20T12:00:00.000Z"],
@@ -52,6 +51,11 @@ function toStableText(text: string): string {
   return replaced.length > LONGEST ? `${replaced.slice(0, LONGEST)}...` : replaced;
 }
 
+/** The name of the component that a reference means. */
+export function componentOf({ $ref }: JsonSchema): string | undefined {
+  return typeof $ref === "string" ? $ref.replace("#/components/schemas/", "") : undefined;
+}
+
 /** The component that an example of this response belongs to: that of its data, or of the first row of a list. */
 export function describedPart(
   schema: JsonSchema,
@@ -60,8 +64,7 @@ export function describedPart(
 ): { name: string; value: unknown } | undefined {
   const name = componentOf(schema);
   if (name === undefined) return undefined;
-  const { allOf = [] } = schemas[name] as { allOf?: JsonSchema[] };
-  const data = allOf.map(({ properties }) => properties?.data).find((one) => one !== undefined);
+  const data = schemas[name]?.properties?.data;
   const value = (body as { data?: unknown }).data;
   const part = data && componentOf(data);
   if (part !== undefined) return { name: part, value };

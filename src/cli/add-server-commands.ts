@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { Env } from "../platform/config/config.ts";
 import { helpExamples } from "./help-examples.ts";
 import type { PrintOptions } from "./print-openapi.ts";
@@ -75,17 +75,9 @@ function addOpenApi(program: Command): void {
     .command("openapi")
     .description("print the OpenAPI description of the HTTP API, as JSON")
     .option("--output <file>", "write it to this file instead of standard output")
-    .addOption(
-      new Option("--openapi-version <version>", "version of OpenAPI: 3.1, or 3.0 for generators of clients")
-        .choices(["3.1", "3.0"] as const)
-        .default("3.1"),
-    )
     .addHelpText(
       "after",
-      helpExamples(
-        "waygate openapi | jq .paths",
-        "waygate openapi --openapi-version 3.0 --output openapi-3.0.json",
-      ),
+      helpExamples("waygate openapi | jq .paths", "waygate openapi --output openapi.json"),
     )
     .action(async (options: PrintOptions) => {
       const { printOpenApi } = await import("./print-openapi.ts");

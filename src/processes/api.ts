@@ -61,10 +61,10 @@ import { createHttpServer, type HttpServer, type Readiness } from "../platform/h
 import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/http/load-shedder.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/log/metrics.ts";
+import { readOpenApiFile } from "../platform/openapi/openapi-file.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
-import { describeApi } from "./describe-api.ts";
 import type { SessionHost } from "./session-host.ts";
 
 export interface ApiParts {
@@ -326,7 +326,7 @@ function publicHandlers(parts: ApiParts, checks: HealthChecks) {
       directory: parts.backups.directory,
       readFromNode: parts.nodes.readBackup,
     }),
-    ...publicPagesHandlers(() => describeApi(contract), {
+    ...publicPagesHandlers(readOpenApiFile, {
       dataDir,
       ...(config.panel && { panelPath: `${PANEL_PATH}/` }),
     }),

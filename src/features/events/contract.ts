@@ -66,17 +66,14 @@ export const eventDelivery = named(
   }),
 );
 
-const eventRow = named(
-  "RecordedEvent",
-  z.object({
-    id: z.number().int(),
-    event_id: z.string(),
-    event: z.string(),
-    sequence: z.number().int(),
-    created_at: isoTime,
-    deliveries: z.array(eventDelivery),
-  }),
-);
+const eventRow = z.object({
+  id: z.number().int(),
+  event_id: z.string(),
+  event: z.string(),
+  sequence: z.number().int(),
+  created_at: isoTime,
+  deliveries: z.array(eventDelivery),
+});
 
 export const eventsContract = {
   streamEvents: route({

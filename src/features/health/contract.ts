@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { route } from "../../platform/http/route.ts";
-import { named } from "../../platform/http/schema-name.ts";
 
 const availability = z.enum(["available", "unavailable"]);
 const tag = "Health";
@@ -57,24 +56,21 @@ const detail = z
   .optional()
   .describe("Only with the administrative token, or with the metrics token as a bearer token.");
 
-const report = named(
-  "HealthReport",
-  z.object({
-    ...alive,
-    ok: z.boolean().describe("Whether this process accepts requests; the same as `ready`."),
-    database: availability,
-    bridge: availability.describe(
-      "Whether a node with the role `sessions` is running, even without instances.",
-    ),
-    queue_driver: z.enum(["postgres", "off"]),
-    queue_store: availability,
-    workers: availability.describe("Whether a node with the role `worker` is running."),
-    ready: z.boolean(),
-    production_ready: z.boolean().describe("Does not change the status of the response."),
-    production_blockers: z.array(z.object({ key: z.string(), message: z.string() })),
-    detail,
-  }),
-);
+const report = z.object({
+  ...alive,
+  ok: z.boolean().describe("Whether this process accepts requests; the same as `ready`."),
+  database: availability,
+  bridge: availability.describe(
+    "Whether a node with the role `sessions` is running, even without instances.",
+  ),
+  queue_driver: z.enum(["postgres", "off"]),
+  queue_store: availability,
+  workers: availability.describe("Whether a node with the role `worker` is running."),
+  ready: z.boolean(),
+  production_ready: z.boolean().describe("Does not change the status of the response."),
+  production_blockers: z.array(z.object({ key: z.string(), message: z.string() })),
+  detail,
+});
 
 const readiness = {
   access: "public",

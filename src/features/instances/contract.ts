@@ -127,21 +127,24 @@ const instance = named(
     webhook: webhookPackage,
     metadata: z.record(z.string(), z.unknown()),
     settings,
-    limits: planLimits.extend({
-      messages_per_minute: z
-        .number()
-        .int()
-        .nullable()
-        .describe(
-          "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
-        ),
-      messages_used: z
-        .number()
-        .int()
-        .nullable()
-        .describe("Messages of the whole account in this month (UTC); null: the plan has no such limit."),
-      messages_reset_at: isoTime,
-    }),
+    limits: named(
+      "InstanceLimits",
+      planLimits.extend({
+        messages_per_minute: z
+          .number()
+          .int()
+          .nullable()
+          .describe(
+            "Effective limit per minute: the smaller of the instance's setting and the plan's `message_rate_limit_per_minute`; null: no limit.",
+          ),
+        messages_used: z
+          .number()
+          .int()
+          .nullable()
+          .describe("Messages of the whole account in this month (UTC); null: the plan has no such limit."),
+        messages_reset_at: isoTime,
+      }),
+    ),
     new_chats_locked_until: timeOrNull.describe(
       "Until this time the network rejects messages of this instance that start new chats.",
     ),

@@ -70,7 +70,7 @@ const sendOptions = {
 };
 
 /** The fields of every send. */
-const sendFields = named("SendFields", z.object({ ...recipientFields, ...sendOptions }), "input").shape;
+const sendFields = { ...recipientFields, ...sendOptions };
 
 const sendAliases = {
   ...recipientAliases,
@@ -372,17 +372,14 @@ const reaction = named(
 );
 
 /** A message as reads show it, including its later changes. */
-export const storedMessage = named(
-  "StoredMessage",
-  message.extend({
-    edited_at: z.iso.datetime().nullable(),
-    deleted_at: z.iso
-      .datetime()
-      .nullable()
-      .describe("When the message was deleted for everyone; its text stays in this log."),
-    reactions: z.array(reaction).describe("The latest reaction of each person, oldest first; at most 1,000."),
-  }),
-);
+export const storedMessage = message.extend({
+  edited_at: z.iso.datetime().nullable(),
+  deleted_at: z.iso
+    .datetime()
+    .nullable()
+    .describe("When the message was deleted for everyone; its text stays in this log."),
+  reactions: z.array(reaction).describe("The latest reaction of each person, oldest first; at most 1,000."),
+});
 
 const receivedAt = z.iso.datetime().nullable();
 

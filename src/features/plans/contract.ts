@@ -5,20 +5,17 @@ import { trimmedText } from "../../platform/text/bounded-text.ts";
 
 const shownLimit = z.number().int().nullable().describe("null: no limit.");
 
-export const planLimits = named(
-  "PlanLimits",
-  z.object({
-    max_instances: shownLimit,
-    max_users: shownLimit,
-    max_messages: shownLimit.describe("Limit per month; null: no limit."),
-    max_campaigns: shownLimit,
-    max_leads: shownLimit,
-    max_storage_mb: shownLimit.describe("Stored files, in units of 1,048,576 bytes; null: no limit."),
-    api_rate_limit_per_minute: shownLimit,
-    instance_rate_limit_per_minute: shownLimit,
-    message_rate_limit_per_minute: shownLimit,
-  }),
-);
+export const planLimits = z.object({
+  max_instances: shownLimit,
+  max_users: shownLimit,
+  max_messages: shownLimit.describe("Limit per month; null: no limit."),
+  max_campaigns: shownLimit,
+  max_leads: shownLimit,
+  max_storage_mb: shownLimit.describe("Stored files, in units of 1,048,576 bytes; null: no limit."),
+  api_rate_limit_per_minute: shownLimit,
+  instance_rate_limit_per_minute: shownLimit,
+  message_rate_limit_per_minute: shownLimit,
+});
 
 const limit = z.number().int().min(0).max(2_147_483_647).nullable();
 

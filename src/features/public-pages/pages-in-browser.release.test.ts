@@ -3,12 +3,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createOpenApiDocument } from "../../../scripts/openapi/openapi-document.ts";
 import { buildDist } from "../../../test/build-dist.ts";
 import { findProgram } from "../../../test/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { createOpenApiDocument } from "../../platform/openapi/openapi-document.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";
@@ -63,7 +63,7 @@ describe.skipIf(!executablePath)("in a browser", () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
       contract: publicPagesContract,
-      handlers: publicPagesHandlers(() => createOpenApiDocument(SHOWN), { dataDir: SHOTS }),
+      handlers: publicPagesHandlers(() => JSON.stringify(createOpenApiDocument(SHOWN)), { dataDir: SHOTS }),
       authorise: async () => ({ kind: "public" }),
       log: createLog("silent"),
       strictOutput: true,

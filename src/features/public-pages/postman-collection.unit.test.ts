@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { contract } from "../../contract.ts";
 import { readInput } from "../../platform/http/input/read-input.ts";
 import type { Route } from "../../platform/http/route.ts";
-import { createOpenApiDocument } from "../../platform/openapi/openapi-document.ts";
+import { readOpenApiFile } from "../../platform/openapi/openapi-file.ts";
 import { postmanCollection } from "./postman-collection.ts";
 
 interface Item {
@@ -23,7 +23,7 @@ interface Collection {
   item: { name: string; item: Item[] }[];
 }
 
-const collection = postmanCollection(createOpenApiDocument(contract)) as unknown as Collection;
+const collection = postmanCollection(JSON.parse(readOpenApiFile())) as unknown as Collection;
 const items = collection.item.flatMap(({ item }) => item);
 const routes = Object.entries(contract) as [string, Route][];
 

@@ -17,7 +17,7 @@ let url = "";
 beforeAll(async () => {
   server = await createHttpServer({
     contract: publicPagesContract,
-    handlers: publicPagesHandlers(() => DOCUMENT, { dataDir: "/nowhere" }),
+    handlers: publicPagesHandlers(() => JSON.stringify(DOCUMENT), { dataDir: "/nowhere" }),
     authorise: async () => ({ kind: "public" }),
     log: createLog("silent"),
     strictOutput: true,

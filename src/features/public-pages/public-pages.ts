@@ -49,13 +49,12 @@ export interface PublicPagesOptions {
   panelPath?: string;
 }
 
-/** Serves the pages and the API description; `describe` returns the OpenAPI document of the whole contract. */
+/** Serves the pages and the API description; `describe` returns the OpenAPI document. */
 export function publicPagesHandlers(
-  describe: () => Record<string, unknown>,
+  describe: () => string,
   { dataDir, panelPath }: PublicPagesOptions,
 ): Handlers<typeof publicPagesContract> {
-  // Made by the first request, since it would take a third of the time of a start.
-  const description = once(() => JSON.stringify(describe()));
+  const description = once(describe);
   const collection = once(() => JSON.stringify(postmanCollection(JSON.parse(description()))));
   const guide = createGuide();
   return {

@@ -75,20 +75,17 @@ const connection = named(
   }),
 );
 
-const pairing = named(
-  "Pairing",
-  z.object({
-    qr: text.describe("Data URL of the QR as PNG."),
-    qr_code: text.describe("Text of the QR code."),
-    pairing_code: text,
-    expires_at: timeOrNull,
-    attempt: z.number().int().nullable(),
-    max_attempts: z.number().int().nullable(),
-    qr_reason: qrReason,
-    hint,
-    pairing_error: pairingError,
-  }),
-);
+const pairing = z.object({
+  qr: text.describe("Data URL of the QR as PNG."),
+  qr_code: text.describe("Text of the QR code."),
+  pairing_code: text,
+  expires_at: timeOrNull,
+  attempt: z.number().int().nullable(),
+  max_attempts: z.number().int().nullable(),
+  qr_reason: qrReason,
+  hint,
+  pairing_error: pairingError,
+});
 
 export const sessionsContract = {
   getInstanceStatus: route({

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { packageRoot } from "../config/package-version.ts";
+import { readOpenApiFile } from "./openapi-file.ts";
 
 export interface RecordedExamples {
   /** A body of each event that webhooks receive. */
@@ -16,9 +14,7 @@ interface Described {
 
 /** The examples that tests have recorded. They are kept in openapi.json alone: `npm run generate` carries them over. */
 export function readRecordedExamples(): RecordedExamples {
-  const { webhooks, components } = JSON.parse(
-    readFileSync(join(packageRoot(), "openapi.json"), "utf8"),
-  ) as Described;
+  const { webhooks, components } = JSON.parse(readOpenApiFile()) as Described;
   const events = Object.entries(webhooks).map(([event, { post }]) => [
     event,
     post.requestBody.content["application/json"]?.example,

@@ -1,4 +1,4 @@
-const LINE_WIDTH = 640;
+const LINE_WIDTH = 1200;
 
 const EXAMPLES = new Set(["example", "examples"]);
 
