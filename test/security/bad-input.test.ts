@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN } from "../gateway.ts";
 import { type Receiver, startReceiver } from "../receiver.ts";
 import { SAMPLE } from "../sample-files.ts";
-import { PASSWORD } from "../sign-in.ts";
+import { PASSWORD, signIn } from "../sign-in.ts";
 import {
   type Asked,
   addressOf,
@@ -115,11 +115,20 @@ function faultsOfAnswer(operation: Operation, { status, type, text, body, secret
 
 const shown = (asked: Asked) => JSON.stringify(asked).slice(0, 1_000);
 
-/** What the gateway writes from time to time: its nodes, and its logs of all requests. */
-const RESTLESS = ["node", "lane", "job", "api_log", "audit", "audit_pending", "audit_seal"];
+/** What the gateway writes from time to time: its nodes, its logs of all requests, and counts of messages. */
+const RESTLESS =
+  "node lane job api_log audit audit_pending audit_seal monthly_message_count message_count_cursor".split(
+    " ",
+  );
 
-/** Every row of the gateway and of the sandbox network, as one number for each table; the last use of a key is noted once a minute. */
-async function readRows(): Promise<Record<string, string>> {
+interface TableState {
+  rows: number;
+  /** Of everything in them. */
+  hash: string;
+}
+
+/** The tables of the gateway and of the sandbox network. */
+async function readTables(): Promise<Map<string, TableState>> {
   const { db } = target.gateway.database;
   const { rows: tables } = await sql<{ name: string }>`
     select oid::regclass::text as name from pg_class where relkind in ('r', 'p') and not relispartition
@@ -127,40 +136,55 @@ async function readRows(): Promise<Record<string, string>> {
     db,
   );
   const each = tables.map(
-    ({ name }) => sql`select ${name}::text as name,
-      count(*) || ' ' || coalesce(sum(hashtextextended((to_jsonb(t) - 'last_used_at')::text, 0)), 0) as rows from ${sql.raw(name)} t`,
+    ({ name }) => sql`select ${name}::text as name, count(*)::int as rows,
+      coalesce(sum(hashtextextended(t::text, 0)), 0)::text as hash from ${sql.raw(name)} t`,
   );
-  const { rows } = await sql<{ name: string; rows: string }>`${sql.join(each, sql` union all `)}`.execute(db);
-  return Object.fromEntries(rows.map((one) => [one.name, one.rows]));
+  const { rows } = await sql<TableState & { name: string }>`${sql.join(each, sql` union all `)}`.execute(db);
+  return new Map(rows.map((one) => [one.name, one]));
 }
 
 const each = OPERATIONS.map((operation) => [operation.id, operation] as const);
 
 describe("a request with one wrong field, or without the body that the document requires", () => {
-  let before: Record<string, string>;
+  let before: Map<string, TableState>;
   beforeAll(async () => {
-    before = await readRows();
+    before = await readTables();
   });
+
+  async function faultsOf(operation: Operation): Promise<string[]> {
+    const whole = wholeRequest(operation, quiet.knownFor(operation));
+    const faults: string[] = [];
+    for (const [nth, asked] of wrongRequests(operation, whole, SEED).entries()) {
+      const answer = await ask(operation, quiet, asked, nth);
+      const found = [...faultsOfAnswer(operation, answer), ...faultsOfRefusal(answer, asked)];
+      faults.push(...found.map((fault) => `${asked.field}: ${fault} for ${shown(asked)}`));
+    }
+    if (!operation.requiresBody) return faults;
+    const { text } = await ask(operation, quiet, { ...whole, body: undefined });
+    return hasNoBody(text) ? faults : [...faults, `without a body: ${text}`];
+  }
+
+  /** Tables that have changed since the last call, by their rows or by what is in them. */
+  async function changedTables(by: keyof TableState): Promise<string[]> {
+    const now = await readTables();
+    const changed = [...now].filter(([name, state]) => state[by] !== before.get(name)?.[by]);
+    if (by === "hash") before = now;
+    return changed.map(([name]) => name);
+  }
 
   // No token or address is read before it is known to be right.
   test.each(each.filter(([, operation]) => !routeOf(operation).pathToken))(
     "is refused with its name, and writes nothing: %s",
     async (_, operation) => {
-      const whole = wholeRequest(operation, quiet.knownFor(operation));
-      const faults: string[] = [];
-      for (const [nth, asked] of wrongRequests(operation, whole, SEED).entries()) {
-        const answer = await ask(operation, quiet, asked, nth);
-        const found = [...faultsOfAnswer(operation, answer), ...faultsOfRefusal(answer, asked)];
-        faults.push(...found.map((fault) => `${asked.field}: ${fault} for ${shown(asked)}`));
+      expect(await faultsOf(operation)).toEqual([]);
+      const added = await changedTables("rows");
+      let changed = await changedTables("hash");
+      // What changes with time, such as the last use of a key in each minute, does not change with each request.
+      for (let again = 0; changed.length > 0 && again < 3; again++) {
+        await faultsOf(operation);
+        changed = await changedTables("hash");
       }
-      if (operation.requiresBody) {
-        const { text } = await ask(operation, quiet, { ...whole, body: undefined });
-        if (!hasNoBody(text)) faults.push(`without a body: ${text}`);
-      }
-      expect(faults).toEqual([]);
-      const after = await readRows();
-      expect(Object.keys(after).filter((table) => after[table] !== before[table])).toEqual([]);
-      before = after;
+      expect([...added, ...changed]).toEqual([]);
     },
   );
 });
@@ -289,7 +313,9 @@ describe("a new user's mistake", () => {
 
   test("of a send before the pairing, a private address or another gateway's path says what to do", async () => {
     const hello = '{"number":"5511999990004","text":"Hello"}';
-    const { data } = await target.gateway.owner.createInstance({ name: "New", network: "sandbox" });
+    // Drawn requests may have ended the owner's session.
+    const { client: owner } = await signIn(target.gateway.url);
+    const { data } = await owner.createInstance({ name: "New", network: "sandbox" });
     const key = { "x-api-key": data.api_key };
     const { message } = await post(`/api/v1/instances/${data.id}/send-text`, hello, key);
     expect(message).toContain(`Call POST /api/v1/instances/${data.id}/connect and scan the QR first.`);
