@@ -1,3 +1,5 @@
+import sharp from "sharp";
+
 /** An Ogg Opus file whose packets have these sizes, each of 20 ms; the bytes in them are no sound. */
 export function oggOpus(sizes: readonly number[]): Buffer {
   const head = Buffer.concat([Buffer.from("OpusHead\x01\x01", "latin1"), Buffer.alloc(9)]);
@@ -64,11 +66,19 @@ function box(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The head of a WebP sticker of 512 pixels. */
-export function webpSticker({ isAnimated }: { isAnimated: boolean }): Buffer {
-  const head = Buffer.concat([Buffer.from("RIFF\x32\0\0\0WEBPVP8X\x0a\0\0\0", "latin1"), Buffer.alloc(38)]);
-  head[20] = isAnimated ? 0x02 : 0;
-  head.writeUIntLE(511, 24, 3);
-  head.writeUIntLE(511, 27, 3);
-  return head;
+/** A WebP sticker of 512 pixels; with several frames it is animated. */
+export async function webpSticker(frames: number): Promise<Buffer> {
+  const image = (nth: number) =>
+    sharp({
+      create: { width: 512, height: 512, channels: 4, background: nth % 2 === 0 ? "#c02020" : "#20c020" },
+    })
+      .png()
+      .toBuffer();
+  const [even, odd] = await Promise.all([image(0), image(1)]);
+  const images = Array.from({ length: frames }, (_, nth) => (nth % 2 === 0 ? even : odd));
+  return frames === 1
+    ? sharp(even).webp().toBuffer()
+    : sharp(images, { join: { animated: true } })
+        .webp()
+        .toBuffer();
 }

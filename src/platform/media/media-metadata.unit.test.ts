@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
+import { mp4Video, oggOpus } from "../../../test/media-samples.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
-import { readWebpMetadata } from "./read-webp-metadata.ts";
 import { WaveformMeter } from "./waveform-meter.ts";
 
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
@@ -79,15 +78,4 @@ describe("the header of an MP4", () => {
     const endless = Buffer.from("\0\0\0\x01moov\0\0\0\0\0\0\0\x10", "latin1");
     expect((await mp4(Buffer.concat([endless, endless]))).facts).toEqual({});
   });
-});
-
-it("the header of a WebP gives its size and whether it is animated", () => {
-  expect(readWebpMetadata(webpSticker({ isAnimated: true }))).toEqual({
-    width: 512,
-    height: 512,
-    is_animated: true,
-  });
-  expect(readWebpMetadata(webpSticker({ isAnimated: false }))?.is_animated).toBe(false);
-  expect(readWebpMetadata(Buffer.from("RIFF\0\0\0\0WEBPVP8X"))).toBeUndefined();
-  expect(readWebpMetadata(Buffer.alloc(64))).toBeUndefined();
 });

@@ -22,7 +22,8 @@ interface Box {
 
 /**
  * Reads the duration and size of an MP4 or QuickTime file from its box headers. Whatever the file contains,
- * it reads at most 256 boxes and a few bytes of each.
+ * it reads at most 256 boxes and a few bytes of each. Own code, since readers such as music-metadata load whole tables of
+ * the file, and do not tell the size of the picture.
  */
 export async function readMp4Metadata(readAt: RandomAccessRead, size: number): Promise<VideoMetadata> {
   const walk = new BoxWalk(readAt);

@@ -16,7 +16,7 @@ export interface AudioMetadata {
 
 /**
  * Reads the duration and loudness of an Ogg Opus file without decoding it: louder and busier audio needs
- * larger packets. Reads each byte once and holds only page headers.
+ * larger packets. Reads each byte once and holds only page headers. Own code, since no reader tells the sizes of packets.
  */
 export async function readOggOpus(pieces: AsyncIterable<Uint8Array>): Promise<AudioMetadata> {
   const reader = new OggReader();

@@ -54,13 +54,6 @@ export async function toSticker(bytes: Uint8Array, field: string): Promise<Buffe
   return memory.use(convert, { weight: width * height * BYTES_PER_PIXEL });
 }
 
-/** Whether an image has several frames; false if it is unreadable. */
-export async function isAnimated(bytes: Uint8Array): Promise<boolean> {
-  const image = await openImage(bytes, MAX_PIXELS, { animated: true });
-  const metadata = await image.metadata().catch(() => undefined);
-  return (metadata?.pages ?? 1) > 1;
-}
-
 async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata> {
   if (bytes.byteLength === 0) throw notAnImage(field);
   const image = await openImage(bytes, MAX_PIXELS);

@@ -363,7 +363,7 @@ describe("the metadata that phones receive with a file", () => {
   });
 
   test("of a sticker contains its size and whether it is animated", async () => {
-    const sticker = webpSticker({ isAnimated: true });
+    const sticker = await webpSticker(2);
     const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
     expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
   });

@@ -4,8 +4,8 @@ import { GatewayError } from "../../../../platform/gateway-error.ts";
 import { type MediaConverter, OGG_OPUS_TYPE } from "../../../../platform/media/media-converter.ts";
 import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
-import { readWebpMetadata } from "../../../../platform/media/read-webp-metadata.ts";
-import { isAnimated, toSticker } from "../../../../platform/media/to-square-image.ts";
+import { readPicture } from "../../../../platform/media/read-picture.ts";
+import { toSticker } from "../../../../platform/media/to-square-image.ts";
 import { readParts } from "../../../media/media.ts";
 import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
 
@@ -64,17 +64,21 @@ async function fitVoiceNote(
 }
 
 async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
-  if (file.mime_type === STICKER_TYPE) return { ...file, ...readWebpMetadata(file.file.head) };
-  if (file.file.size > PICTURE_BYTES)
+  const isTooLarge = file.file.size > PICTURE_BYTES;
+  if (file.mime_type === STICKER_TYPE)
+    return isTooLarge ? file : { ...file, ...(await readPicture(await readWhole(file, db))) };
+  if (isTooLarge)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
   const bytes = await toSticker(await readWhole(file, db), "file");
-  return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...readWebpMetadata(bytes) };
+  return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...(await readPicture(bytes)) };
 }
 
 /** Sends an animated GIF as a video, like phones do: they show GIF files as still pictures. */
 async function fitGif(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
-  if (file.file.size > PICTURE_BYTES || !(await isAnimated(await readWhole(file, db)))) return file;
+  if (file.file.size > PICTURE_BYTES) return file;
+  const picture = await readPicture(await readWhole(file, db));
+  if (!picture?.is_animated) return file;
   const bytes = await converter.toGifVideo(readParts(db, file.file.id));
   if (!bytes) return file;
   const video = { ...(await replace(file, db, bytes)), media_type: "video", mime_type: "video/mp4" } as const;
