@@ -1,9 +1,8 @@
 import { AxisBottom, AxisLeft } from "@visx/axis";
 import { scaleBand, scaleLinear } from "@visx/scale";
 import { Bar, LinePath } from "@visx/shape";
-import { Fragment, useId } from "react";
+import { Fragment, type RefObject, useId, useLayoutEffect, useRef, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { useWidth } from "./use-width.ts";
 
 /** Each has a colour of its own in both themes, and a pattern where colours are not enough. */
 export type SeriesTone = "first" | "second" | "third" | "bad";
@@ -212,4 +211,19 @@ function PlotTable({ times, series, step = "hour", format }: Omit<TimePlotProps,
 
 function sum(values: readonly number[]): number {
   return values.reduce((all, one) => all + one, 0);
+}
+
+/** The width of an element in pixels, also after the window has changed; 0 before the first layout. */
+function useWidth(): [RefObject<HTMLDivElement | null>, number] {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const shown = element.current;
+    if (shown === null) return;
+    setWidth(shown.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(shown.clientWidth));
+    observer.observe(shown);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
 }

@@ -1,16 +1,25 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useMatches } from "@tanstack/react-router";
-import { useState } from "react";
+import { type FormEvent, useMemo, useState } from "react";
+import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+import { gateway } from "../api/gateway.ts";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
-import { needOfPage } from "../api/may-open.ts";
+import { type Need, needOfPage } from "../api/may-open.ts";
+import { passwordQuestion } from "../api/password-question.ts";
 import { accountQuery } from "../api/queries.ts";
+import type { Question } from "../api/question.ts";
+import { readForm } from "../api/read-form.ts";
 import { useAccess } from "../api/use-access.ts";
+import { useQuestion } from "../api/use-question.ts";
+import { ActionButton, LinkButton } from "../components/action-button.tsx";
 import { BrandMark } from "../components/brand-mark.tsx";
-import { PasswordDialog } from "../components/password-dialog.tsx";
+import { FaultNotice } from "../components/fault-notice.tsx";
+import { FormField } from "../components/form-field.tsx";
+import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
 import { useOnline } from "../components/use-online.ts";
-import { NotAllowedPage } from "../pages/not-allowed-page.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
 export function AppShell() {
@@ -126,5 +135,78 @@ function ConnectionBar() {
     <div className="offline" role="status">
       <p>{isOnline ? t("reconnecting") : t("offline")}</p>
     </div>
+  );
+}
+
+/** What a user sees who has typed the address of a page that is not for the own role or account. */
+function NotAllowedPage({ need }: { need: Need }) {
+  const t = useTranslations();
+  const { signed } = useAccess();
+  const role = signed ? t(`settings.roles.${signed.user.role}`) : "";
+  const isRole = need === "admin" || signed?.user.role === "agent";
+  return (
+    <>
+      <PageHead
+        title={t("shell.notAllowed")}
+        lead={isRole ? t("shell.notAllowedRole", { role }) : t(`shell.notAllowedAccount.${need}`)}
+      />
+      <div className="buttons">
+        <LinkButton to="/">{t("shell.toStart")}</LinkButton>
+      </div>
+    </>
+  );
+}
+
+/** Asks for the password when a request needs it again. Once in the frame of all pages. */
+function PasswordDialog() {
+  const question = useQuestion(passwordQuestion);
+  const isOpen = question !== undefined;
+  return (
+    <ModalOverlay
+      isOpen={isOpen}
+      isDismissable
+      onOpenChange={(next) => !next && question?.answer(false)}
+      className="veil"
+    >
+      <Modal className="dialog">{question && <PasswordForm question={question} />}</Modal>
+    </ModalOverlay>
+  );
+}
+
+const NO_FAULTS: Record<string, string> = {};
+
+function PasswordForm({ question }: { question: Question }) {
+  const t = useTranslations();
+  const confirm = useMutation({
+    mutationFn: (password: string) => gateway.confirmPassword({ password }),
+    onSuccess: () => question.answer(true),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    confirm.mutate(readForm(event.currentTarget).password ?? "");
+  };
+  const isWrong = confirm.error instanceof WaygateError && confirm.error.code === "INVALID_CREDENTIALS";
+  const wrong = t("shell.passwordWrong");
+  const faults = useMemo(() => (isWrong ? { password: wrong } : NO_FAULTS), [isWrong, wrong]);
+  return (
+    <Dialog>
+      <Form className="stack" onSubmit={submit} validationErrors={faults}>
+        <Heading slot="title">{t("shell.passwordTitle")}</Heading>
+        <p>{t("shell.passwordHelp")}</p>
+        {!isWrong && <FaultNotice error={confirm.error} />}
+        <FormField
+          name="password"
+          type="password"
+          label={t("signIn.password")}
+          autoComplete="current-password"
+        />
+        <div className="buttons">
+          <ActionButton kind="main" type="submit" isPending={confirm.isPending}>
+            {t("shell.passwordConfirm")}
+          </ActionButton>
+          <ActionButton onPress={() => question.answer(false)}>{t("common.cancel")}</ActionButton>
+        </div>
+      </Form>
+    </Dialog>
   );
 }

@@ -1,5 +1,12 @@
-import { createRoute } from "@tanstack/react-router";
-import { InstanceFrame } from "./instance-frame.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { createRoute, Link, Outlet, useParams } from "@tanstack/react-router";
+import { useTranslations } from "use-intl";
+import { instanceQuery, stateQuery } from "../api/queries.ts";
+import { useAccess } from "../api/use-access.ts";
+import { FaultPage } from "../components/fault-page.tsx";
+import { LoadingState } from "../components/loading-state.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { StatusPill } from "../components/status-pill.tsx";
 import { shellRoute, withId } from "./root-routes.tsx";
 
 /** The pages of one instance, which share a head and tabs. */
@@ -9,3 +16,60 @@ export const instanceRoute = createRoute({
   ...withId,
   component: InstanceFrame,
 });
+
+/** Name, status and tabs above every page of an instance. */
+function InstanceFrame() {
+  const t = useTranslations();
+  const { id } = useParams({ from: "/shell/instances/$id" });
+  const row = useQuery(instanceQuery(id));
+  const state = useQuery(stateQuery(id));
+  const { may } = useAccess();
+  const error = row.error ?? state.error;
+  // What is shown stays, with the forms in it, while a later request fails.
+  if (error && !(row.data && state.data))
+    return (
+      <FaultPage
+        title={t("shell.instances")}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+        error={error}
+        onRetry={() => [row.refetch(), state.refetch()]}
+      />
+    );
+  if (!row.data || !state.data) return <LoadingState />;
+  return (
+    <>
+      <PageHead
+        title={row.data.name}
+        trail={<Link to="/instances">{t("common.back")}</Link>}
+        lead={<StatusPill status={state.data.status} />}
+      />
+      <nav className="tab-links" aria-label={t("shell.instanceNavigation", { name: row.data.name })}>
+        <Link to="/instances/$id" params={{ id }} activeOptions={{ exact: true }}>
+          {t("shell.overview")}
+        </Link>
+        <Link to="/instances/$id/chats" params={{ id }}>
+          {t("conversations.title")}
+        </Link>
+        {may("admin") && (
+          <>
+            <Link to="/instances/$id/webhooks" params={{ id }}>
+              {t("shell.webhooks")}
+            </Link>
+            <Link to="/instances/$id/integrations" params={{ id }}>
+              {t("shell.integrations")}
+            </Link>
+          </>
+        )}
+        <Link to="/instances/$id/logs" params={{ id }}>
+          {t("shell.logs")}
+        </Link>
+        {may("admin") && (
+          <Link to="/instances/$id/settings" params={{ id }}>
+            {t("shell.instanceSettings")}
+          </Link>
+        )}
+      </nav>
+      <Outlet />
+    </>
+  );
+}

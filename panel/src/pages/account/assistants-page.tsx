@@ -4,6 +4,7 @@ import { gateway } from "../../api/gateway.ts";
 import { instancesQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { Blank } from "../../components/blank.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
@@ -13,7 +14,6 @@ import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Assistant, assistantsQuery } from "./account-queries.ts";
-import { ConnectAssistant } from "./connect-assistant.tsx";
 
 const COLUMNS = [
   "id",
@@ -99,4 +99,44 @@ function AssistantRow({ row }: { row: Assistant }) {
       />
     </li>
   );
+}
+
+const KEY = "wg_...";
+
+/** The three ways in which an assistant reaches the tools, with what to copy. */
+function ConnectAssistant() {
+  const t = useTranslations("account.connect");
+  const address = `${location.origin}/mcp`;
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      <p>{t("lead")}</p>
+      <h3>{t("oauth")}</h3>
+      <p className="hint">{t("oauthHelp")}</p>
+      <CodeSample text={address} label={t("address")} />
+      <details className="more">
+        <summary>{t("url")}</summary>
+        <p className="hint">{t("urlHelp")}</p>
+        <CodeSample text={writeUrlSettings(address)} label={t("urlSample")} />
+      </details>
+      <details className="more">
+        <summary>{t("command")}</summary>
+        <p className="hint">{t("commandHelp")}</p>
+        <CodeSample text={writeCommandSettings(location.origin)} label={t("commandSample")} />
+      </details>
+      <p className="hint">{t("reach")}</p>
+      <a href="/docs/waygate/assistant-tools">{t("guide")}</a>
+    </section>
+  );
+}
+
+function writeUrlSettings(url: string): string {
+  const headers = { Authorization: `Bearer ${KEY}` };
+  return JSON.stringify({ mcpServers: { waygate: { type: "http", url, headers } } }, null, 2);
+}
+
+function writeCommandSettings(origin: string): string {
+  const args = ["run", "--silent", "--prefix", "/opt/waygate", "mcp"];
+  const env = { WAYGATE_BASE_URL: origin, WAYGATE_API_KEY: KEY };
+  return JSON.stringify({ mcpServers: { waygate: { command: "npm", args, env } } }, null, 2);
 }

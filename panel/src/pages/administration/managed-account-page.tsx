@@ -1,19 +1,23 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { useAccess } from "../../api/use-access.ts";
+import { CodeSample } from "../../components/code-sample.tsx";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
+import { LoadMore } from "../../components/load-more.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { TypedConfirm } from "../../components/typed-confirm.tsx";
 import { useSizeFormat } from "../../components/use-size-format.ts";
 import { AccountPill } from "./account-pill.tsx";
-import { AccountUsers } from "./account-users.tsx";
-import { type ManagedAccount, managedAccountQuery } from "./administration-queries.ts";
+import { accountUsersQuery, type ManagedAccount, managedAccountQuery } from "./administration-queries.ts";
 import { ChangeAccount } from "./change-account.tsx";
 
 /** One account: what it uses, what may be changed, who signs in, and its removal. */
@@ -124,6 +128,50 @@ function Removal({ account: { id, name, instances } }: { account: ManagedAccount
           onConfirm={() => remove.mutateAsync()}
         />
       </div>
+    </section>
+  );
+}
+
+/** The users of an account, each of whom can get a new password. */
+function AccountUsers({ id }: { id: number }) {
+  const t = useTranslations();
+  const query = useInfiniteQuery(accountUsersQuery(id));
+  const { data, error, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const recover = useMutation({ mutationFn: (userId: number) => gateway.recoverUser({ id: userId }) });
+  const recovered = recover.data?.data;
+  return (
+    <section className="plate">
+      <h2>{t("administration.users.title")}</h2>
+      <p className="hint">{t("administration.users.help")}</p>
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      <FaultNotice error={recover.error} />
+      {recovered && (
+        <Notice tone="go" title={t("administration.users.recovered", { name: recovered.user.name })} isUrgent>
+          <p>{t("administration.users.onlyOnce")}</p>
+          <CodeSample text={recovered.password} label={t("administration.newAccount.password")} />
+        </Notice>
+      )}
+      <ul className="entries" aria-label={t("administration.users.title")}>
+        {rows.map((user) => (
+          <li key={user.id}>
+            <div>
+              <p>
+                <strong>{user.name}</strong> · {t(`settings.roles.${user.role}`)}
+              </p>
+              <p className="code">{user.email}</p>
+            </div>
+            <ConfirmDialog
+              label={t("administration.users.recover")}
+              title={t("administration.users.recoverTitle", { name: user.name })}
+              consequence={t("administration.users.recoverHelp")}
+              confirmLabel={t("administration.users.recover")}
+              onConfirm={() => recover.mutate(user.id)}
+            />
+          </li>
+        ))}
+      </ul>
+      <LoadMore query={query} />
     </section>
   );
 }

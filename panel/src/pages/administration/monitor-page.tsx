@@ -1,14 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { monitorQuery } from "./administration-queries.ts";
+import { useFailureCause } from "../home/use-alert-words.ts";
+import { type Monitor, monitorQuery } from "./administration-queries.ts";
 import { AlertList } from "./alert-list.tsx";
-import { FailingWebhooks } from "./failing-webhooks.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
 import { QueueTable } from "./queue-table.tsx";
 import { WatchedInstances } from "./watched-instances.tsx";
@@ -39,5 +40,65 @@ export function MonitorPage() {
       )}
       {data && <WatchedInstances query={query} filter={{ status, account }} />}
     </>
+  );
+}
+
+/** Webhooks whose receivers fail, and those that were switched off for it. */
+function FailingWebhooks({ webhooks }: Pick<Monitor, "webhooks">) {
+  const t = useTranslations("administration.webhooks");
+  if (webhooks.length === 0) return null;
+  return (
+    <section className="plate">
+      <h2>{t("title")}</h2>
+      <ul className="entries" aria-label={t("title")}>
+        {webhooks.map((webhook) => (
+          <FailingWebhook key={webhook.id} webhook={webhook} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function FailingWebhook({ webhook }: { webhook: Monitor["webhooks"][number] }) {
+  const t = useTranslations("administration.webhooks");
+  const disabledHelp = useTranslations("alerts.webhook")("disabledHelp");
+  const { last_status: status_code, last_error_class: error_class, is_active } = webhook;
+  const { sentence, help } = useFailureCause()({ success: false, status_code, error_class });
+  return (
+    <li>
+      <div>
+        <p>
+          <strong>{webhook.name}</strong>{" "}
+          <span className="hint">
+            {webhook.account_id === null
+              ? t("global")
+              : t("of", { account: webhook.account_id, instance: webhook.instance_id ?? 0 })}
+          </span>
+        </p>
+        <p>
+          {sentence} {t("missed", { count: webhook.failed_events })}{" "}
+          {webhook.failing_since !== null &&
+            t.rich("since", { when: () => <RelativeTime at={webhook.failing_since ?? ""} /> })}
+        </p>
+        <p className="hint">{is_active ? help : disabledHelp}</p>
+        {webhook.account_id !== null && (
+          <Link
+            to="/administration/logs"
+            search={{
+              type: "webhooks",
+              account: webhook.account_id,
+              instance: webhook.instance_id ?? undefined,
+              result: "bad",
+            }}
+          >
+            {t("log")}
+          </Link>
+        )}
+      </div>
+      <span className="pill" data-tone={is_active ? "wait" : "stop"}>
+        <Lamp tone={is_active ? "wait" : "stop"} />
+        {t(is_active ? "failing" : "off")}
+      </span>
+    </li>
   );
 }

@@ -12,11 +12,10 @@ import {
 } from "./campaign-draft.ts";
 import { MessageStep } from "./message-step.tsx";
 import { RecipientsStep } from "./recipients-step.tsx";
-import { StepLine } from "./step-line.tsx";
 import { TimingStep } from "./timing-step.tsx";
 
 const STEPS = ["message", "recipients", "timing"] as const;
-export type BuilderStep = (typeof STEPS)[number];
+type BuilderStep = (typeof STEPS)[number];
 
 interface CampaignBuilderProps {
   first: CampaignDraft;
@@ -92,4 +91,34 @@ function useBuilder(first: CampaignDraft) {
       return Object.keys(found).length === 0;
     },
   };
+}
+
+interface StepLineProps {
+  steps: readonly BuilderStep[];
+  current: BuilderStep;
+  onGo(step: BuilderStep): void;
+}
+
+/** The stations of the builder; each can be opened. */
+function StepLine({ steps, current, onGo }: StepLineProps) {
+  const t = useTranslations("campaigns");
+  const here = steps.indexOf(current);
+  return (
+    <nav aria-label={t("stepsLabel")}>
+      <ol className="route step-line" data-flat="">
+        {steps.map((step, at) => (
+          <li key={step} data-state={at === here ? "here" : at < here ? "done" : "ahead"}>
+            <button
+              type="button"
+              className="station"
+              aria-current={at === here ? "step" : undefined}
+              onClick={() => onGo(step)}
+            >
+              {t(`steps.${step}`)}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
 }

@@ -1,21 +1,35 @@
 import "./campaigns.css";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { useTranslations } from "use-intl";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useFormatter, useTranslations } from "use-intl";
 import { useLiveEvent } from "../../api/live-events.ts";
 import { isNotFound } from "../../api/queries.ts";
 import { DeletedPage } from "../../components/deleted-page.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
+import { LoadMore } from "../../components/load-more.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { PickList } from "../../components/pick-list.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
 import { CampaignActions } from "./campaign-actions.tsx";
-import { CampaignFacts } from "./campaign-facts.tsx";
-import { CampaignProgress } from "./campaign-progress.tsx";
+import { RECIPIENT_STATUSES } from "./campaign-filters.ts";
 import { CampaignReport } from "./campaign-report.tsx";
 import { CampaignReview } from "./campaign-review.tsx";
-import { CampaignPill, StateSentence } from "./campaign-state.tsx";
-import { ACTIVE, type CampaignTotals, type CampaignWithTotals, campaignQuery } from "./campaigns-queries.ts";
-import { RecipientList } from "./recipient-list.tsx";
+import { CampaignPill, RecipientPill, StateSentence, useRecipientReason } from "./campaign-state.tsx";
+import {
+  ACTIVE,
+  type Campaign,
+  type CampaignTotals,
+  type CampaignWithTotals,
+  campaignQuery,
+  type Recipient,
+  recipientsQuery,
+  senderQuery,
+} from "./campaigns-queries.ts";
+import { useAccountZone } from "./use-account-zone.ts";
 
 export function CampaignPage() {
   const t = useTranslations("campaigns");
@@ -67,4 +81,179 @@ function useCampaignEvents(id: number): void {
     );
     void queries.invalidateQueries({ queryKey: ["campaigns", id] });
   });
+}
+
+/** The settings of the campaign, with its times in its zone. */
+function CampaignFacts({ campaign }: { campaign: Campaign }) {
+  const t = useTranslations();
+  const format = useFormatter();
+  const senders = useQuery(senderQuery);
+  const account = useAccountZone();
+  const { scheduled_at, quiet_hours, daily_limit, stop_on_error_rate: stop, consent_purpose } = campaign;
+  const zone = quiet_hours?.tz ?? account.zone;
+  const none = t("common.none");
+  const time = (at: string | null) =>
+    at === null
+      ? none
+      : format.dateTime(new Date(at), { dateStyle: "medium", timeStyle: "short", timeZone: zone });
+  const sender = senders.data?.find(({ id }) => id === campaign.instance_id)?.name;
+  return (
+    <section className="plate" aria-label={t("campaigns.settings")}>
+      <h2>{t("campaigns.settings")}</h2>
+      <Facts
+        facts={[
+          { name: t("campaigns.sender"), value: sender ?? none },
+          { name: t("campaigns.scheduledAt"), value: time(scheduled_at) },
+          {
+            name: t("campaigns.hasQuietHours"),
+            value: quiet_hours === null ? none : `${quiet_hours.start}–${quiet_hours.end}`,
+          },
+          { name: t("campaigns.zone"), value: zone.replaceAll("_", " ") },
+          {
+            name: t("campaigns.pauses"),
+            value: t("campaigns.pausesValue", {
+              from: campaign.min_delay_ms / 1_000,
+              to: campaign.max_delay_ms / 1_000,
+            }),
+          },
+          {
+            name: t("campaigns.dailyLimit"),
+            value: daily_limit === null ? none : format.number(daily_limit),
+          },
+          {
+            name: t("campaigns.stopPercent"),
+            value: stop === null ? none : format.number(stop, { style: "percent" }),
+          },
+          { name: t("campaigns.consentPurpose"), value: consent_purpose ?? none },
+          { name: t("campaigns.startedAt"), value: time(campaign.started_at) },
+          { name: t("campaigns.endedAt"), value: time(campaign.completed_at) },
+        ]}
+      />
+    </section>
+  );
+}
+
+const FIGURES = [
+  "sent",
+  "delivered",
+  "read",
+  "failed",
+  "skipped",
+] as const satisfies readonly (keyof CampaignTotals)[];
+const TONES = { sent: "first", delivered: "first", read: "second", failed: "bad", skipped: "third" } as const;
+
+/** How far the campaign has come. */
+function CampaignProgress({ campaign }: { campaign: CampaignWithTotals }) {
+  const t = useTranslations("campaigns");
+  const format = useFormatter();
+  const { totals, status } = campaign;
+  const done = totals.total - totals.pending - totals.queued;
+  if (status === "created")
+    return <p className="progress-words">{t("recipientCount", { count: totals.total })}</p>;
+  return (
+    <section className="plate" aria-label={t("progress")}>
+      <div className="stack" aria-live="polite">
+        <p className="progress-words">{t("progressOf", { done, total: totals.total })}</p>
+        <progress
+          className="campaign-bar"
+          max={Math.max(1, totals.total)}
+          value={done}
+          aria-label={t("progress")}
+        />
+        <TimeLeft campaign={campaign} />
+      </div>
+      <dl className="campaign-figures">
+        {FIGURES.map((name) => (
+          <div key={name} data-series={TONES[name]}>
+            <dt>{t(`figure.${name}`)}</dt>
+            <dd>
+              {format.number(totals[name])}
+              <progress
+                className="campaign-figure-bar"
+                max={Math.max(1, totals.total)}
+                value={totals[name]}
+                aria-label={t(`figure.${name}`)}
+              />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+function TimeLeft({ campaign }: { campaign: CampaignWithTotals }) {
+  const t = useTranslations("campaigns");
+  const { status, min_delay_ms, max_delay_ms, totals } = campaign;
+  if (!ACTIVE.has(status) || status === "scheduled") return null;
+  const left = (totals.pending + totals.queued) * ((min_delay_ms + max_delay_ms) / 2);
+  return <p className="hint">{t("timeLeft", { minutes: Math.ceil(left / MINUTE_MS) })}</p>;
+}
+
+/** The recipients with what became of their messages. */
+function RecipientList({ id, isActive }: { id: number; isActive: boolean }) {
+  const t = useTranslations();
+  const { status } = useSearch({ from: "/shell/campaigns/$id" });
+  const navigate = useNavigate();
+  const query = useInfiniteQuery(recipientsQuery(id, status ? { status } : {}, isActive));
+  const rows = query.data?.pages.flatMap((page) => page.rows) ?? [];
+  const statuses = Object.fromEntries(
+    RECIPIENT_STATUSES.map((one) => [one, t(`campaigns.recipientStatus.${one}`)]),
+  );
+  const show = (next: string) =>
+    void navigate({
+      to: "/campaigns/$id",
+      params: { id },
+      search: next === "" ? {} : { status: next as Recipient["status"] },
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <section className="plate" aria-label={t("campaigns.recipients")}>
+      <div className="section-head">
+        <h2>{t("campaigns.recipients")}</h2>
+        <PickList
+          label={t("campaigns.state")}
+          value={status ?? ""}
+          options={{ "": t("common.all"), ...statuses }}
+          onChange={show}
+        />
+      </div>
+      {query.error && <FaultNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <LoadingState />}
+      {query.data && rows.length === 0 && (
+        <p className="hint">{t(status ? "campaigns.noRecipientMatch" : "campaigns.noRecipients")}</p>
+      )}
+      {rows.length > 0 && (
+        <ul className="campaign-recipients">
+          {rows.map((row) => (
+            <RecipientRow key={row.id} row={row} />
+          ))}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </section>
+  );
+}
+
+const SHOWN_VARIABLES = 4;
+
+function RecipientRow({ row }: { row: Recipient }) {
+  const words = useRecipientReason();
+  const variables = Object.entries(row.variables).slice(0, SHOWN_VARIABLES);
+  return (
+    <li>
+      <div>
+        <p className="code">{formatPhone(row.phone)}</p>
+        <p className="hint">{variables.map(([name, value]) => `${name}: ${value}`).join(" · ")}</p>
+      </div>
+      <div>
+        <RecipientPill status={row.status} />
+        {row.reason !== null && <p className="hint">{words(row.reason)}</p>}
+      </div>
+      <p className="hint">{row.decided_at !== null && <RelativeTime at={row.decided_at} />}</p>
+    </li>
+  );
 }

@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { KINDS } from "./kinds/kinds.ts";
+import { KINDS } from "./kinds/kinds.tsx";
 import { FileButton } from "./kinds/media-parts.tsx";
 import type { ComposeProps } from "./kinds/message-kind.ts";
 

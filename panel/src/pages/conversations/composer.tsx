@@ -16,14 +16,12 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Notice } from "../../components/notice.tsx";
 import type { Chat, Message } from "./conversation-queries.ts";
-import { DraftFile } from "./draft-file.tsx";
-import { summarise } from "./kinds/kinds.ts";
-import { postFile } from "./kinds/media-parts.tsx";
+import { summarise } from "./kinds/kinds.tsx";
+import { postFile, useSize } from "./kinds/media-parts.tsx";
 import type { Outgoing } from "./kinds/message-kind.ts";
 import { postText } from "./kinds/text-kind.tsx";
 import { QuickReplyList, useQuickReplies } from "./quick-reply-list.tsx";
 import { reloadMessage } from "./use-live-conversations.ts";
-import { useTyping } from "./use-typing.ts";
 import "./composer.css";
 
 const Attachments = lazy(() => import("./attachments.tsx").then((part) => ({ default: part.Attachments })));
@@ -207,4 +205,60 @@ function TargetBar({ target, onEnd }: { target: Target; onEnd(): void }) {
       </ActionButton>
     </div>
   );
+}
+
+/** The network shows "typing" this long; it is told again at most this often. */
+const SHOWN_MS = 8_000;
+const REPEAT_MS = 6_000;
+
+/** Shows the contact that somebody is writing. A failure is of no consequence. */
+function useTyping({ instance_id: id, jid, id: known }: Chat, isConnected: boolean) {
+  const told = useRef(0);
+  const tell = (presence: "typing" | "paused", more: { duration_ms?: number } = {}) =>
+    void gateway.setPresence({ id, jid, presence, ...more }).catch(() => {});
+  const stop = () => {
+    if (told.current === 0) return;
+    told.current = 0;
+    tell("paused");
+  };
+  const latest = useRef(stop);
+  latest.current = stop;
+  useEffect(() => () => latest.current(), []);
+  const note = (text: string) => {
+    if (!isConnected || known === 0) return;
+    if (text === "") return stop();
+    if (Date.now() - told.current < REPEAT_MS) return;
+    told.current = Date.now();
+    tell("typing", { duration_ms: SHOWN_MS });
+  };
+  return { note, stop };
+}
+
+/** The file that goes with the next message. */
+function DraftFile({ file, onRemove }: { file: File; onRemove(): void }) {
+  const t = useTranslations("conversations.compose");
+  const size = useSize();
+  const url = usePicture(file);
+  return (
+    <div className="draft-file">
+      {url !== undefined && <img src={url} alt="" />}
+      <p>
+        {file.name} <span className="hint">{size(file.size)}</span>
+      </p>
+      <ActionButton kind="bare" onPress={onRemove} aria-label={t("removeFile", { name: file.name })}>
+        {t("remove")}
+      </ActionButton>
+    </div>
+  );
+}
+
+function usePicture(file: File): string | undefined {
+  const [url, setUrl] = useState<string>();
+  useEffect(() => {
+    if (!/^image\/(png|jpeg|webp|gif)$/.test(file.type)) return setUrl(undefined);
+    const address = URL.createObjectURL(file);
+    setUrl(address);
+    return () => URL.revokeObjectURL(address);
+  }, [file]);
+  return url;
 }

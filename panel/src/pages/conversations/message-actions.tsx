@@ -1,16 +1,15 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Dialog, DialogTrigger, Popover } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import type { Message } from "./conversation-queries.ts";
-import { summarise } from "./kinds/kinds.ts";
+import { LoadingState } from "../../components/loading-state.tsx";
+import { type Message, receiptsQuery } from "./conversation-queries.ts";
+import { summarise } from "./kinds/kinds.tsx";
 import type { Outgoing } from "./kinds/message-kind.ts";
-import { MessageReceipts } from "./message-receipts.tsx";
-import { isSamePerson } from "./person-name.ts";
-import { SandboxMessageActions } from "./sandbox-message-actions.tsx";
+import { isSamePerson, nameOf } from "./person-name.ts";
 import { reloadMessage } from "./use-live-conversations.ts";
 
 export interface ActionDeps {
@@ -139,5 +138,77 @@ function DeleteButton({ message, close, instanceId: id }: ListProps) {
         {t("deleteConfirm")}
       </ActionButton>
     </>
+  );
+}
+
+/** Who in a group has received and read a message. */
+function MessageReceipts({ instanceId, message }: { instanceId: number; message: Message }) {
+  const t = useTranslations("conversations");
+  const [isOpen, setOpen] = useState(false);
+  const { data, error } = useQuery({ ...receiptsQuery(instanceId, message.message_id), enabled: isOpen });
+  if (!isOpen) return <ActionButton onPress={() => setOpen(true)}>{t("actions.receipts")}</ActionButton>;
+  if (error) return <FaultNotice error={error} />;
+  if (!data) return <LoadingState />;
+  return (
+    <div className="stack">
+      <p>{t("actions.receiptCount", { delivered: data.delivered, read: data.read })}</p>
+      <ul>
+        {data.receipts.slice(0, 100).map(({ jid, phone, status }) => (
+          <li key={jid}>
+            {nameOf({ jid, phone })}: {t(`status.${status}`)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface SandboxMessageActionsProps {
+  instanceId: number;
+  message: Message;
+  close(): void;
+}
+
+/** Of a sandbox: lets the contact do something with the message. */
+function SandboxMessageActions({ instanceId: id, message, close }: SandboxMessageActionsProps) {
+  const t = useTranslations("conversations.sandbox");
+  const [text, setText] = useState<string>();
+  const from = message.sender?.phone ?? message.phone;
+  const act = useMutation({ mutationFn: (run: () => Promise<unknown>) => run(), onSuccess: close });
+  if (from === null) return null;
+  const { message_id } = message;
+  const actor = { id, from, ...(message.is_group && { group_jid: message.jid }), message_id };
+  const press = (run: () => Promise<unknown>) => () => act.mutate(run);
+  return (
+    <fieldset className="action-list">
+      <legend className="hint">{t("asContact")}</legend>
+      <FaultNotice error={act.error} />
+      <ActionButton onPress={press(() => gateway.sandboxReact({ ...actor, reaction: "🎉" }))}>
+        {t("react")}
+      </ActionButton>
+      {message.from_me ? (
+        <ActionButton onPress={press(() => gateway.sandboxRead(actor))}>{t("read")}</ActionButton>
+      ) : (
+        <>
+          {message.type === "text" && text === undefined && (
+            <ActionButton onPress={() => setText(message.text ?? "")}>{t("edit")}</ActionButton>
+          )}
+          {text !== undefined && (
+            <div className="field">
+              <input
+                aria-label={t("newText")}
+                value={text}
+                maxLength={65_536}
+                onChange={(event) => setText(event.target.value)}
+              />
+              <ActionButton onPress={press(() => gateway.sandboxEdit({ ...actor, text }))}>
+                {t("saveEdit")}
+              </ActionButton>
+            </div>
+          )}
+          <ActionButton onPress={press(() => gateway.sandboxDelete(actor))}>{t("delete")}</ActionButton>
+        </>
+      )}
+    </fieldset>
   );
 }

@@ -1,13 +1,16 @@
 import { useFormatter, useTranslations } from "use-intl";
-import type { Message } from "./conversation-queries.ts";
+import { type Message, messageErrorQuery } from "./conversation-queries.ts";
 import { stripFormatting } from "./formatting/strip-formatting.ts";
-import { kindOf, summarise } from "./kinds/kinds.ts";
+import { kindOf, summarise } from "./kinds/kinds.tsx";
 import { type ActionDeps, MessageActions } from "./message-actions.tsx";
-import { MessageFault } from "./message-fault.tsx";
 import { MessageStatus } from "./message-status.tsx";
-import { nameOf } from "./person-name.ts";
-import { ReactionList } from "./reaction-list.tsx";
+import { isSamePerson, nameOf } from "./person-name.ts";
 import "./message.css";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { ActionButton } from "../../components/action-button.tsx";
+import { useFaultText } from "../../components/use-fault-text.ts";
+import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import type { Outgoing } from "./kinds/message-kind.ts";
 
 interface BubbleProps extends ActionDeps {
   message: Message;
@@ -83,5 +86,65 @@ function Clock({ at }: { at: string }) {
     <time dateTime={at} title={format.dateTime(date, { dateStyle: "full", timeStyle: "long" })}>
       {format.dateTime(date, { hour: "2-digit", minute: "2-digit" })}
     </time>
+  );
+}
+
+interface ReactionListProps {
+  reactions: Message["reactions"];
+  ownJid: string | null;
+}
+
+/** Each emoji once, with who has chosen it. */
+function ReactionList({ reactions, ownJid }: ReactionListProps) {
+  const t = useTranslations("conversations.thread");
+  if (reactions.length === 0) return null;
+  const emojis = [...new Set(reactions.map(({ reaction }) => reaction))];
+  return (
+    <ul className="reactions" aria-label={t("reactions")}>
+      {emojis.map((emoji) => {
+        const all = reactions.filter(({ reaction }) => reaction === emoji);
+        const names = all.map(({ sender }) => (isSamePerson(sender, ownJid) ? t("you") : nameOf(sender)));
+        return (
+          <li key={emoji} title={names.join(", ")}>
+            <span aria-hidden="true">
+              {emoji} {all.length > 1 && all.length}
+            </span>
+            <span className="unseen">{`${emoji}: ${names.slice(0, 10).join(", ")}`}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+interface MessageFaultProps {
+  message: Message;
+  instanceId: number;
+  onResend(message: Outgoing): void;
+}
+
+/** Why a message was not sent, and the button that sends it once more. */
+function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
+  const t = useTranslations("conversations");
+  const textOf = useFaultText();
+  const words = useGatewayWords();
+  const { data } = useQuery(messageErrorQuery(instanceId, message.message_id));
+  const { resend } = kindOf(message);
+  const again = useMutation({
+    mutationFn: async () => {
+      const shown = message.text ?? summarise(message, t);
+      if (resend) onResend({ shown, post: await resend(message, instanceId) });
+    },
+  });
+  return (
+    <div className="message-fault">
+      <p>{data ? words.failure(data).sentence : t(`status.${message.status}`)}</p>
+      {again.error && <p className="fault">{textOf(again.error)}</p>}
+      {resend && (
+        <ActionButton isPending={again.isPending} onPress={() => again.mutate()}>
+          {t("thread.sendAgain")}
+        </ActionButton>
+      )}
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from "react";
@@ -10,14 +10,16 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { type ListQuery, useReading } from "../../components/use-reading.ts";
 import { type Chat, type Message, threadKey, threadQuery } from "./conversation-queries.ts";
 import { flatten } from "./cursor-pages.ts";
-import { summarise } from "./kinds/kinds.ts";
+import { summarise } from "./kinds/kinds.tsx";
 import type { ActionDeps } from "./message-actions.tsx";
 import { MessageBubble } from "./message-bubble.tsx";
 import { dropAccepted, type useOutbox, type Waiting } from "./outbox.ts";
 import { nameOf } from "./person-name.ts";
-import { useTail } from "./use-tail.ts";
 import { WaitingBubble } from "./waiting-bubble.tsx";
 import "./thread.css";
+import { gateway } from "../../api/gateway.ts";
+import { putMessage } from "./conversation-cache.ts";
+import { readAlong } from "./read-along.ts";
 
 const BUBBLE_HEIGHT = 76;
 const NEAR_END = 120;
@@ -231,4 +233,39 @@ function Announcement({ message }: { message: Message | undefined }) {
         `${t("thread.from", { name: nameOf(message.sender ?? message) })}: ${summarise(message, t).slice(0, 200)}`}
     </p>
   );
+}
+
+const POLL_MS = 2_500;
+const WATCHED = 20;
+/** A phone that was off this long rarely tells more. */
+const WATCHED_MS = 15 * 60_000;
+
+/**
+ * Asks for what the live stream does not tell: that a message has reached the phone, and that a file is
+ * stored. Only while something of the kind is expected.
+ */
+function useTail({ instance_id: id, jid }: Chat, until: string, messages: readonly Message[]): void {
+  const client = useQueryClient();
+  const isOpen = until === "" && messages.slice(-WATCHED).some(isUnderWay);
+  const { data, dataUpdatedAt } = useQuery({
+    queryKey: ["conversations", id, "tail", jid],
+    queryFn: async ({ signal }) => {
+      const read = () => gateway.listChatMessages({ id, jid, limit: WATCHED }, { signal });
+      const { found, isOutdated } = await readAlong(read);
+      return found.data.filter((message) => !isOutdated(message));
+    },
+    enabled: isOpen,
+    refetchInterval: POLL_MS,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  // Also when it is the same as before: what is shown may have changed meanwhile.
+  useEffect(() => {
+    if (dataUpdatedAt > 0) for (const message of data ?? []) putMessage(client, id, message);
+  }, [client, id, data, dataUpdatedAt]);
+}
+
+function isUnderWay({ from_me, status, media, timestamp }: Message): boolean {
+  if (Date.now() - Date.parse(timestamp) > WATCHED_MS) return false;
+  return media?.status === "pending" || (from_me && (status === "pending" || status === "sent"));
 }

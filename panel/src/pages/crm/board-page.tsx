@@ -1,9 +1,10 @@
 import "./crm.css";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
+import { accountQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
@@ -15,13 +16,12 @@ import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
-import { boardQuery, type Lead, MOST_ON_BOARD } from "./crm-queries.ts";
+import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import type { LeadFilter } from "./lead-filters.ts";
 import { nameOf } from "./name-of.ts";
 import { StageColumn } from "./stage-column.tsx";
-import { useStages } from "./use-stages.ts";
 
 export function BoardPage() {
   const t = useTranslations("crm");
@@ -151,4 +151,48 @@ function FirstStages({ mayManage, board }: { mayManage: boolean; board: Board })
       )}
     </Blank>
   );
+}
+
+/** What is added or taken off, not the list: another person may change it at the same time. */
+interface StageChange {
+  add_lead_stages?: string[];
+  remove_lead_stages?: string[];
+}
+
+/** The stages of the account in its order, then those that leads have besides. */
+function useStages(leads: readonly Lead[] = []) {
+  const queries = useQueryClient();
+  const account = useQuery(accountQuery);
+  const labels = useQuery(labelsQuery);
+  const own = account.data?.settings.lead_stages ?? [];
+  const used = [
+    ...(labels.data?.stages ?? []).map(({ name }) => name),
+    ...leads.map(({ kanban_status }) => kanban_status),
+  ].filter((name) => name !== null);
+  const change = useMutation({
+    mutationFn: (stages: StageChange) => gateway.updateAccount(stages),
+    onSuccess: ({ data }) => queries.setQueryData(accountQuery.queryKey, data),
+  });
+  const seen = useSeen(used);
+  const stages = [...new Set([...own, ...seen])];
+  return {
+    stages,
+    isPending: account.isPending,
+    change,
+    /** With those that only leads have, which so keep their place before the new ones. */
+    adding: (names: readonly string[]): StageChange => ({
+      add_lead_stages: [...stages, ...names].filter((name) => !own.includes(name)),
+    }),
+    remove: (name: string) => {
+      seen.delete(name);
+      change.mutate({ remove_lead_stages: [name] });
+    },
+  };
+}
+
+/** A stage stays on the page when its last lead leaves it, so that the lead can come back. */
+function useSeen(names: readonly string[]): Set<string> {
+  const seen = useRef(new Set<string>());
+  for (const name of [...names].sort()) seen.current.add(name);
+  return seen.current;
 }

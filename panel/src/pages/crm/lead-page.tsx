@@ -1,10 +1,12 @@
 import "./crm.css";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { instanceQuery, isNotFound } from "../../api/queries.ts";
-import { LinkButton } from "../../components/action-button.tsx";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { DeletedPage } from "../../components/deleted-page.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -15,14 +17,14 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useContactStatus } from "../../components/use-contact-status.ts";
+import { ValueField } from "../../components/value-field.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFields } from "./lead-fields.tsx";
 import { OptOutPill } from "./lead-marks.tsx";
-import { LeadNotes } from "./lead-notes.tsx";
-import { LeadTags } from "./lead-tags.tsx";
 import { nameOf } from "./name-of.ts";
 
 export function LeadPage() {
@@ -166,4 +168,111 @@ const LONGEST_LINE = 160;
 
 function shorten(text: string): string {
   return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
+}
+
+/** The tags of a contact; a removed one can be put back. */
+function LeadTags({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations("crm");
+  const queries = useQueryClient();
+  const [text, setText] = useState("");
+  const save = useMutation({
+    mutationFn: (tags: string[]) => gateway.updateLead({ id: lead.id, tags }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["crm"] }),
+  });
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    const tag = text.trim();
+    if (tag === "") return;
+    save.mutate([...new Set([...lead.tags, tag])], { onSuccess: () => setText("") });
+  };
+  const remove = (tag: string) => {
+    const before = lead.tags;
+    save.mutate(
+      before.filter((one) => one !== tag),
+      { onSuccess: () => showToast(t("tagRemoved", { tag }), "go", () => save.mutate([...before])) },
+    );
+  };
+  return (
+    <section className="plate" aria-label={t("tags")}>
+      <h2>{t("tags")}</h2>
+      <FaultNotice error={save.error} />
+      {lead.tags.length > 0 && (
+        <ul className="tag-list" aria-label={t("tags")}>
+          {lead.tags.map((tag) => (
+            <li key={tag} className="tag-removable">
+              {tag}
+              <ActionButton kind="bare" aria-label={t("removeTag", { tag })} onPress={() => remove(tag)}>
+                ×
+              </ActionButton>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Form className="inline-form" onSubmit={add}>
+        <ValueField label={t("newTag")} value={text} onChange={setText} maxLength={64} />
+        <ActionButton type="submit" isPending={save.isPending}>
+          {t("addTag")}
+        </ActionButton>
+      </Form>
+    </section>
+  );
+}
+
+/** Internal notes, the latest first. A deleted one can be written again. */
+function LeadNotes({ lead }: { lead: LeadDetails }) {
+  const t = useTranslations();
+  const queries = useQueryClient();
+  const [text, setText] = useState("");
+  const refresh = () => queries.invalidateQueries({ queryKey: ["crm", "lead", lead.id] });
+  const add = useMutation({
+    mutationFn: (note: string) => gateway.addLeadNote({ id: lead.id, note }),
+    onSettled: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: ({ noteId }: { noteId: number; note: string }) =>
+      gateway.deleteLeadNote({ id: lead.id, noteId }),
+    onSuccess: (_, { note }) => showToast(t("crm.noteRemoved"), "go", () => add.mutate(note)),
+    onSettled: refresh,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") add.mutate(text.trim(), { onSuccess: () => setText("") });
+  };
+  return (
+    <section className="plate" aria-label={t("crm.notes")}>
+      <UnsavedGuard isDirty={text.trim() !== ""} />
+      <h2>{t("crm.notes")}</h2>
+      <FaultNotice error={add.error ?? remove.error} />
+      <Form className="stack" onSubmit={submit}>
+        <ValueField
+          isLong
+          label={t("crm.newNote")}
+          hint={t("crm.noteHint")}
+          value={text}
+          onChange={setText}
+          maxLength={10_000}
+        />
+        <div className="buttons">
+          <ActionButton type="submit" isPending={add.isPending}>
+            {t("crm.addNote")}
+          </ActionButton>
+        </div>
+      </Form>
+      <ul className="events">
+        {lead.notes.map(({ id, note, created_at }) => (
+          <li key={id} className="note-line">
+            <p className="note-text">{note}</p>
+            <div className="note-foot">
+              <span className="hint">
+                <RelativeTime at={created_at} />
+              </span>
+              <ActionButton kind="bare" onPress={() => remove.mutate({ noteId: id, note })}>
+                {t("crm.removeNote")}
+              </ActionButton>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

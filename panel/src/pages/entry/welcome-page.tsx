@@ -8,7 +8,6 @@ import { gateway, keepSession } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { toFault } from "../../api/to-fault.ts";
-import { welcomeToken } from "../../api/welcome-token.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
@@ -125,3 +124,19 @@ function useWelcome() {
 function isRefused(error: unknown): boolean {
   return error instanceof WaygateError && error.code === "INVALID_TOKEN";
 }
+
+const PATH = /\/welcome\/?$/;
+
+/**
+ * The secret of the link that the start has printed. It is behind the `#`, which no browser sends, and leaves the address at
+ * once: no history and no screenshot keeps it.
+ */
+function takeToken(): string | undefined {
+  const { pathname, hash } = location;
+  if (!PATH.test(pathname) || hash.length < 2) return undefined;
+  history.replaceState(history.state, "", pathname);
+  return hash.slice(1);
+}
+
+/** Read before the router sees the address. */
+const welcomeToken = takeToken();

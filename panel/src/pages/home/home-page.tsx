@@ -1,16 +1,20 @@
 import "./home.css";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useTranslations } from "use-intl";
+import { useFormatter, useTranslations } from "use-intl";
+import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
+import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusPill } from "../../components/status-pill.tsx";
+import { type SeriesTone, TimePlot } from "../../components/time-plot.tsx";
 import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
-import { AlertList } from "./alert-list.tsx";
-import { DayPlots } from "./day-plots.tsx";
-import { type Overview, overviewQuery } from "./overview-query.ts";
+import { type Alert, type Overview, overviewQuery } from "./overview-query.ts";
+import { useAlertWords } from "./use-alert-words.ts";
 
 /** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {
@@ -78,4 +82,142 @@ function Statuses({ counts }: { counts: Readonly<Record<string, number>> }) {
       </ul>
     </nav>
   );
+}
+
+type Hour = Overview["hours"][number];
+
+/** Messages and webhook deliveries of the last 24 hours. */
+function DayPlots({ overview: { hours, is_complete } }: { overview: Overview }) {
+  const t = useTranslations("home");
+  return (
+    <section className="stack" aria-label={t("lastDay")}>
+      <h2>{t("lastDay")}</h2>
+      {!is_complete && <p className="hint">{t("incomplete")}</p>}
+      <div className="plots">
+        <HoursPlot
+          title={t("messages")}
+          empty={t("noMessages")}
+          hours={hours}
+          series={[
+            { key: "sent", label: t("sent"), tone: "first" },
+            { key: "received", label: t("received"), tone: "second" },
+            { key: "failed", label: t("failed"), tone: "bad" },
+          ]}
+          sentence={({ sent = "", received = "", failed = "" }) =>
+            t("messagesSum", { sent, received, failed })
+          }
+        />
+        <HoursPlot
+          title={t("deliveries")}
+          empty={t("noDeliveries")}
+          hours={hours}
+          series={[
+            { key: "delivered", label: t("delivered"), tone: "first" },
+            { key: "failed_attempts", label: t("attempts"), tone: "bad" },
+          ]}
+          sentence={({ delivered = "", failed_attempts: failed = "" }) =>
+            t("deliveriesSum", { delivered, failed })
+          }
+        />
+      </div>
+    </section>
+  );
+}
+
+interface HoursPlotProps {
+  title: string;
+  /** Instead of a plot without values. */
+  empty: string;
+  hours: readonly Hour[];
+  series: readonly { key: Exclude<keyof Hour, "hour">; label: string; tone: SeriesTone }[];
+  /** The sums by key, as a sentence. */
+  sentence(sums: Partial<Record<string, string>>): string;
+}
+
+function HoursPlot({ title, empty, hours, series, sentence }: HoursPlotProps) {
+  const format = useFormatter();
+  const shown = series.map((one) => ({ ...one, values: hours.map((hour) => hour[one.key]) }));
+  const sums = shown.map(({ key, values }) => ({ key, sum: values.reduce((all, value) => all + value, 0) }));
+  if (sums.every(({ sum }) => sum === 0))
+    return (
+      <div className="plate">
+        <h3>{title}</h3>
+        <p className="hint">{empty}</p>
+      </div>
+    );
+  return (
+    <div className="plate">
+      <TimePlot title={title} times={hours.map(({ hour }) => new Date(hour))} series={shown} />
+      <p>{sentence(Object.fromEntries(sums.map(({ key, sum }) => [key, format.number(sum)])))}</p>
+    </div>
+  );
+}
+
+/** More would hide the rest of the page; the lists have all. */
+const SHOWN = 8;
+
+/** What is wrong, in sentences, the gravest first, each with the act that helps. */
+function AlertList({ alerts }: { alerts: readonly Alert[] }) {
+  const t = useTranslations("home");
+  if (alerts.length === 0)
+    return (
+      <Notice tone="go">
+        <p>{t("allWell")}</p>
+      </Notice>
+    );
+  const hidden = alerts.length - SHOWN;
+  return (
+    <section aria-label={t("attention")} className="stack">
+      <h2>{t("attention")}</h2>
+      <ul className="alerts">
+        {alerts.slice(0, SHOWN).map((alert) => (
+          <AlertItem key={`${alert.key} ${alert.instance_id} ${alert.webhook_id}`} alert={alert} />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <div className="buttons">
+          <p>{t("more", { count: hidden })}</p>
+          <LinkButton to="/instances">{t("showInstances")}</LinkButton>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function AlertItem({ alert }: { alert: Alert }) {
+  const t = useTranslations("home");
+  const { sentence, help } = useAlertWords({ isOfOthers: false })(alert);
+  const tone = alert.severity === "critical" ? "stop" : "wait";
+  return (
+    <li className="alert" data-tone={tone}>
+      <div>
+        <p className="alert-sentence">
+          <Lamp tone={tone} />
+          <span>{sentence}</span>
+        </p>
+        <p>{help}</p>
+        {alert.since && (
+          <p className="hint">{t.rich("since", { when: () => <RelativeTime at={alert.since ?? ""} /> })}</p>
+        )}
+      </div>
+      <HelpingAct alert={alert} />
+    </li>
+  );
+}
+
+const LINKABLE = new Set(["logged_out", "created", "qr_expired"]);
+
+function HelpingAct({ alert: { key, instance_id: id, status, name } }: { alert: Alert }) {
+  const t = useTranslations("home");
+  const label = (text: string) => ({
+    children: text,
+    "aria-label": name === null ? text : `${text}: ${name}`,
+  });
+  if (id === null) return <LinkButton to="/account">{t("openAccount")}</LinkButton>;
+  const params = { id };
+  if (key === "webhook_failing")
+    return <LinkButton to="/instances/$id/webhooks" params={params} {...label(t("openWebhooks"))} />;
+  if (status !== null && LINKABLE.has(status))
+    return <LinkButton to="/instances/$id/link" params={params} {...label(t("linkAgain"))} />;
+  return <LinkButton to="/instances/$id" params={params} {...label(t("openInstance"))} />;
 }

@@ -1,12 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
-import { eventsQuery, instanceQuery, stateQuery } from "../../api/queries.ts";
+import { eventQuery, eventsQuery, instanceQuery, type RecordedEvent, stateQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { EventList } from "../../components/event-list.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import { LoadingState } from "../../components/loading-state.tsx";
@@ -156,4 +157,41 @@ function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
       ))}
     </ul>
   );
+}
+
+/** Events of an instance, newest first; each opens to the body that a webhook gets. */
+function EventList({ instanceId, events }: { instanceId: number; events: readonly RecordedEvent[] }) {
+  const t = useTranslations("send");
+  if (events.length === 0) return <p className="hint">{t("receiverEmpty")}</p>;
+  return (
+    <ul className="events" aria-label={t("receiverTitle")}>
+      {events.map((event) => (
+        <EventItem key={event.id} instanceId={instanceId} event={event} />
+      ))}
+    </ul>
+  );
+}
+
+function EventItem({ instanceId, event }: { instanceId: number; event: RecordedEvent }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <li>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <span className="code">{event.event}</span>
+          <span className="hint">
+            <RelativeTime at={event.created_at} />
+          </span>
+        </summary>
+        {isOpen && <EventBody instanceId={instanceId} eventId={event.event_id} />}
+      </details>
+    </li>
+  );
+}
+
+function EventBody({ instanceId, eventId }: { instanceId: number; eventId: string }) {
+  const { data, error, refetch } = useQuery(eventQuery(instanceId, eventId));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  return <CodeSample text={JSON.stringify(data.payload, null, 2)} label={eventId} />;
 }

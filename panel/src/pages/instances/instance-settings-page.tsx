@@ -1,14 +1,27 @@
 import "./instances.css";
-import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import {
+  Dialog,
+  DialogTrigger,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  TextField,
+} from "react-aria-components";
 import { useTranslations } from "use-intl";
+import { gateway, type Instance } from "../../api/gateway.ts";
 import { instanceQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
+import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { showToast } from "../../components/toasts.tsx";
 import { ApiKeySection } from "./api-key-section.tsx";
-import { DeleteSection } from "./delete-section.tsx";
 import { ProxySection } from "./proxy-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -31,6 +44,75 @@ export function InstanceSettingsPage() {
       {data.network === "whatsapp" && <ProxySection id={id} />}
       <ApiKeySection row={data} />
       <DeleteSection row={data} />
+    </>
+  );
+}
+
+/** Removes an instance for good, once its name is typed. */
+function DeleteSection({ row: { id, name } }: { row: Instance }) {
+  const t = useTranslations("instanceSettings");
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = useMutation({
+    mutationFn: () => gateway.deleteInstance({ id }),
+    onSuccess: async () => {
+      showToast(t("deleted", { name }));
+      await navigate({ to: "/instances", ignoreBlocker: true });
+      queries.removeQueries({ queryKey: ["instances", id] });
+      await queries.invalidateQueries({ queryKey: ["instances", "list"] });
+    },
+  });
+  return (
+    <section className="plate form-section" data-danger="" aria-label={t("deleteTitle")}>
+      <div>
+        <h2>{t("deleteTitle")}</h2>
+        <p>{t("deleteHelp")}</p>
+      </div>
+      <FaultNotice error={remove.error} />
+      <div className="buttons">
+        <DialogTrigger>
+          <ActionButton kind="stop" isPending={remove.isPending}>
+            {t("delete")}
+          </ActionButton>
+          <ModalOverlay isDismissable className="veil">
+            <Modal className="dialog">
+              <Dialog role="alertdialog">
+                {({ close }) => (
+                  <NameCheck name={name} onCancel={close} onConfirm={() => [close(), remove.mutate()]} />
+                )}
+              </Dialog>
+            </Modal>
+          </ModalOverlay>
+        </DialogTrigger>
+      </div>
+    </section>
+  );
+}
+
+interface NameCheckProps {
+  name: string;
+  onCancel(): void;
+  onConfirm(): void;
+}
+
+function NameCheck({ name, onCancel, onConfirm }: NameCheckProps) {
+  const t = useTranslations("instanceSettings");
+  const common = useTranslations("common");
+  const [typed, setTyped] = useState("");
+  return (
+    <>
+      <Heading slot="title">{t("deleteConfirm", { name })}</Heading>
+      <p>{t("deleteHelp")}</p>
+      <TextField className="field" value={typed} onChange={setTyped} autoComplete="off">
+        <Label>{t("deleteType", { name })}</Label>
+        <Input autoCapitalize="none" spellCheck={false} />
+      </TextField>
+      <div className="buttons">
+        <ActionButton kind="stop" isDisabled={typed.trim() !== name.trim()} onPress={onConfirm}>
+          {t("deleteForGood")}
+        </ActionButton>
+        <ActionButton onPress={onCancel}>{common("cancel")}</ActionButton>
+      </div>
     </>
   );
 }

@@ -1,17 +1,24 @@
 import "./instances.css";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
+import type { Instance } from "../../api/gateway.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/format-phone.ts";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { RelativeTime } from "../../components/relative-time.tsx";
+import { StatusPill } from "../../components/status-pill.tsx";
+import { StatusReason } from "../../components/status-reason.tsx";
+import { type ListQuery, useReading } from "../../components/use-reading.ts";
 import { overviewQuery } from "../home/overview-query.ts";
 import { FirstRun } from "./first-run.tsx";
 import { InstanceFilterBar } from "./instance-filter-bar.tsx";
-import { InstanceRows } from "./instance-rows.tsx";
 import { type InstanceFilter, instanceListQuery } from "./instances-queries.ts";
 
 export function InstancesPage() {
@@ -55,4 +62,93 @@ export function InstancesPage() {
       {rows.length > 0 && <InstanceRows key={JSON.stringify(filter)} rows={rows} query={query} />}
     </>
   );
+}
+
+const USUAL_HEIGHT = 98;
+const GAP = 12;
+
+/** Any number of instances; only those in view are in the page, and the rest is read while one scrolls. */
+function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQuery }) {
+  const t = useTranslations("instances");
+  const frame = useRef<HTMLUListElement>(null);
+  const [scrollMargin, setScrollMargin] = useState(0);
+  // Notices above the list come and go.
+  useLayoutEffect(() => setScrollMargin(topOf(frame.current)));
+  const list = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => USUAL_HEIGHT,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    gap: GAP,
+    overscan: 6,
+    scrollMargin,
+  });
+  const items = list.getVirtualItems();
+  useReading(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, rows.length);
+  return (
+    <ul ref={frame} className="instance-rows" style={{ height: list.getTotalSize() }} aria-label={t("list")}>
+      {items.map(({ key, index, start }) => {
+        const row = rows[index];
+        return (
+          row && (
+            <li
+              key={key}
+              ref={list.measureElement}
+              data-index={index}
+              aria-setsize={query.hasNextPage ? -1 : rows.length}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${start - scrollMargin}px)` }}
+            >
+              <InstanceRow row={row} />
+            </li>
+          )
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Distance from the top of the document, in px. */
+function topOf(element: HTMLElement | null): number {
+  return element ? Math.round(element.getBoundingClientRect().top + scrollY) : 0;
+}
+
+function InstanceRow({ row }: { row: Instance }) {
+  const t = useTranslations("instances");
+  return (
+    <div className="row instance-row">
+      <div>
+        <h2>
+          <Link to="/instances/$id" params={{ id: row.id }}>
+            {row.name}
+          </Link>
+        </h2>
+        <p className="code">
+          {row.phone === null ? t("noNumber") : formatPhone(row.phone)} · {t(row.network)}
+        </p>
+      </div>
+      <div className="stack">
+        <div className="buttons">
+          <StatusPill status={row.status} />
+          <span className="hint">
+            {t.rich("changed", { when: () => <RelativeTime at={row.updated_at} /> })}
+          </span>
+        </div>
+        <StatusReason status={row.status} reason={row.last_disconnect_reason} />
+      </div>
+      <NextStep row={row} />
+    </div>
+  );
+}
+
+/** The one thing that helps this instance most. */
+function NextStep({ row: { id, name, status, network } }: { row: Instance }) {
+  const t = useTranslations("instances");
+  const label = (text: string) => ({ children: text, "aria-label": `${text}: ${name}` });
+  if (status === "connected")
+    return <LinkButton to="/instances/$id/send" params={{ id }} {...label(t("send"))} />;
+  if (status === "reconnecting" || status === "banned" || status === "error" || status === "disconnected")
+    return <LinkButton to="/instances/$id" params={{ id }} {...label(t("open"))} />;
+  const isRunning = status === "connecting" || status === "qr_pending" || status === "passkey_required";
+  const text = isRunning ? t("continueLink") : network === "sandbox" ? t("linkSandbox") : t("link");
+  return <LinkButton to="/instances/$id/link" params={{ id }} {...label(text)} />;
 }

@@ -2,10 +2,11 @@ import "./instances.css";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { useTranslations } from "use-intl";
+import { useFormatter, useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
 import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FaultPage } from "../../components/fault-page.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
@@ -16,7 +17,6 @@ import { StatusPill } from "../../components/status-pill.tsx";
 import { FirstRunLine } from "./first-run-line.tsx";
 import { PairingFault } from "./pairing-fault.tsx";
 import { PairingPanel } from "./pairing-panel.tsx";
-import { PasskeyPanel } from "./passkey-panel.tsx";
 import { PhoneCodeForm } from "./phone-code-form.tsx";
 
 export function LinkPage() {
@@ -112,5 +112,39 @@ function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
     <Notice tone="wait">
       <p>{t("expired")}</p>
     </Notice>
+  );
+}
+
+/** Only the owner's browser can use the passkey: the one-time link page guides through it there. */
+function PasskeyPanel({ id }: { id: number }) {
+  const t = useTranslations("link");
+  const format = useFormatter();
+  const link = useMutation({ mutationFn: () => gateway.createLink({ id }) });
+  const made = link.data?.data;
+  return (
+    <section className="plate" aria-label={t("passkeyTitle")}>
+      <h2>{t("passkeyTitle")}</h2>
+      <Notice tone="note" isUrgent>
+        <p>{t("passkeyHelp")}</p>
+      </Notice>
+      <FaultNotice error={link.error} />
+      {made === undefined ? (
+        <div className="buttons">
+          <ActionButton kind="main" isPending={link.isPending} onPress={() => link.mutate()}>
+            {t("passkeyOpen")}
+          </ActionButton>
+        </div>
+      ) : (
+        <>
+          <CodeSample text={made.url} label={t("passkeyLink")} />
+          <p>
+            {t("passkeyUntil", { time: format.dateTime(new Date(made.expires_at), { timeStyle: "short" }) })}
+          </p>
+          <a className="button" href={new URL(made.url).pathname} target="_blank" rel="noreferrer">
+            {t("passkeyLink")}
+          </a>
+        </>
+      )}
+    </section>
   );
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useTranslations } from "use-intl";
+import { useRef } from "react";
+import { useNow, useTranslations } from "use-intl";
 import { gateway, type Pairing } from "../../api/gateway.ts";
 import { pairingQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Countdown } from "../../components/countdown.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -93,5 +93,26 @@ function SandboxPhone({ id }: { id: number }) {
         </ActionButton>
       </div>
     </section>
+  );
+}
+
+/** Time left until a code changes. A screen reader hears the change itself, not each second. */
+function Countdown({ until, label }: { until: string; label: "renews" | "codeRenews" }) {
+  const t = useTranslations("link");
+  const now = useNow({ updateInterval: 1_000 });
+  const seconds = Math.max(0, Math.ceil((Date.parse(until) - now.getTime()) / 1_000));
+  const whole = useRef({ until, seconds });
+  if (whole.current.until !== until) whole.current = { until, seconds };
+  const text = t(label, { seconds });
+  return (
+    <div aria-live="off">
+      <progress
+        className="countdown"
+        max={Math.max(1, whole.current.seconds)}
+        value={seconds}
+        aria-label={text}
+      />
+      <p className="hint">{text}</p>
+    </div>
   );
 }

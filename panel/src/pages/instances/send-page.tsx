@@ -5,7 +5,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { createKey } from "../../api/create-key.ts";
 import { gateway, type Instance } from "../../api/gateway.ts";
-import { instanceQuery } from "../../api/queries.ts";
+import { instanceQuery, messageQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-form.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
@@ -16,8 +16,9 @@ import { LoadingState } from "../../components/loading-state.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PhoneField } from "../../components/phone-field.tsx";
+import { RouteLine, type Station } from "../../components/route-line.tsx";
 import { useFault } from "../../components/use-fault.ts";
-import { MessageWay } from "./message-way.tsx";
+import { type GatewayWords, useGatewayWords } from "../../components/use-gateway-words.ts";
 import { ReceiverSection } from "./receiver-section.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 
@@ -138,4 +139,47 @@ function useSend(id: number) {
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
   return { key, renew, send };
+}
+
+const STATIONS = ["accepted", "sent", "delivered", "read"] as const;
+/** How many stations a message has passed, by its status. */
+const PASSED = { pending: 1, sent: 2, delivered: 3, read: 4, played: 4 } as const;
+
+/** Where a message is: stored, accepted, delivered, read; or why it was not sent. */
+function MessageWay({ id, messageId }: { id: number; messageId: string }) {
+  const t = useTranslations("send.stations");
+  const words = useGatewayWords();
+  const { data, error, refetch } = useQuery(messageQuery(id, messageId));
+  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (!data) return <LoadingState />;
+  const reason = data.error ? words.failure(data.error) : undefined;
+  const passed = data.status in PASSED ? PASSED[data.status as keyof typeof PASSED] : 1;
+  const isFailed = data.status === "failed" || data.status === "cancelled";
+  const shown = isFailed ? (["accepted", "failed"] as const) : STATIONS;
+  const stateOf = (index: number): Station["state"] => {
+    if (index < passed) return "done";
+    if (isFailed) return "failed";
+    return index === passed ? "here" : "ahead";
+  };
+  return (
+    <div aria-live="polite" data-status={data.status}>
+      <RouteLine
+        stations={shown.map((key, index) => ({
+          key,
+          name: t(key),
+          detail: key === "failed" && reason && <Reason {...reason} />,
+          state: stateOf(index),
+        }))}
+      />
+    </div>
+  );
+}
+
+function Reason({ sentence, detail }: ReturnType<GatewayWords["failure"]>) {
+  return (
+    <>
+      <p>{sentence}</p>
+      {detail && <p lang="en">{detail}</p>}
+    </>
+  );
 }

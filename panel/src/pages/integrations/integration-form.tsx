@@ -5,15 +5,27 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readForm } from "../../api/read-form.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { CheckField } from "../../components/check-field.tsx";
+import { CheckList } from "../../components/check-list.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FormField } from "../../components/form-field.tsx";
+import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useEntered } from "../../components/use-entered.ts";
 import { useFault } from "../../components/use-fault.ts";
 import { useFocusFault } from "../../components/use-focus-fault.ts";
-import { IntegrationField } from "./integration-field.tsx";
+import { ALL_EVENTS } from "../webhooks/event-groups.ts";
 import { PROVIDER_NAMES, type Provider } from "./integrations-queries.ts";
-import { type Config, isChosen, PROVIDER_FIELDS, readConfig, toConfig } from "./provider-fields.ts";
+import {
+  type Config,
+  type FieldSpec,
+  isChosen,
+  PROVIDER_FIELDS,
+  readConfig,
+  toConfig,
+  toText,
+} from "./provider-fields.ts";
 
 interface IntegrationFormProps {
   provider: Provider;
@@ -101,4 +113,72 @@ export function useSaveIntegration({
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
+}
+
+interface IntegrationFieldProps {
+  provider: Provider;
+  field: FieldSpec;
+  value: unknown;
+  onChange(value: unknown): void;
+}
+
+const LONGEST = { text: 2048, url: 2048, secret: 4096, number: 10, long: 4096, escaped: 40 } as const;
+
+/** One field of a configuration, with its explanation. */
+function IntegrationField({ provider, field, value, onChange }: IntegrationFieldProps) {
+  // The texts of the fields are complete by a test.
+  const t = useTranslations(`integrations.${provider}`) as unknown as (key: string) => string;
+  const { name, kind, options = [] } = field;
+  const label = t(`fields.${name}.label`);
+  const hint = t(`fields.${name}.hint`);
+  if (kind === "switch")
+    return <CheckField label={label} hint={hint} isSelected={value === true} onChange={onChange} />;
+  if (kind === "events")
+    return (
+      <CheckList
+        label={label}
+        hint={hint}
+        options={ALL_EVENTS.map((event) => ({ value: event as string, text: event }))}
+        value={value as string[]}
+        onChange={onChange}
+      />
+    );
+  if (kind === "choice")
+    return (
+      <PickList<string>
+        label={label}
+        hint={hint}
+        value={String(value)}
+        options={Object.fromEntries(options.map((option) => [option, t(`choices.${name}.${option}`)]))}
+        onChange={onChange}
+      />
+    );
+  return <TypedField field={field} label={label} hint={hint} value={value} />;
+}
+
+interface TypedFieldProps {
+  field: FieldSpec;
+  label: string;
+  hint: string;
+  value: unknown;
+}
+
+function TypedField({ field, label, hint, value }: TypedFieldProps) {
+  const { name, kind, isRequired = false, maxLength } = field;
+  const isLong = kind === "long" || kind === "lines" || kind === "variables";
+  const type = kind === "secret" ? "password" : kind === "url" ? "url" : "text";
+  return (
+    <FormField
+      name={name}
+      label={label}
+      hint={hint}
+      type={type}
+      autoComplete={kind === "secret" ? "new-password" : "off"}
+      defaultValue={toText(field, value)}
+      maxLength={maxLength ?? LONGEST[kind as keyof typeof LONGEST] ?? 100_000}
+      isOptional={!isRequired}
+      isLong={isLong}
+      {...(kind === "number" && { inputMode: "numeric" as const })}
+    />
+  );
 }

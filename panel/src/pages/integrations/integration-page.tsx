@@ -15,14 +15,15 @@ import { AreaTexts } from "../../i18n/area-texts.tsx";
 import { NotFoundPage } from "../not-found-page.tsx";
 import { IntegrationForm, useSaveIntegration } from "./integration-form.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
-import { IntegrationTest } from "./integration-test.tsx";
 import "./integrations.css";
+import { CodeSample } from "../../components/code-sample.tsx";
 import {
   type Integration,
   integrationsQuery,
   PROVIDER_NAMES,
   PROVIDERS,
   type Provider,
+  type TestReport,
 } from "./integrations-queries.ts";
 
 export function IntegrationPage() {
@@ -176,6 +177,54 @@ function Actions({ id, integration: { provider, enabled } }: { id: number; integ
           onConfirm={() => remove.mutate()}
         />
       </div>
+    </>
+  );
+}
+
+/** Asks the other program once, and explains its answer. */
+function IntegrationTest({ id, provider }: { id: number; provider: Provider }) {
+  const t = useTranslations("integrations.test");
+  const name = PROVIDER_NAMES[provider];
+  const queries = useQueryClient();
+  const test = useMutation({
+    mutationFn: async () => (await gateway.testIntegration({ id, provider })).data,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  return (
+    <section className="plate">
+      <h3>{t("title")}</h3>
+      <p>{t(provider)}</p>
+      <div className="buttons">
+        <ActionButton kind="main" isPending={test.isPending} onPress={() => test.mutate()}>
+          {test.isPending ? t("running") : t("run", { name })}
+        </ActionButton>
+      </div>
+      <FaultNotice error={test.error} />
+      {test.data && <Report report={test.data} name={name} />}
+    </section>
+  );
+}
+
+function Report({ report, name }: { report: TestReport; name: string }) {
+  const t = useTranslations("integrations.test");
+  const { success, message, status_code, duration_ms, details } = report;
+  const duration = Math.round(duration_ms);
+  const answered =
+    status_code === null
+      ? t("unanswered", { name })
+      : t("answered", { name, status: String(status_code), duration });
+  return (
+    <>
+      <Notice tone={success ? "go" : "stop"} isUrgent title={t(success ? "ok" : "failed", { name })}>
+        <p>{message}</p>
+        <p className="hint">{answered}</p>
+      </Notice>
+      {Object.keys(details).length > 0 && (
+        <details>
+          <summary>{t("details")}</summary>
+          <CodeSample text={JSON.stringify(details, null, 2)} label={t("details")} />
+        </details>
+      )}
     </>
   );
 }

@@ -1,6 +1,8 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
+import { gateway } from "../../api/gateway.ts";
+import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -10,11 +12,15 @@ import { RelativeTime } from "../../components/relative-time.tsx";
 import { RouteLine } from "../../components/route-line.tsx";
 import { SectionHead } from "../../components/section-head.tsx";
 import { FailureWords } from "./failure-words.tsx";
-import { RequestHeaders } from "./request-headers.tsx";
-import { RetryAttempt } from "./retry-attempt.tsx";
 import { SignatureCheck } from "./signature-check.tsx";
 import { AttemptPill } from "./webhook-state.tsx";
-import { type Attempt, attemptQuery, webhooksQuery } from "./webhooks-queries.ts";
+import {
+  type Attempt,
+  attemptQuery,
+  attemptsOfEventQuery,
+  type Webhook,
+  webhooksQuery,
+} from "./webhooks-queries.ts";
 
 /** One HTTP request to a receiver: what was sent, what came back, and what to do. */
 export function AttemptPage() {
@@ -149,5 +155,108 @@ function Exchange({ id, attempt }: { id: number; attempt: Attempt }) {
         <SignatureCheck attempt={attempt} isOwnFormat={(webhook?.format ?? "native") === "native"} />
       )}
     </>
+  );
+}
+
+/** The headers of a delivery; values that are not stored are described. */
+function RequestHeaders({ attempt, webhook }: { attempt: Attempt; webhook: Webhook | undefined }) {
+  const t = useTranslations("webhooks.headers");
+  const seconds = Math.floor((Date.parse(attempt.created_at) - attempt.duration_ms) / 1_000);
+  const rows: [name: string, value: string, help: string][] = [
+    ["content-type", "application/json; charset=utf-8", t("type")],
+    ["x-waygate-event", attempt.event, t("event")],
+    ["x-waygate-event-id", attempt.event_id, t("eventId")],
+    ["x-waygate-attempt", String(attempt.attempt), t("attempt")],
+    ["x-waygate-instance", `inst_${attempt.instance_id}`, t("instance")],
+    ["x-waygate-timestamp", t("about", { value: String(seconds) }), t("timestamp")],
+    ["x-waygate-delivery", "dlv_…", t("delivery")],
+    ["x-waygate-signature", "sha256=…", t("signature")],
+    ["webhook-id", attempt.event_id, t("standardId")],
+    ["webhook-timestamp", t("about", { value: String(seconds) }), t("timestamp")],
+    ["webhook-signature", "v1,…", t("standard")],
+    ...Object.keys(webhook?.headers ?? {}).map((name): [string, string, string] => [name, "****", t("own")]),
+  ];
+  return (
+    <details>
+      <summary>{t("title", { count: rows.length })}</summary>
+      <table className="table headers">
+        <thead>
+          <tr>
+            <th scope="col">{t("name")}</th>
+            <th scope="col">{t("value")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, value, help]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <span className="code">{value}</span>
+                <span className="hint">{help}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+/** Sends the event of an attempt again to its webhook, and follows the new attempt to its end. */
+function RetryAttempt({ id, attempt }: { id: number; attempt: Attempt }) {
+  const t = useTranslations("webhooks.retry");
+  const queries = useQueryClient();
+  const retry = useMutation({
+    mutationFn: async () => {
+      const { event_id, webhook_id } = attempt;
+      const { data } = await gateway.listDeliveryLogs({ id, event_id, webhook_id, limit: 1 });
+      await gateway.retryDeliveryLog({ logId: attempt.id });
+      return { after: data[0]?.id ?? attempt.id };
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  return (
+    <>
+      <FaultNotice error={retry.error} />
+      <div className="buttons">
+        <ActionButton
+          kind={attempt.success ? "plain" : "main"}
+          isPending={retry.isPending}
+          onPress={() => retry.mutate()}
+        >
+          {t(attempt.success ? "again" : "submit")}
+        </ActionButton>
+      </div>
+      {retry.data && <Followed id={id} attempt={attempt} after={retry.data.after} />}
+    </>
+  );
+}
+
+function Followed({ id, attempt, after }: { id: number; attempt: Attempt; after: number }) {
+  const t = useTranslations("webhooks.retry");
+  const { data = [], error } = useQuery(attemptsOfEventQuery(id, attempt.event_id));
+  if (error) return <FaultNotice error={error} />;
+  const made = data.find((one) => one.id > after && one.webhook_id === attempt.webhook_id);
+  if (!made)
+    return (
+      <Notice tone="wait">
+        <p>{t("waiting")}</p>
+      </Notice>
+    );
+  const more = (
+    <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: made.id }}>
+      {t("details")}
+    </LinkButton>
+  );
+  if (!made.success) return <FailureWords attempt={made}>{more}</FailureWords>;
+  return (
+    <Notice
+      tone="go"
+      isUrgent
+      title={t("ok", { status: String(made.status_code), duration: made.duration_ms })}
+    >
+      <p>{t("okHelp")}</p>
+      <div className="buttons">{more}</div>
+    </Notice>
   );
 }
