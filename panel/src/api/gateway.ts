@@ -2,10 +2,9 @@ import { routes } from "virtual:gateway-routes";
 import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
-import { reportingOffline } from "./offline-error.ts";
-import { passwordQuestion } from "./password-question.ts";
-import { sessionQuestion } from "./session-question.ts";
+import { passwordQuestion, sessionQuestion } from "./question.ts";
 import { announceSignIn } from "./sign-in-news.ts";
+import { reportingOffline } from "./to-fault.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 
@@ -74,3 +73,22 @@ export type InstanceState = Data<"getInstanceStatus">;
 export type Pairing = NonNullable<Awaited<ReturnType<Client["getInstanceQr"]>>["data"]>;
 export type CreatedInstance = Data<"createInstance">;
 export type Signed = Data<"me">;
+
+/** A random key, also where a page without HTTPS has no `crypto.randomUUID`. */
+export function createKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Waits; ends early when the browser is online again, or the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    addEventListener("online", end, { once: true });
+  });
+}

@@ -1,6 +1,5 @@
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
-import { gateway, type Instance, type InstanceState, type Pairing } from "./gateway.ts";
-import { pause } from "./pause.ts";
+import { gateway, type Instance, type InstanceState, type Pairing, pause } from "./gateway.ts";
 import {
   findPlace,
   type InstanceListFilter,

@@ -1,8 +1,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { gateway } from "./gateway.ts";
+import { gateway, pause } from "./gateway.ts";
 import { followInstanceStates } from "./instance-states.ts";
-import { pause } from "./pause.ts";
 import { isSignedOut } from "./queries.ts";
 import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 

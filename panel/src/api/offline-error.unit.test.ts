@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { OfflineError, reportingOffline } from "./offline-error.ts";
+import { OfflineError, reportingOffline } from "./to-fault.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,3 +1,6 @@
+import { useSyncExternalStore } from "react";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+
 type Method = (...input: never[]) => Promise<unknown>;
 
 /** What the user must do before refused requests can be repeated. */
@@ -7,7 +10,7 @@ export interface Question {
 }
 
 /** A question of which at most one waits for its answer. It is asked only while a component shows it. */
-export interface QuestionStore {
+interface QuestionStore {
   /** The same methods, which ask and repeat a request that `isAsked` names. */
   asking<Methods extends Record<string, Method>>(methods: Methods): Methods;
   subscribe(listener: () => void): () => void;
@@ -73,4 +76,24 @@ function repeating(method: Method, mayRepeat: (error: unknown) => Promise<boolea
       return method(...input);
     }
   };
+}
+
+/** Asks for the password when a request needs it again. */
+export const passwordQuestion = createQuestion(isPasswordRequired);
+
+export function isPasswordRequired(error: unknown): boolean {
+  return error instanceof WaygateError && error.code === "PASSWORD_REQUIRED";
+}
+
+/** Asks for a new sign-in when the session has ended. */
+export const sessionQuestion = createQuestion(isSessionEnded);
+
+/** A wrong password has the same status, but another code. */
+export function isSessionEnded(error: unknown): boolean {
+  return error instanceof WaygateError && (error.code === "AUTH_REQUIRED" || error.code === "INVALID_TOKEN");
+}
+
+/** The question that waits for an answer. Its requests wait while the component is shown. */
+export function useQuestion({ subscribe, current }: QuestionStore): Question | undefined {
+  return useSyncExternalStore(subscribe, current);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readEveryPage } from "./read-every-page.ts";
+import { readEveryPage } from "./to-csv.ts";
 
 /** A list of the numbers from 0, 200 a page. */
 function listOf(total: number) {

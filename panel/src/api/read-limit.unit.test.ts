@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readLimit } from "./read-limit.ts";
+import { readLimit } from "./read-search.ts";
 
 test("an empty field is no limit, and a field with digits is their number", () => {
   expect([readLimit(undefined), readLimit("  "), readLimit(" 30 "), readLimit("0")]).toEqual([

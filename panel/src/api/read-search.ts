@@ -14,3 +14,18 @@ export function readText(value: unknown, most = 100): string | undefined {
 export function readOneOf<Word extends string>(words: readonly Word[], value: unknown): Word | undefined {
   return words.find((word) => word === value);
 }
+
+/** A field for a limit: empty is none. What is no number goes to the gateway as typed, which says what is wrong with it. */
+export function readLimit(text = ""): number | null {
+  const typed = text.trim();
+  if (typed === "") return null;
+  return /^\d+$/.test(typed) ? Number(typed) : (typed as unknown as number);
+}
+
+/** The text fields of a form by name. */
+export function readForm(form: HTMLFormElement): Partial<Record<string, string>> {
+  const entries = [...new FormData(form)].filter((entry): entry is [string, string] => {
+    return typeof entry[1] === "string";
+  });
+  return Object.fromEntries(entries);
+}

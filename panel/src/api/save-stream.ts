@@ -1,5 +1,3 @@
-import { saveFile } from "./save-file.ts";
-
 interface SaveStreamOptions {
   name: string;
   type: string;
@@ -25,4 +23,15 @@ export async function saveStream(
   const file = new Blob(parts, { type });
   saveFile(name, file);
   return file.slice(-16).text();
+}
+
+/** Saves a file in the reader's downloads. */
+export function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser reads the file after the click has returned.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

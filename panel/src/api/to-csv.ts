@@ -20,3 +20,26 @@ function toCell(value: unknown): string {
     typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !/^\+?\d+$/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+interface Page<Row> {
+  data: readonly Row[];
+  pagination: { next_cursor: string | null };
+}
+
+/** More rows than a spreadsheet reads easily; the list says when it was cut. */
+const MOST_ROWS = 10_000;
+
+/** All rows of a list with pages, from the first on. */
+export async function readEveryPage<Row>(
+  readPage: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,
+  mostRows = MOST_ROWS,
+): Promise<{ rows: Row[]; isCut: boolean }> {
+  const rows: Row[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await readPage({ limit: 200, ...(cursor !== undefined && { cursor }) });
+    rows.push(...page.data);
+    cursor = page.pagination.next_cursor ?? undefined;
+  } while (cursor !== undefined && rows.length < mostRows);
+  return { rows, isCut: cursor !== undefined };
+}

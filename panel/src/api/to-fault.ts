@@ -1,6 +1,5 @@
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { OfflineError } from "./offline-error.ts";
-import { isSessionEnded } from "./session-question.ts";
+import { isSessionEnded } from "./question.ts";
 
 /** What the panel says of a failed request. */
 export interface Fault {
@@ -31,4 +30,25 @@ function ownFault(text: Fault["text"]): Fault {
 function readFields(details: Record<string, unknown> | undefined): Record<string, string> {
   const fields = Array.isArray(details?.fields) ? (details.fields as { field: string; issue: string }[]) : [];
   return Object.fromEntries(fields.map(({ field, issue }) => [field, issue]));
+}
+
+/** A request that changes something was begun without a network, so it has not left the browser. */
+export class OfflineError extends Error {
+  override readonly name = "OfflineError";
+}
+
+/**
+ * The same `fetch`, which throws OfflineError for a change without a network. It tries first: a gateway on the same
+ * machine is reached without one.
+ */
+export function reportingOffline(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const isOffline = !navigator.onLine && (init?.method ?? "GET") !== "GET";
+    try {
+      return await send(input, init);
+    } catch (error) {
+      if (isOffline && error instanceof TypeError) throw new OfflineError("The browser is offline.");
+      throw error;
+    }
+  };
 }

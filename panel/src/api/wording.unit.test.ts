@@ -15,8 +15,7 @@ import { alerts } from "../i18n/messages/en/alerts.ts";
 import { faults } from "../i18n/messages/en/faults.ts";
 import { integrations } from "../i18n/messages/en/integrations.ts";
 import { pairing } from "../i18n/messages/en/pairing.ts";
-import { type IssueKind, readIssue } from "./gateway-words.ts";
-import { readSendReason, SEND_REASONS } from "./send-reasons.ts";
+import { type IssueKind, readIssue, readSendReason, SEND_REASONS } from "./gateway-words.ts";
 
 /** What the gateway says of a value that a schema refuses. */
 function issueOf(schema: z.ZodType, value: unknown): string | undefined {

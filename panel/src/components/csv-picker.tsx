@@ -3,8 +3,8 @@ import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import type { CsvChoice, CsvFault, CsvFile } from "../api/read-csv.ts";
 import { ActionButton } from "./action-button.tsx";
-import { LoadingState } from "./loading-state.tsx";
-import { Notice } from "./notice.tsx";
+import { Notice } from "./fault-notice.tsx";
+import { LoadingState } from "./page-head.tsx";
 import { PickList } from "./pick-list.tsx";
 
 interface CsvPickerProps {

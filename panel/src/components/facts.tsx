@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 
 /** Names with their values, such as the fields of an instance. */
 export function Facts({ facts }: { facts: readonly { name: string; value: ReactNode }[] }) {
@@ -11,5 +11,61 @@ export function Facts({ facts }: { facts: readonly { name: string; value: ReactN
         </div>
       ))}
     </dl>
+  );
+}
+
+interface UsageBarProps {
+  name: string;
+  used: number;
+  /** null: no limit. */
+  limit: number | null;
+  /** The same in words. */
+  text: string;
+  /** A share of a whole, of which much is no warning. */
+  isPlain?: boolean;
+}
+
+/** How much of a limit is used; the words say the same as the bar. */
+export function UsageBar({ name, used, limit, text, isPlain = false }: UsageBarProps) {
+  const id = useId();
+  const share = limit === null || limit === 0 ? 0 : used / limit;
+  return (
+    <div className="usage">
+      <p id={id}>
+        <strong>{name}</strong> <span className="hint">{text}</span>
+      </p>
+      {limit !== null && (
+        <progress
+          className="usage-bar"
+          data-full={!isPlain && (limit === 0 || share >= 0.9) ? "" : undefined}
+          max={Math.max(limit, 1)}
+          value={limit === 0 ? 1 : Math.min(used, limit)}
+          aria-labelledby={id}
+        />
+      )}
+    </div>
+  );
+}
+
+export interface Station {
+  key: string;
+  name: string;
+  detail?: ReactNode;
+  state: "done" | "here" | "ahead" | "failed";
+}
+
+/** Stations on a line: how far something has come, and what lies ahead. */
+export function RouteLine({ stations, isFlat = false }: { stations: readonly Station[]; isFlat?: boolean }) {
+  return (
+    <ol className="route" data-flat={isFlat ? "" : undefined}>
+      {stations.map(({ key, name, detail, state }) => (
+        <li key={key} data-state={state} aria-current={state === "here" ? "step" : undefined}>
+          <div>
+            <p className="station">{name}</p>
+            {detail && <div className="hint">{detail}</div>}
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }

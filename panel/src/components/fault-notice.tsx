@@ -1,12 +1,12 @@
-import { useEffect, useRef } from "react";
+import { type ReactNode, type Ref, useEffect, useMemo, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { isPasswordRequired } from "../api/password-question.ts";
-import { toFault } from "../api/to-fault.ts";
+import { isPasswordRequired } from "../api/question.ts";
+import { type Fault, toFault } from "../api/to-fault.ts";
 import { ActionButton } from "./action-button.tsx";
+import type { Tone } from "./lamp.tsx";
 import { LinkRemedy } from "./link-remedy.tsx";
-import { Notice } from "./notice.tsx";
-import { useFaultText } from "./use-fault-text.ts";
+import { PageHead } from "./page-head.tsx";
 import { useGatewayWords } from "./use-gateway-words.ts";
 
 interface FaultNoticeProps {
@@ -51,7 +51,7 @@ function useInView(error: unknown) {
 }
 
 /** What went wrong, in the language of the panel; the gateway's own words below where they say more. */
-export function FaultWords({ error }: { error: unknown }) {
+function FaultWords({ error }: { error: unknown }) {
   const textOf = useFaultText();
   const words = useGatewayWords();
   if (!(error instanceof WaygateError) || toFault(error).text !== undefined) return <p>{textOf(error)}</p>;
@@ -66,4 +66,99 @@ export function FaultWords({ error }: { error: unknown }) {
       )}
     </>
   );
+}
+
+interface NoticeProps {
+  tone: Tone;
+  title?: string;
+  /** Of the title: 2 right below the head of a page, otherwise 3. */
+  level?: 2 | 3;
+  /** Interrupts a screen reader; otherwise it waits for a pause. */
+  isUrgent?: boolean;
+  ref?: Ref<HTMLDivElement>;
+  children: ReactNode;
+}
+
+/** Something the reader should know here and now. */
+export function Notice({ tone, title, level = 3, isUrgent, ref, children }: NoticeProps) {
+  const Title = `h${level}` as const;
+  return (
+    <div ref={ref} className="notice" data-tone={tone} role={isUrgent ? "alert" : "status"}>
+      {title && <Title>{title}</Title>}
+      {children}
+    </div>
+  );
+}
+
+interface FaultPageProps {
+  /** The kind of page: the name of what it would show is not known. */
+  title: string;
+  trail?: ReactNode;
+  error: unknown;
+  onRetry: () => void;
+}
+
+/** A page whose content could not be read. */
+export function FaultPage({ title, trail, error, onRetry }: FaultPageProps) {
+  return (
+    <>
+      <PageHead title={title} trail={trail} />
+      <FaultNotice error={error} onRetry={onRetry} />
+    </>
+  );
+}
+
+interface DeletedPageProps {
+  /** The name of what was deleted. */
+  title: string;
+  trail: ReactNode;
+  /** That it was deleted. */
+  text: string;
+}
+
+/** A page whose content was deleted elsewhere while it was open. */
+export function DeletedPage({ title, trail, text }: DeletedPageProps) {
+  const t = useTranslations("common");
+  return (
+    <>
+      <PageHead title={title} trail={trail} />
+      <Notice tone="wait" title={text} level={2} isUrgent>
+        <p>{t("deletedHelp")}</p>
+      </Notice>
+    </>
+  );
+}
+
+/**
+ * The same object while the error is the same: a form would take another one for a new refusal of what the reader has
+ * corrected. Issues are in the language of the panel. `prefix` is left out of the names of fields.
+ */
+export function useFault(error: unknown, prefix = ""): Fault {
+  const words = useGatewayWords();
+  return useMemo(() => {
+    const fault = toFault(error);
+    const fields = Object.entries(fault.fields).map(([name, issue]) => [
+      name.replace(prefix, ""),
+      words.issue(issue),
+    ]);
+    return { ...fault, fields: Object.fromEntries(fields) };
+  }, [error, prefix, words]);
+}
+
+/** Says why a request failed: in the words of the gateway, or in those of the panel. */
+export function useFaultText(): (error: unknown) => string {
+  const t = useTranslations("connection");
+  return (error) => {
+    const { message, text = "unreachable" } = toFault(error);
+    return message ?? t(text);
+  };
+}
+
+/** For a form: moves to its first field with a fault after the gateway has refused it. */
+export function useFocusFault(error: unknown) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [error]);
+  return form;
 }

@@ -1,13 +1,11 @@
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { readForm } from "../api/read-form.ts";
+import { readForm } from "../api/read-search.ts";
 import { ActionButton } from "./action-button.tsx";
-import { FaultNotice } from "./fault-notice.tsx";
-import { LeaveDialog } from "./leave-dialog.tsx";
-import { UnsavedGuard } from "./unsaved-guard.tsx";
+import { FaultNotice, useFault } from "./fault-notice.tsx";
+import { LeaveDialog, UnsavedGuard } from "./unsaved-guard.tsx";
 import { useEntered } from "./use-entered.ts";
-import { useFault } from "./use-fault.ts";
 
 interface FormDialogProps {
   /** On the button that opens the dialog. */

@@ -1,8 +1,8 @@
-import { type HTMLInputAutoCompleteAttribute, useLayoutEffect, useRef } from "react";
+import { type HTMLInputAutoCompleteAttribute, useId, useLayoutEffect, useRef, useState } from "react";
 import { FieldError, Input, Label, Text, TextArea, TextField } from "react-aria-components";
 import { useTranslations } from "use-intl";
 
-export interface FormFieldProps {
+interface FormFieldProps {
   name: string;
   label: string;
   hint?: string;
@@ -69,4 +69,63 @@ function FaultText({ text }: { text: string }) {
     if (text !== "" && place) place.style.minHeight = `${place.offsetHeight}px`;
   }, [text]);
   return <span ref={shown}>{text}</span>;
+}
+
+type PhoneFieldProps = Omit<FormFieldProps, "type" | "value" | "onInput" | "hint"> & { hint: string };
+
+/** A field for a phone number, which says when the country code is missing. The gateway may know the country, so it is a hint. */
+export function PhoneField({ hint, onChange, ...field }: PhoneFieldProps) {
+  const t = useTranslations("common");
+  const [isWithoutCode, setWithoutCode] = useState(false);
+  const latest = useRef("");
+  const judge = async (typed: string) => {
+    latest.current = typed;
+    // Loaded with the first number: it knows the numbers of every country.
+    const { lacksCountryCode } = await import("./lacks-country-code.ts");
+    if (latest.current === typed) setWithoutCode(lacksCountryCode(typed));
+  };
+  const enter = (typed: string) => {
+    onChange?.();
+    // Without the file there is no hint.
+    judge(typed).catch(() => {});
+  };
+  return (
+    <FormField
+      {...field}
+      type="tel"
+      hint={isWithoutCode ? t("noCountryCode") : hint}
+      isHintUrgent={isWithoutCode}
+      onInput={enter}
+    />
+  );
+}
+
+interface TimeFieldProps {
+  label: string;
+  /** ISO 8601 in UTC; empty: no time. */
+  value: string;
+  onChange(value: string): void;
+}
+
+/** A point in time in the reader's zone. */
+export function TimeField({ label, value, onChange }: TimeFieldProps) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type="datetime-local"
+        value={toLocal(value)}
+        onChange={({ target }) => onChange(target.value === "" ? "" : new Date(target.value).toISOString())}
+      />
+    </div>
+  );
+}
+
+function toLocal(value: string): string {
+  if (value === "") return "";
+  const at = new Date(value);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
 }

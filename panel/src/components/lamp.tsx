@@ -1,3 +1,7 @@
+import type { ReactNode } from "react";
+import { useTranslations } from "use-intl";
+import type { InstanceStatus } from "../api/gateway.ts";
+
 export type Tone = "go" | "wait" | "stop" | "note" | "rest";
 
 /** The shape says the same as the colour. */
@@ -14,5 +18,39 @@ export function Lamp({ tone }: { tone: Tone }) {
     <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
       <path d={SHAPES[tone]} fill="currentColor" fillRule="evenodd" />
     </svg>
+  );
+}
+
+/** A state as a word, with a lamp whose shape says the same. */
+export function StatePill({ tone, children }: { tone: Tone; children: ReactNode }) {
+  return (
+    <span className="pill" data-tone={tone}>
+      <Lamp tone={tone} />
+      {children}
+    </span>
+  );
+}
+
+const TONES: Readonly<Record<InstanceStatus, Tone>> = {
+  created: "rest",
+  connecting: "wait",
+  qr_pending: "note",
+  qr_expired: "rest",
+  passkey_required: "note",
+  connected: "go",
+  reconnecting: "wait",
+  disconnected: "stop",
+  logged_out: "stop",
+  banned: "stop",
+  error: "stop",
+};
+
+export function StatusPill({ status }: { status: InstanceStatus }) {
+  const t = useTranslations("status");
+  return (
+    <span className="pill" data-tone={TONES[status]}>
+      <Lamp tone={TONES[status]} />
+      {t(status)}
+    </span>
   );
 }

@@ -1,6 +1,9 @@
+import { useMutation } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { readEveryPage } from "../api/read-every-page.ts";
-import { ExportButton } from "./export-button.tsx";
+import { saveFile } from "../api/save-stream.ts";
+import { readEveryPage, type Table, toCsv } from "../api/to-csv.ts";
+import { ActionButton } from "./action-button.tsx";
+import { FaultNotice } from "./fault-notice.tsx";
 import { showToast } from "./toasts.tsx";
 
 interface ListExportProps<Row extends object> {
@@ -18,4 +21,20 @@ export function ListExport<Row extends object>({ name, columns, readPage }: List
     return { columns, rows: rows.map((row) => columns.map((column) => row[column])) };
   };
   return <ExportButton name={name} read={read} />;
+}
+
+/** Saves a list as a CSV file, with every page of it. */
+export function ExportButton({ name, read }: { name: string; read(): Promise<Table> }) {
+  const t = useTranslations("common");
+  const save = useMutation({
+    mutationFn: async () => saveFile(`${name}.csv`, new Blob([toCsv(await read())], { type: "text/csv" })),
+  });
+  return (
+    <>
+      <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
+        {t("export")}
+      </ActionButton>
+      <FaultNotice error={save.error} />
+    </>
+  );
 }

@@ -1,4 +1,9 @@
-import { type ReactNode, useEffect } from "react";
+import type { UseInfiniteQueryResult } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "./action-button.tsx";
+import { useOnline } from "./use-online.ts";
 
 interface PageHeadProps {
   title: string;
@@ -20,6 +25,81 @@ export function PageHead({ title, lead, trail, children }: PageHeadProps) {
         {lead && <div className="lead">{lead}</div>}
       </div>
       {children && <div className="buttons">{children}</div>}
+    </div>
+  );
+}
+
+interface SectionHeadProps {
+  title: string;
+  lead?: ReactNode;
+  /** Links to the pages above. */
+  trail?: ReactNode;
+  children?: ReactNode;
+}
+
+/** Title of a page of an instance, whose name is the heading above it. */
+export function SectionHead({ title, lead, trail, children }: SectionHeadProps) {
+  return (
+    <div className="section-head">
+      <div>
+        {trail && <div className="trail">{trail}</div>}
+        <h2>{title}</h2>
+        {lead && <div className="hint">{lead}</div>}
+      </div>
+      {children && <div className="buttons">{children}</div>}
+    </div>
+  );
+}
+
+/** Links to the pages of an area. On a phone the one of the open page is scrolled into view. */
+export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
+  const tabs = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another active link
+  useEffect(() => {
+    const active = tabs.current?.querySelector<HTMLElement>('[data-status="active"]');
+    if (active && tabs.current) tabs.current.scrollLeft = active.offsetLeft - tabs.current.offsetLeft - 48;
+  }, [pathname]);
+  return (
+    <nav ref={tabs} className="tab-links" aria-label={label}>
+      {children}
+    </nav>
+  );
+}
+
+/** What a list without entries shows: what it is for, and how it gets its first entry. */
+export function Blank({ title, help, children }: { title: string; help: string; children?: ReactNode }) {
+  return (
+    <section className="blank" aria-label={title}>
+      <h2>{title}</h2>
+      <p>{help}</p>
+      {children && <div className="buttons">{children}</div>}
+    </section>
+  );
+}
+
+export function LoadingState() {
+  const t = useTranslations();
+  return (
+    <p className="loading" role="status">
+      {useOnline() ? t("common.loading") : t("connection.offlineLoading")}
+    </p>
+  );
+}
+
+/** The button below a list whose next page is not loaded yet. */
+export function LoadMore({
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+}: {
+  query: Pick<UseInfiniteQueryResult, "hasNextPage" | "isFetchingNextPage" | "fetchNextPage">;
+}) {
+  const t = useTranslations("common");
+  if (!hasNextPage) return null;
+  return (
+    <div className="buttons">
+      <ActionButton isPending={isFetchingNextPage} onPress={() => void fetchNextPage()}>
+        {t("more")}
+      </ActionButton>
     </div>
   );
 }

@@ -1,7 +1,6 @@
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { FaultNotice } from "./fault-notice.tsx";
-import { Notice } from "./notice.tsx";
+import { FaultNotice, Notice } from "./fault-notice.tsx";
 
 /** Why a sign-in was refused. */
 export function SignInFault({ error }: { error: unknown }) {

@@ -1,6 +1,8 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useId } from "react";
-import { LeaveDialog } from "./leave-dialog.tsx";
+import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "./action-button.tsx";
 
 /** The forms of the page with something to lose. The first of them asks for all, so that one question is enough. */
 const unsaved = new Set<string>();
@@ -20,4 +22,25 @@ export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
   });
   if (blocker.status !== "blocked") return null;
   return <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />;
+}
+
+/** Asks whether what is not saved may be lost. */
+export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): void }) {
+  const t = useTranslations("common");
+  return (
+    <ModalOverlay isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()} className="veil">
+      <Modal className="dialog">
+        <Dialog role="alertdialog">
+          <Heading slot="title">{t("leaveTitle")}</Heading>
+          <p>{t("leaveHelp")}</p>
+          <div className="buttons">
+            <ActionButton kind="stop" onPress={onLeave}>
+              {t("leave")}
+            </ActionButton>
+            <ActionButton onPress={onStay}>{t("stay")}</ActionButton>
+          </div>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
 }

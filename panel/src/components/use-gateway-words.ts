@@ -1,7 +1,13 @@
 import { useMemo } from "react";
 import { useLocale, useMessages, useTranslations } from "use-intl";
-import { type FaultCode, needsDetail, readIssue, splitReason } from "../api/gateway-words.ts";
-import { type ReadReason, readSendReason } from "../api/send-reasons.ts";
+import {
+  type FaultCode,
+  needsDetail,
+  type ReadReason,
+  readIssue,
+  readSendReason,
+  splitReason,
+} from "../api/gateway-words.ts";
 import type { Messages } from "../i18n/locales.ts";
 
 interface Failure {

@@ -1,6 +1,6 @@
 import { type ReactNode, Suspense, use } from "react";
 import { IntlProvider, useMessages, useTimeZone } from "use-intl";
-import { LoadingState } from "../components/loading-state.tsx";
+import { LoadingState } from "../components/page-head.tsx";
 import { useLanguage } from "./language-provider.tsx";
 import { AREA_TEXTS, type Area, type Locale, type Messages } from "./locales.ts";
 

@@ -3,10 +3,9 @@ import { createRoute, Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { instanceQuery, stateQuery } from "../api/queries.ts";
 import { useAccess } from "../api/use-access.ts";
-import { FaultPage } from "../components/fault-page.tsx";
-import { LoadingState } from "../components/loading-state.tsx";
-import { PageHead } from "../components/page-head.tsx";
-import { StatusPill } from "../components/status-pill.tsx";
+import { FaultPage } from "../components/fault-notice.tsx";
+import { StatusPill } from "../components/lamp.tsx";
+import { LoadingState, PageHead } from "../components/page-head.tsx";
 import { shellRoute, withId } from "./root-routes.tsx";
 
 /** The pages of one instance, which share a head and tabs. */

@@ -2,7 +2,7 @@ import "./account.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
-import { TabLinks } from "../../components/tab-links.tsx";
+import { TabLinks } from "../../components/page-head.tsx";
 
 /** The tabs above every page of the account. */
 export function AccountFrame() {

@@ -5,23 +5,19 @@ import { Form } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { accountQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FaultPage } from "../../components/fault-page.tsx";
+import { Facts, UsageBar } from "../../components/facts.tsx";
+import { FaultNotice, FaultPage, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Lamp } from "../../components/lamp.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { ZonePick } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { UsageBar } from "../../components/usage-bar.tsx";
-import { useFault } from "../../components/use-fault.ts";
 import { useSizeFormat } from "../../components/use-size-format.ts";
-import { ZonePick } from "../../components/zone-pick.tsx";
 import type { OwnAccount } from "./account-queries.ts";
 
 /** The account itself: what its plan allows, what of it is used, and how it behaves. */

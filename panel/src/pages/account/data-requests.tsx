@@ -5,7 +5,7 @@ import { gateway } from "../../api/gateway.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
+import { LoadMore } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
 

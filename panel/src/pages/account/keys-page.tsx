@@ -3,12 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { accountQuery, instancesQuery } from "../../api/queries.ts";
 import { LinkButton } from "../../components/action-button.tsx";
-import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { PageHead } from "../../components/page-head.tsx";
-import { StatusPill } from "../../components/status-pill.tsx";
+import { StatusPill } from "../../components/lamp.tsx";
+import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
 
 /** Which keys exist and what they reach. A key belongs to one instance, so each is changed there. */
 export function KeysPage() {

@@ -5,15 +5,14 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway, setToken } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { useFault } from "../../components/use-fault.ts";
 
 /** The own sign-in: who is signed in, and the password. Each further means gets a section of its own here. */
 export function SecurityPage() {

@@ -7,7 +7,7 @@ import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { NamedPick } from "../../components/named-pick.tsx";
+import { NamedPick } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { AccountUser, Role } from "./account-queries.ts";

@@ -2,7 +2,7 @@ import "./administration.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
-import { TabLinks } from "../../components/tab-links.tsx";
+import { TabLinks } from "../../components/page-head.tsx";
 
 /** The tabs above every page of the administration; a reseller has those of its customers. */
 export function AdministrationFrame() {

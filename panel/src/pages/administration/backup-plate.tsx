@@ -4,11 +4,10 @@ import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { saveStream } from "../../api/save-stream.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Facts } from "../../components/facts.tsx";
+import { Facts, RouteLine, type Station } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { RouteLine, type Station } from "../../components/route-line.tsx";
 import { useSizeFormat } from "../../components/use-size-format.ts";
 import type { Backup } from "./administration-queries.ts";
 

@@ -2,12 +2,9 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Blank } from "../../components/blank.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
 import { type Backup, backupsQuery } from "./administration-queries.ts";
 import { BackupPlate } from "./backup-plate.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";

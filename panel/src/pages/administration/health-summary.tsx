@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { healthQuery } from "./administration-queries.ts";
 
 /** Whether the gateway works and is fit for production, in one sentence. */

@@ -5,14 +5,12 @@ import { gateway } from "../../api/gateway.ts";
 import { readId, readOneOf } from "../../api/read-search.ts";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FilterField } from "../../components/filter-field.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
+import { FilterField } from "../../components/value-field.tsx";
 import { type LogEntry, logsQuery } from "./administration-queries.ts";
 import { LOG_TYPES, type LogsSearch } from "./administration-words.ts";
 

@@ -4,15 +4,14 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { NamedPick } from "../../components/named-pick.tsx";
 import { PageHead } from "../../components/page-head.tsx";
-import { useFault } from "../../components/use-fault.ts";
+import { NamedPick } from "../../components/pick-list.tsx";
 import { plansQuery } from "./administration-queries.ts";
 import { readTrialEnd } from "./read-trial-end.ts";
 

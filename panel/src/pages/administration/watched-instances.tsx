@@ -4,13 +4,13 @@ import { useTranslations } from "use-intl";
 import { gateway, type InstanceStatus } from "../../api/gateway.ts";
 import { readId, readOneOf } from "../../api/read-search.ts";
 import { Facts } from "../../components/facts.tsx";
-import { FilterField } from "../../components/filter-field.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
+import { StatusPill } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
+import { LoadMore } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { StatusPill } from "../../components/status-pill.tsx";
+import { FilterField } from "../../components/value-field.tsx";
 import type { Monitor } from "./administration-queries.ts";
 import { INSTANCE_STATUSES, type MonitorSearch } from "./administration-words.ts";
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { saveFile } from "../../api/save-file.ts";
+import { saveFile } from "../../api/save-stream.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";

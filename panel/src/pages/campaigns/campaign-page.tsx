@@ -4,14 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useFormatter, useTranslations } from "use-intl";
 import { useLiveEvent } from "../../api/live-events.ts";
 import { isNotFound } from "../../api/queries.ts";
-import { DeletedPage } from "../../components/deleted-page.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FaultPage } from "../../components/fault-page.tsx";
+import { DeletedPage, FaultNotice, FaultPage } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
-import { LoadMore } from "../../components/load-more.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { CampaignActions } from "./campaign-actions.tsx";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { useRecipientReason } from "./campaign-state.tsx";
 import { type Timeline, timelineQuery } from "./campaigns-queries.ts";

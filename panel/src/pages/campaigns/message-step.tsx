@@ -9,8 +9,8 @@ import {
   variablesOf,
 } from "../../../../src/features/campaigns/render-template.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
-import { Notice } from "../../components/notice.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import type { CampaignDraft, DraftFaults, PickedRecipient } from "./campaign-draft.ts";

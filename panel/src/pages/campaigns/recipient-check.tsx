@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { createKey } from "../../api/create-key.ts";
-import { gateway } from "../../api/gateway.ts";
+import { createKey, gateway } from "../../api/gateway.ts";
 import { splitReason } from "../../api/gateway-words.ts";
-import { ExportButton } from "../../components/export-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp } from "../../components/lamp.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { ExportButton } from "../../components/list-export.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
 import type { CheckedRecipients } from "./campaigns-queries.ts";

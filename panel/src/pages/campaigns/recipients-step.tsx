@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import type { CsvFile } from "../../api/read-csv.ts";
-import { CheckList } from "../../components/check-list.tsx";
+import { CheckList } from "../../components/check-field.tsx";
 import { CsvPicker } from "../../components/csv-picker.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import type { CampaignDraft, PickedRecipient } from "./campaign-draft.ts";

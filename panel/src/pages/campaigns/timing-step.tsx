@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
 import { CheckField } from "../../components/check-field.tsx";
+import { ZonePick } from "../../components/pick-list.tsx";
 import { ValueField } from "../../components/value-field.tsx";
-import { ZonePick } from "../../components/zone-pick.tsx";
 import type { CampaignDraft, DraftFaults } from "./campaign-draft.ts";
 import { useAccountZone } from "./use-account-zone.ts";
 

@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
-import { createKey } from "../../api/create-key.ts";
-import { gateway } from "../../api/gateway.ts";
+import { createKey, gateway } from "../../api/gateway.ts";
 import { type CampaignDraft, type PickedRecipient, toCampaignInput } from "./campaign-draft.ts";
 
 interface SaveInput {

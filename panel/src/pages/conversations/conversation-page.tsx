@@ -7,7 +7,7 @@ import { instanceQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { Composer, type Target } from "./composer.tsx";
 import { putChat } from "./conversation-cache.ts";
 import { type Chat, chatQuery, type Message } from "./conversation-queries.ts";

@@ -5,7 +5,7 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { type Message, receiptsQuery } from "./conversation-queries.ts";
 import { summarise } from "./kinds/kinds.tsx";
 import type { Outgoing } from "./kinds/message-kind.ts";

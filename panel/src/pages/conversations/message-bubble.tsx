@@ -8,7 +8,7 @@ import { isSamePerson, nameOf } from "./person-name.ts";
 import "./message.css";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../../components/action-button.tsx";
-import { useFaultText } from "../../components/use-fault-text.ts";
+import { useFaultText } from "../../components/fault-notice.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
 

@@ -2,8 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField } from "../../components/form-field.tsx";
-import { PhoneField } from "../../components/phone-field.tsx";
+import { FormField, PhoneField } from "../../components/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { Lead } from "./crm-queries.ts";
 

@@ -4,11 +4,10 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useFault } from "../../components/use-fault.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { type CustomField, fieldsQuery, type LeadDetails } from "./crm-queries.ts";
 

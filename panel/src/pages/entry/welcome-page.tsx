@@ -6,14 +6,12 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway, keepSession } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { toFault } from "../../api/to-fault.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { Notice } from "../../components/notice.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { GateFrame } from "../../shell/gate-frame.tsx";
 import { MemoryHint } from "./memory-hint.tsx";
 

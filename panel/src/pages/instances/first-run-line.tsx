@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { RouteLine } from "../../components/route-line.tsx";
+import { RouteLine } from "../../components/facts.tsx";
 
 const STEPS = ["instance", "link", "message"] as const;
 export type FirstRunStep = (typeof STEPS)[number];

@@ -3,7 +3,7 @@ import { Input, Label, SearchField } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance, type InstanceStatus } from "../../api/gateway.ts";
 import type { Table } from "../../api/to-csv.ts";
-import { ExportButton } from "../../components/export-button.tsx";
+import { ExportButton } from "../../components/list-export.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type InstanceFilter, SORTS, STATUSES } from "./instances-queries.ts";

@@ -7,13 +7,10 @@ import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts
 import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FaultPage } from "../../components/fault-page.tsx";
+import { FaultNotice, FaultPage, Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { Notice } from "../../components/notice.tsx";
-import { PageHead } from "../../components/page-head.tsx";
-import { StatusPill } from "../../components/status-pill.tsx";
+import { StatusPill } from "../../components/lamp.tsx";
+import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { FirstRunLine } from "./first-run-line.tsx";
 import { PairingFault } from "./pairing-fault.tsx";
 import { PairingPanel } from "./pairing-panel.tsx";

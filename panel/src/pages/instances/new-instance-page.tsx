@@ -3,15 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form, Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { createKey } from "../../api/create-key.ts";
-import { type CreatedInstance, gateway } from "../../api/gateway.ts";
-import { readForm } from "../../api/read-form.ts";
+import { type CreatedInstance, createKey, gateway } from "../../api/gateway.ts";
+import { readForm } from "../../api/read-search.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
-import { useFault } from "../../components/use-fault.ts";
 
 const NETWORKS = ["sandbox", "whatsapp"] as const;
 type Network = (typeof NETWORKS)[number];

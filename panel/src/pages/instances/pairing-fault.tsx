@@ -1,6 +1,6 @@
 import { useFormatter, useLocale, useMessages, useTranslations } from "use-intl";
 import type { Pairing } from "../../api/gateway.ts";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
 import { AreaTexts } from "../../i18n/area-texts.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 

@@ -4,9 +4,8 @@ import { useNow, useTranslations } from "use-intl";
 import { gateway, type Pairing } from "../../api/gateway.ts";
 import { pairingQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { PairingFault } from "./pairing-fault.tsx";
 import { PhoneCodeForm } from "./phone-code-form.tsx";
 

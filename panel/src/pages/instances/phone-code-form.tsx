@@ -3,11 +3,10 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { PhoneField } from "../../components/phone-field.tsx";
-import { useFault } from "../../components/use-fault.ts";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
+import { PhoneField } from "../../components/form-field.tsx";
 
 /** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
 export function PhoneCodeForm({ id }: { id: number }) {

@@ -5,12 +5,10 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { Notice } from "../../components/notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useFault } from "../../components/use-fault.ts";
 import { proxyQuery } from "./instances-queries.ts";
 
 /** The proxy of the connection to WhatsApp, which can be tried before it is stored. */

@@ -9,7 +9,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { type ReceivedWebhook, type Receiver, receiverQuery } from "./instances-queries.ts";
 

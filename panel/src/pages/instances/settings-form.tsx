@@ -6,12 +6,11 @@ import { gateway, type Instance } from "../../api/gateway.ts";
 import { toFault } from "../../api/to-fault.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useFault } from "../../components/use-fault.ts";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
 interface PartProps {

@@ -1,8 +1,7 @@
 import { useFormatter, useLocale, useMessages, useTranslations } from "use-intl";
-import type { Tone } from "../../components/lamp.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
+import { StatePill, type Tone } from "../../components/lamp.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { StatePill } from "../../components/state-pill.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 import type { Integration } from "./integrations-queries.ts";
 

@@ -3,13 +3,11 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import type { Table } from "../../api/to-csv.ts";
-import { ExportButton } from "../../components/export-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadMore } from "../../components/load-more.tsx";
-import { LoadingState } from "../../components/loading-state.tsx";
+import { ExportButton } from "../../components/list-export.tsx";
+import { LoadingState, LoadMore, SectionHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { SectionHead } from "../../components/section-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { NoRows } from "./events-page.tsx";
 import { FilterBar, withoutCleared } from "./filter-bar.tsx";

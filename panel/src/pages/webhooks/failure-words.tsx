@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { readIssue } from "../../api/gateway-words.ts";
-import { Notice } from "../../components/notice.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
 import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
 interface FailureWordsProps {

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
+import { TimeField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
-import { TimeField } from "../../components/time-field.tsx";
 import { ALL_EVENTS } from "./event-groups.ts";
 import { webhooksQuery } from "./webhooks-queries.ts";
 

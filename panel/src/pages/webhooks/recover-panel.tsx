@@ -3,9 +3,8 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Notice } from "../../components/notice.tsx";
-import { TimeField } from "../../components/time-field.tsx";
+import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { TimeField } from "../../components/form-field.tsx";
 import { MOST_COUNTED, type Webhook, waitingQuery } from "./webhooks-queries.ts";
 
 const DAY_MS = 86_400_000;

@@ -3,11 +3,11 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { type SignatureCheck as Check, checkSignature } from "../../api/check-signature.ts";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { Notice } from "../../components/notice.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 
 const STEPS = ["raw", "key", "mac", "compare", "age"] as const;

@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { CheckField } from "../../components/check-field.tsx";
-import { CheckList } from "../../components/check-list.tsx";
+import { CheckField, CheckList } from "../../components/check-field.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { EVENT_GROUPS, type EventGroup, type WebhookEvent } from "./event-groups.ts";

@@ -1,14 +1,12 @@
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { readForm } from "../../api/read-form.ts";
+import { readForm } from "../../api/read-search.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault, useFocusFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { useEntered } from "../../components/use-entered.ts";
-import { useFault } from "../../components/use-fault.ts";
-import { useFocusFault } from "../../components/use-focus-fault.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
 import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
 

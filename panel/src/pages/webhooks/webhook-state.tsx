@@ -1,7 +1,6 @@
 import { useTranslations } from "use-intl";
-import type { Tone } from "../../components/lamp.tsx";
+import { StatePill, type Tone } from "../../components/lamp.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
-import { StatePill } from "../../components/state-pill.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { Delivery, Webhook } from "./webhooks-queries.ts";
 

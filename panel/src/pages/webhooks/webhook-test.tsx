@@ -4,8 +4,7 @@ import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway } from "../../api/gateway.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { FailureWords } from "./failure-words.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 

@@ -1,9 +1,8 @@
 import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../../api/gateway.ts";
 import { FormDialog } from "../../../components/form-dialog.tsx";
-import { FormField } from "../../../components/form-field.tsx";
+import { FormField, PhoneField } from "../../../components/form-field.tsx";
 import { formatPhone } from "../../../components/format-phone.ts";
-import { PhoneField } from "../../../components/phone-field.tsx";
 import type { Message } from "../conversation-queries.ts";
 import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { MessageText } from "../message-text.tsx";
