@@ -5,7 +5,7 @@ type Json<T extends object> = JSONColumnType<T, string, string>;
 export interface NodeTable {
   id: string;
   boot: number;
-  beat: Generated<number>;
+  heartbeat: Generated<number>;
   dead: Generated<boolean>;
   url: string | null;
   roles: string[];
@@ -65,7 +65,7 @@ export interface AccountTable {
   parent_id: number | null;
   trial_ends_at: Date | null;
   /** The owner of the gateway suspended the account; a reseller cannot reactivate it. */
-  held_by_owner: Generated<boolean>;
+  suspended_by_owner: Generated<boolean>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   /** Hides the account at once; a job deletes the row after all its data. */
@@ -174,9 +174,9 @@ export interface InstanceTable {
   /** Consecutive locks; each doubles the wait if the network reports no end. */
   new_chat_locks: Generated<number>;
   /** Until then, sends are paused, because sends to several chats did not reach the network. */
-  sends_held_until: Date | null;
+  sends_paused_until: Date | null;
   /** Consecutive pauses; 0: sends reach the network. */
-  send_holds: Generated<number>;
+  send_pauses: Generated<number>;
   /** Failed attempts to connect since the last connection or the last connect request. */
   reconnect_attempts: Generated<number>;
   created_at: Generated<Date>;
@@ -379,7 +379,7 @@ export interface BlobTable {
   size: number;
   /** The node whose folder has the file; null: every node can read it. */
   node: string | null;
-  status: Generated<"arriving" | "kept" | "doomed">;
+  status: Generated<"uploading" | "stored" | "deleting">;
   created_at: Generated<Date>;
 }
 
@@ -389,7 +389,7 @@ export interface StoredFileTable {
   blob: number;
   size: number;
   /** Number of the account's media rows that reference the blob. */
-  names: number;
+  reference_count: number;
 }
 
 /** Total size of an account's files; triggers maintain the row. */
@@ -431,7 +431,7 @@ export interface AccountIdempotencyTable {
   key: string;
   fingerprint: Buffer;
   /** The sealed response; null only within the transaction of the request. */
-  answer: Buffer | null;
+  response: Buffer | null;
   created_at: Generated<Date>;
 }
 
@@ -474,7 +474,7 @@ export interface EventTable {
   instance_id: number;
   sequence: number;
   chat: string;
-  traits: string[];
+  tags: string[];
   body: Buffer;
   created_at: Date;
 }
@@ -963,7 +963,7 @@ export interface ClientVersionTable {
   changed_at: Date | null;
   searched_at: Date | null;
   /** When a node last requested a search; done if not later than `searched_at`. */
-  wanted_at: Date | null;
+  requested_at: Date | null;
   /** Why the last search found no version. */
   problem: string | null;
 }
@@ -1074,7 +1074,7 @@ export interface Tables {
   consent_state: ConsentTable;
   suppression: SuppressionTable;
   data_request: DataRequestTable;
-  surrogate: PseudonymTable;
+  pseudonym: PseudonymTable;
   campaign: CampaignTable;
   campaign_recipient: CampaignRecipientTable;
   integration: IntegrationTable;

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "../src/platform/db/database.ts";
 
 /** Some of the pending jobs without maintenance; empty if there are none. */
 export const WORK_LEFT =
-  "select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'upkeep' limit 5";
+  "select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'maintenance' limit 5";
 
 export interface TestDatabase {
   url: string;

@@ -159,7 +159,7 @@ async function advance({ db }: Database, engine: Engine, ms: number): Promise<vo
     sql`update job set run_at = run_at - ${by}`,
     sql`update message set deadline = deadline - ${by}, submitted_at = submitted_at - ${by}
       where outcome_at is null`,
-    sql`update instance set sends_held_until = sends_held_until - ${by} where sends_held_until is not null`,
+    sql`update instance set sends_paused_until = sends_paused_until - ${by} where sends_paused_until is not null`,
     sql`update campaign set next_at = next_at - ${by}, scheduled_at = scheduled_at - ${by}`,
     sql`update idempotency set created_at = created_at - ${by}`,
     sql`update delivery set next_retry_at = next_retry_at - ${by}`,

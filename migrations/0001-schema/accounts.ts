@@ -30,7 +30,7 @@ create table account (
   settings jsonb not null default '{}',
   parent_id bigint references account,
   trial_ends_at timestamptz,
-  held_by_owner boolean not null default false,
+  suspended_by_owner boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   removed_at timestamptz
@@ -95,7 +95,7 @@ create table account_idempotency (
   route text not null,
   key text not null,
   fingerprint bytea not null,
-  answer bytea,
+  response bytea,
   created_at timestamptz not null default now(),
   primary key (account_id, route, key)
 );

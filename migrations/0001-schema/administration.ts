@@ -121,14 +121,14 @@ create table data_request (
 );
 create index data_request_account on data_request (account_id, id desc);
 -- The pseudonyms of a running anonymisation: unlogged, and deleted at its end, so that nobody can be identified again.
-create unlogged table surrogate (
+create unlogged table pseudonym (
   request bigint not null,
   subject text not null,
   name text not null,
   primary key (request, subject)
 );
 -- Phone, jid of that phone and its devices are one person; a LID or a group is a subject of its own.
-create function surrogate_of(run bigint, address text) returns text language plpgsql as $$
+create function pseudonym_of(run bigint, address text) returns text language plpgsql as $$
 declare
   domain text := coalesce(substring(address from '@.*$'), '');
   who text := split_part(split_part(address, '@', 1), ':', 1)
@@ -136,11 +136,11 @@ declare
   found text;
 begin
   if coalesce(address, '') = '' or who like 'anon-%' then return address; end if;
-  select name into found from surrogate where request = run and subject = who;
+  select name into found from pseudonym where request = run and subject = who;
   if found is null then
-    insert into surrogate (request, subject, name)
+    insert into pseudonym (request, subject, name)
     values (run, who, 'anon-' || left(replace(gen_random_uuid()::text, '-', ''), 20)) on conflict do nothing;
-    select name into strict found from surrogate where request = run and subject = who;
+    select name into strict found from pseudonym where request = run and subject = who;
   end if;
   return found || domain;
 end $$;

@@ -1,4 +1,4 @@
-const OTHER_SPELLING = `case
+const OTHER_VARIANT = `case
     when phone ~ '^55[1-9]{2}9[6-9][0-9]{7}$' then left(phone, 4) || substr(phone, 6)
     when phone ~ '^55[1-9]{2}[6-9][0-9]{7}$' then left(phone, 4) || '9' || substr(phone, 5)
     when phone ~ '^521[0-9]{10}$' then '52' || substr(phone, 4)
@@ -14,11 +14,11 @@ const OTHER_SPELLING = `case
 export const crm = `
 -- Repeats the number functions of the contacts feature without calling other functions: an index rebuild has no search
 -- path to find them.
-create function person_of(phone text) returns text language sql immutable strict parallel safe as $$
-  select least(phone collate "C", (${OTHER_SPELLING}) collate "C")
+create function canonical_number(phone text) returns text language sql immutable strict parallel safe as $$
+  select least(phone collate "C", (${OTHER_VARIANT}) collate "C")
 $$;
-create function spellings_of(phone text) returns text[] language sql immutable strict parallel safe as $$
-  select array_remove(array[phone, ${OTHER_SPELLING}], null)
+create function number_variants(phone text) returns text[] language sql immutable strict parallel safe as $$
+  select array_remove(array[phone, ${OTHER_VARIANT}], null)
 $$;
 
 create table lead (
@@ -36,7 +36,7 @@ create table lead (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
-create unique index lead_person on lead (account_id, person_of(phone)) where phone is not null;
+create unique index lead_person on lead (account_id, canonical_number(phone)) where phone is not null;
 create unique index lead_lid on lead (account_id, lid) where lid is not null;
 create index lead_account on lead (account_id, id desc);
 create index lead_age on lead (account_id, updated_at);
@@ -85,7 +85,7 @@ create table consent (
   phone text,
   subject text not null generated always as (case
     when user_id is not null then 'user:' || user_id::text
-    when phone is not null then 'phone:' || person_of(phone)
+    when phone is not null then 'phone:' || canonical_number(phone)
     when lead_id is not null then 'lead:' || lead_id::text
     else 'account' end) stored,
   purpose text not null,
@@ -170,5 +170,5 @@ create index campaign_recipient_queued on campaign_recipient (campaign_id) where
 create unique index campaign_recipient_message on campaign_recipient (message) where message is not null;
 create index campaign_recipient_phone on campaign_recipient (account_id, phone);
 create unique index campaign_recipient_person on campaign_recipient (campaign_id, person) where person is not null;
-create index campaign_recipient_spelling on campaign_recipient (campaign_id, person_of(phone));
+create index campaign_recipient_number on campaign_recipient (campaign_id, canonical_number(phone));
 `;

@@ -3,7 +3,7 @@ export const engine = `
 create table node (
   id text primary key,
   boot integer not null,
-  beat bigint not null default 0,
+  heartbeat bigint not null default 0,
   dead boolean not null default false,
   url text,
   roles text[] not null,

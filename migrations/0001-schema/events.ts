@@ -17,7 +17,7 @@ create table event (
   instance_id bigint not null,
   sequence bigint not null,
   chat text not null,
-  traits text[] not null,
+  tags text[] not null,
   body bytea not null,
   created_at timestamptz not null,
   primary key (event_id, created_at)

@@ -40,8 +40,8 @@ create table instance (
   reconnect_attempts integer not null default 0,
   new_chats_locked_until timestamptz,
   new_chat_locks integer not null default 0,
-  sends_held_until timestamptz,
-  send_holds smallint not null default 0,
+  sends_paused_until timestamptz,
+  send_pauses smallint not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   removed_at timestamptz
@@ -147,7 +147,7 @@ create table client_version (
   found_at timestamptz,
   changed_at timestamptz,
   searched_at timestamptz,
-  wanted_at timestamptz,
+  requested_at timestamptz,
   problem text
 );
 `;

@@ -8,19 +8,19 @@ create function count_storage_of_${event}() returns trigger language plpgsql as 
     select account_id, blob, max(coalesce(size, 0)) as size, sum(step)::bigint as step
     from (${rows}) x group by account_id, blob having sum(step) <> 0
   ), named as (
-    insert into stored_file as f (account_id, blob, size, names)
+    insert into stored_file as f (account_id, blob, size, reference_count)
     select account_id, blob, size, step from change order by account_id, blob
-    on conflict (account_id, blob) do update set names = f.names + excluded.names
-    returning account_id, blob, size, names
+    on conflict (account_id, blob) do update set reference_count = f.reference_count + excluded.reference_count
+    returning account_id, blob, size, reference_count
   ), counted as (
-    select n.account_id, sum(case when n.names = 0 then -n.size when n.names = c.step then n.size else 0 end) as bytes
+    select n.account_id, sum(case when n.reference_count = 0 then -n.size when n.reference_count = c.step then n.size else 0 end) as bytes
     from named n join change c using (account_id, blob) group by n.account_id
   )
   insert into storage_usage as u (account_id, bytes)
   select account_id, bytes::bigint from counted where bytes <> 0 order by account_id
   on conflict (account_id) do update set bytes = u.bytes + excluded.bytes;
   delete from stored_file f using (${rows}) x
-  where f.account_id = x.account_id and f.blob = x.blob and f.names = 0;
+  where f.account_id = x.account_id and f.blob = x.blob and f.reference_count = 0;
   return null;
 end $$;
 create trigger count_storage_${event} after ${event} on media referencing ${tables}
@@ -50,11 +50,11 @@ create table blob (
   sha256 text not null,
   size bigint not null,
   node text,
-  status text not null default 'arriving' check (status in ('arriving', 'kept', 'doomed')),
+  status text not null default 'uploading' check (status in ('uploading', 'stored', 'deleting')),
   created_at timestamptz not null default now()
 );
-create index blob_sha256 on blob (sha256) where status = 'kept';
-create index blob_unfinished on blob (created_at) where status <> 'kept';
+create index blob_sha256 on blob (sha256) where status = 'stored';
+create index blob_unfinished on blob (created_at) where status <> 'stored';
 
 -- One row per message with a file.
 create table media (
@@ -82,7 +82,7 @@ create table stored_file (
   account_id bigint not null,
   blob bigint not null,
   size bigint not null,
-  names bigint not null,
+  reference_count bigint not null,
   primary key (account_id, blob)
 );
 create table storage_usage (account_id bigint primary key, bytes bigint not null);

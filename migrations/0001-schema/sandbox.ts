@@ -80,7 +80,7 @@ create table sandbox.group_member (
   group_jid text not null,
   phone text not null,
   admin text,
-  seat bigint generated always as identity,
+  position bigint generated always as identity,
   primary key (account_id, group_jid, phone)
 );
 create index group_member_phone on sandbox.group_member (account_id, phone);

@@ -205,7 +205,7 @@ async function reportRestored(url: string, description: string, made_at: string)
   try {
     const heldJobs = await readHeldJobs(database.db);
     const { rows } = await sql<{ files: number }>`
-      select count(*) as files from blob where status = 'kept'`.execute(database.db);
+      select count(*) as files from blob where status = 'stored'`.execute(database.db);
     console.log(`Restored: ${description} now has the backup of ${made_at}.`);
     console.log(
       "Every instance is disconnected: connect the ones you want. All users have to sign in again.",

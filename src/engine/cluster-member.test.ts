@@ -62,8 +62,7 @@ async function laneRow(key: string): Promise<{ owner: string | null; epoch: numb
 }
 
 async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; heartbeat: number }> {
-  return (await database.pool.query("select boot, dead, beat as heartbeat from node where id = $1", [id]))
-    .rows[0];
+  return (await database.pool.query("select boot, dead, heartbeat from node where id = $1", [id])).rows[0];
 }
 
 async function owns(engine: Engine, key: string): Promise<void> {

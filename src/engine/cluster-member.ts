@@ -175,7 +175,7 @@ export class ClusterMember {
   async #renew(): Promise<boolean> {
     const sentAt = performance.now();
     const rows = await this.#connection.query(
-      "update node set beat = beat + 1, memory = $3 where id = $1 and boot = $2 and not dead returning beat",
+      "update node set heartbeat = heartbeat + 1, memory = $3 where id = $1 and boot = $2 and not dead returning heartbeat",
       [this.id, this.boot, process.memoryUsage.rss()],
     );
     if (rows.length > 0) this.#good(sentAt);
@@ -196,7 +196,7 @@ export class ClusterMember {
     const sentAt = performance.now();
     const [row] = await this.#connection.query<{ boot: number }>(
       `insert into node (id, boot, roles, url, memory, memory_at_start) values ($1, $2, $3, $4, $5, $5)
-       on conflict (id) do update set boot = greatest(node.boot + 1, excluded.boot), beat = node.beat + 1, dead = false,
+       on conflict (id) do update set boot = greatest(node.boot + 1, excluded.boot), heartbeat = node.heartbeat + 1, dead = false,
          roles = excluded.roles, url = excluded.url, started_at = now(),
          memory = excluded.memory, memory_at_start = excluded.memory_at_start
        returning boot`,
@@ -248,14 +248,14 @@ export class ClusterMember {
   async #observe(): Promise<void> {
     const sentAt = performance.now();
     const rows = await this.#connection.query<NodeRow>(
-      "select id, boot, beat::float8 as heartbeat, dead, roles from node",
+      "select id, boot, heartbeat::float8, dead, roles from node",
     );
     for (const node of this.#watch.observe(rows, sentAt, performance.now())) await this.#declareDead(node);
   }
 
   async #declareDead(node: NodeRow): Promise<void> {
     const rows = await this.#connection.query(
-      "update node set dead = true where id = $1 and boot = $2 and beat = $3 and not dead returning id",
+      "update node set dead = true where id = $1 and boot = $2 and heartbeat = $3 and not dead returning id",
       [node.id, node.boot, node.heartbeat],
     );
     if (rows.length === 0) return;

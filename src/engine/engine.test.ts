@@ -516,10 +516,10 @@ describe("the owner of a lane", () => {
     expect(engine.findOwnedLane("k", "one")).toBeUndefined();
     await database.pool.query("update lane set owner = null");
     // Three polls of all lanes later, the lane is still not claimed.
-    const { rows } = await database.pool.query("select beat from node");
+    const { rows } = await database.pool.query("select heartbeat from node");
     await expect
-      .poll(async () => (await database.pool.query("select beat from node")).rows[0].beat)
-      .toBeGreaterThan(rows[0].beat + 2);
+      .poll(async () => (await database.pool.query("select heartbeat from node")).rows[0].heartbeat)
+      .toBeGreaterThan(rows[0].heartbeat + 2);
     expect([running, ended]).toEqual([[1], 0]);
     gate.open();
     // A claim that was under way when the lane was lost has raised the epoch once more.

@@ -25,7 +25,7 @@ const BRIEFLY = { handoverGraceMs: 100, heartbeatMs: 50 };
 const LONG = { handoverGraceMs: 120_000, heartbeatMs: 50 };
 
 async function heartbeatsOfFirst(): Promise<number> {
-  return (await database.pool.query("select beat from node where id = 'a'")).rows[0].beat;
+  return (await database.pool.query("select heartbeat from node where id = 'a'")).rows[0].heartbeat;
 }
 
 const heldBy = (engine: Engine) => LANES.filter((key) => engine.findOwnedLane("k", key));

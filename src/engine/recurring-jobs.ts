@@ -14,7 +14,7 @@ export interface RecurringJob {
   run(): Promise<unknown>;
 }
 
-const UPKEEP = "upkeep";
+const MAINTENANCE = "maintenance";
 const JOBS_AT_ONCE = 4;
 const UNKNOWN_AGAIN_MS = 600_000;
 
@@ -26,7 +26,7 @@ export function registerRecurringJobs(
 ): void {
   const byName = new Map(jobs.map((job) => [job.name, job]));
   engine.register({
-    kind: UPKEEP,
+    kind: MAINTENANCE,
     role: "worker",
     laneConcurrency: JOBS_AT_ONCE,
     prepare: () => addRecurringJobs(db, jobs),
@@ -38,13 +38,13 @@ export function registerRecurringJobs(
 export async function runRecurringJobSoon(db: Db | Trx, name: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
     update job set run_at = now() from lane
-    where lane.kind = ${UPKEEP} and job.lane = lane.id and job.grp = ${name} and job.run_at > now()
+    where lane.kind = ${MAINTENANCE} and job.lane = lane.id and job.grp = ${name} and job.run_at > now()
     returning job.lane`.execute(db);
   return rows.map(({ lane }) => lane);
 }
 
 async function addRecurringJobs(db: Db, jobs: readonly RecurringJob[]): Promise<void> {
-  const lane = await addLane(db, UPKEEP, UPKEEP);
+  const lane = await addLane(db, MAINTENANCE, MAINTENANCE);
   await db.transaction().execute(async (trx) => {
     // Nodes that start together would add every job twice, so they wait for a lock, longer than a batch may.
     await sql`set local lock_timeout = '30s'`.execute(trx);

@@ -40,7 +40,7 @@ export type {
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 export type { NetworkMessage } from "./network-message.ts";
-export type { SendErrorCode, SendResult } from "./send-result.ts";
+export type { SendResult } from "./send-result.ts";
 export type { Presence, ReachableSession } from "./session-operations.ts";
 
 /**

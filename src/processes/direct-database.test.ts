@@ -24,8 +24,10 @@ afterAll(async () => {
 });
 
 async function readBeat(): Promise<number> {
-  const { rows } = await store.database.pool.query("select max(beat)::int as beat from node where not dead");
-  return rows[0].beat;
+  const { rows } = await store.database.pool.query(
+    "select max(heartbeat)::int as heartbeat from node where not dead",
+  );
+  return rows[0].heartbeat;
 }
 
 test("a node sends heartbeats past the pooler, and returns 503 while the pooler is unavailable", async () => {

@@ -11,7 +11,7 @@ let shop: TestInstance;
 beforeAll(async () => {
   store = await createTestDatabase();
   cable = await layCable(store.url);
-  gateway = await startTestGateway({ DATABASE_URL: cable.url, WAYGATE_DOUBT_WAIT: "1s" });
+  gateway = await startTestGateway({ DATABASE_URL: cable.url, WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s" });
   shop = await gateway.connectInstance();
 });
 

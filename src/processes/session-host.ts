@@ -164,7 +164,7 @@ function runnersOf(
   { live, connectedSession, numbers, sends }: SessionAccess,
 ): SessionLaneDeps["runners"] {
   const { ackTimeoutMs, sendHoldMs, mediaMaxBytes } = config;
-  const refuseCall = createPhoneCallRejecter({
+  const rejectCall = createPhoneCallRejecter({
     db,
     engine,
     log,
@@ -180,7 +180,7 @@ function runnersOf(
   return new Map([
     ["send", (job) => sends.run(job)],
     ["act", createActionRunner({ db, engine, connectedSession })],
-    ["refuse_call", refuseCall],
+    ["reject_call", rejectCall],
     [
       "media",
       createMediaJobRunner({

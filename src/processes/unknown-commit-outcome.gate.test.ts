@@ -17,7 +17,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     DATABASE_URL: cable.url,
     WAYGATE_ACK_TIMEOUT: "5s",
-    WAYGATE_DOUBT_WAIT: "1s",
+    WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s",
   });
   shop = await gateway.connectInstance();
 });

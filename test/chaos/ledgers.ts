@@ -105,7 +105,7 @@ function readEvents(rows: Rows): Promise<EventLedgerEntry[]> {
        coalesce(d.attempts, 0) as attempts, regexp_replace(w.url, '^https?://[^/]+', '') as path
      from event e
      join webhook w on (w.instance_id = e.instance_id or w.instance_id is null)
-       and e.event = any (w.event_names) and not (w.exclude && e.traits) and w.created_at < e.created_at
+       and e.event = any (w.event_names) and not (w.exclude && e.tags) and w.created_at < e.created_at
      left join delivery d on d.event_id = e.event_id and d.webhook_id = w.id
      order by e.instance_id, e.sequence`,
   );

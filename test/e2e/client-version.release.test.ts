@@ -27,7 +27,7 @@ describe("A gateway that is killed around the search for a client version", () =
 
   const kept = async () => {
     const [row] = await on.story.rows<{ revision: number; is_wanted: boolean }>(
-      "select revision::float8 as revision, wanted_at > searched_at as is_wanted from client_version",
+      "select revision::float8 as revision, requested_at > searched_at as is_wanted from client_version",
     );
     return row;
   };

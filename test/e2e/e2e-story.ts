@@ -61,7 +61,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_LOG_LEVEL: "warn",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
-    WAYGATE_DOUBT_WAIT: "1s",
+    WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s",
     // Not in the middle of a test, should it run at that hour.
     WAYGATE_BACKUP_AT: "off",
     // The machine of the tests is late, not the gateway.

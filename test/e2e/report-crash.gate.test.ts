@@ -16,7 +16,7 @@ let people: string[];
 let instances: PairedInstance[];
 
 beforeAll(async () => {
-  on = await startWhatsAppStory({ env: { WAYGATE_DOUBT_WAIT: "100ms" } });
+  on = await startWhatsAppStory({ env: { WAYGATE_UNKNOWN_OUTCOME_WAIT: "100ms" } });
   people = [];
   for (let n = 0; n < PEOPLE; n++)
     people.push((await on.network.control.addPerson({ phone: newPhone() })).phone);

@@ -23,7 +23,9 @@ let on: WhatsAppStory;
 
 beforeAll(async () => {
   // A send that has not begun must not miss its deadline while the gateway starts on a slow machine.
-  on = await startWhatsAppStory({ env: { WAYGATE_DOUBT_WAIT: "2500ms", WAYGATE_ACK_TIMEOUT: "60s" } });
+  on = await startWhatsAppStory({
+    env: { WAYGATE_UNKNOWN_OUTCOME_WAIT: "2500ms", WAYGATE_ACK_TIMEOUT: "60s" },
+  });
 });
 afterAll(() => on.end());
 

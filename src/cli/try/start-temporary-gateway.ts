@@ -61,6 +61,6 @@ function scratchSettings(env: Env, dataDir: string, owner: ScratchOwner): NodeJS
     WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
     WAYGATE_LOG_LEVEL: "warn",
     // A text that is being sent when the gateway is killed waits so long for a receipt before it is sent again.
-    WAYGATE_DOUBT_WAIT: "2s",
+    WAYGATE_UNKNOWN_OUTCOME_WAIT: "2s",
   };
 }

@@ -3,7 +3,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Tables } from "../../tables.ts";
 
-type AccountRow = Pick<Selectable<Tables["account"]>, "account_type" | "held_by_owner" | "parent_id">;
+type AccountRow = Pick<Selectable<Tables["account"]>, "account_type" | "suspended_by_owner" | "parent_id">;
 
 /**
  * Locks the account until the commit; `removal` also blocks new rows that reference it. Undefined if it is
@@ -16,7 +16,7 @@ export function findAndLockAccount(
 ): Promise<AccountRow | undefined> {
   let query = trx
     .selectFrom("account")
-    .select(["account_type", "held_by_owner", "parent_id"])
+    .select(["account_type", "suspended_by_owner", "parent_id"])
     .where("id", "=", id)
     .where("removed_at", "is", null);
   if (reseller !== undefined) query = query.where("parent_id", "=", reseller);

@@ -100,7 +100,7 @@ async function changeAccount(
     );
   }
   const isReactivating = change.status !== undefined || change.trial_ends_at !== undefined;
-  if (reseller !== undefined && before.held_by_owner && isReactivating) {
+  if (reseller !== undefined && before.suspended_by_owner && isReactivating) {
     throw new GatewayError(
       "FORBIDDEN",
       "The owner of the gateway has suspended this account, and only the owner can reactivate it.",
@@ -109,10 +109,10 @@ async function changeAccount(
   await requireGrantable(trx, by, { ...change, id, account_type: before.account_type });
   const { parent_id } = change;
   if (parent_id && parent_id !== before.parent_id) await requireCustomerQuota(trx, parent_id);
-  const held_by_owner = reseller === undefined && isOutOfService(change.status);
+  const suspended_by_owner = reseller === undefined && isOutOfService(change.status);
   await trx
     .updateTable("account")
-    .set({ ...change, ...(change.status && { held_by_owner }), updated_at: sql<Date>`now()` })
+    .set({ ...change, ...(change.status && { suspended_by_owner }), updated_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
   const fields = fieldNamesOf(input, "id");

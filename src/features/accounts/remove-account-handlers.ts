@@ -93,7 +93,7 @@ async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<Hidden
   await trx.deleteFrom("account_user").where("account_id", "=", id).execute();
   await trx
     .updateTable("account")
-    .set({ status: "cancelled", held_by_owner: true, removed_at: sql<Date>`now()` })
+    .set({ status: "cancelled", suspended_by_owner: true, removed_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
   const target = { type: "account", id };

@@ -33,6 +33,6 @@ export async function readQueues(db: Db, scope: AccountScope): Promise<QueueDept
     from waiting join lane on lane.id = waiting.lane
       left join paused on paused.lane = waiting.lane
       cross join lateral (select run_at <= now() and paused.lane is null as is_due) as state
-    where lane.kind <> 'upkeep' group by lane.kind order by lane.kind`.execute(db);
+    where lane.kind <> 'maintenance' group by lane.kind order by lane.kind`.execute(db);
   return rows;
 }

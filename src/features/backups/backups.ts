@@ -14,7 +14,7 @@ import { decideHeldJobs, readHeldJobs } from "./held-jobs.ts";
 import { openBackupFile } from "./open-backup-file.ts";
 import { requestBackup } from "./request-backup.ts";
 
-export { type HeldJobs, readHeldJobs } from "./held-jobs.ts";
+export { readHeldJobs } from "./held-jobs.ts";
 
 const RESPONSE_AFTER_MS = 30_000;
 const POLL_MS = 200;

@@ -4,7 +4,7 @@ import type { TableDigests } from "./read-backup.ts";
 import { RowDigest } from "./row-digest.ts";
 
 /** Tables about this deployment, and pseudonyms, which must not outlive their anonymisation. */
-const NOT_COPIED = ["node", "backup", "surrogate", "kysely_migration", "kysely_migration_lock"];
+const NOT_COPIED = ["node", "backup", "pseudonym", "kysely_migration", "kysely_migration_lock"];
 
 export interface DumpedTable {
   /** Qualified only outside the gateway's own schema. */

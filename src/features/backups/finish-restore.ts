@@ -5,11 +5,11 @@ import { addErasures, type LoggedErasure } from "./erasure-log.ts";
 import type { BackupHeader } from "./read-backup.ts";
 
 /** Lanes whose jobs send nothing to the outside, so they stay active. */
-const INWARD = ["upkeep", "campaign", "privacy"];
+const INWARD = ["maintenance", "campaign", "privacy"];
 /** Session jobs that send nothing to the outside. */
 const INWARD_OF_SESSIONS = ["media", "delete"];
 /** Session jobs for a connection that no longer exists. */
-const OF_A_CONNECTION = ["connect", "reconnect", "refuse_call"];
+const OF_A_CONNECTION = ["connect", "reconnect", "reject_call"];
 
 /** Ends all sign-ins and assistants, disconnects all instances, and holds pending jobs until the operator decides. */
 export async function finishRestore(

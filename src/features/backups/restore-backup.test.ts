@@ -73,12 +73,12 @@ async function fill(pool: pg.Pool): Promise<void> {
     );
   }
   await pool.query(
-    `insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+    `insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
      select 'evt_' || n, 'message.sent', 1, 1, 9007199254740993 + n, $1, $2, decode('00ff0a0d095c', 'hex'),
        now() + n * interval '1.000001 days' from generate_series(0, 3) n`,
     [TEXTS[0], TEXTS],
   );
-  await pool.query(`insert into blob (name, sha256, size, status) values ('b', '', 500, 'kept')`);
+  await pool.query(`insert into blob (name, sha256, size, status) values ('b', '', 500, 'stored')`);
   await pool.query(
     `insert into media (id, account_id, instance_id, message, status, blob, size, mime_type)
      select 'm' || n, 1, 1, n, 'ready', b.id, 500, 'image/png' from blob b, generate_series(1, 2) n`,

@@ -78,22 +78,22 @@ export async function findWaitingRecipients(
 ): Promise<WaitingRecipient[]> {
   const isKnown = sql`exists (
     select from conversation c join message m on m.conversation_id = c.id
-    where c.instance_id = ${instance_id} and c.phone = any(spellings_of(r.phone))
+    where c.instance_id = ${instance_id} and c.phone = any(number_variants(r.phone))
       and (m.direction = 'inbound' or m.status in ('delivered', 'read', 'played')))`;
   const { rows } = await sql<WaitingRecipient>`
     select r.id, r.phone, r.variables, r.contact_name, to_jsonb(l) as lead
     from (
       select r.*, (select p.push_name from contact p where p.instance_id = ${instance_id} and p.push_name is not null
-          and p.jid in (select one || '@s.whatsapp.net' from unnest(spellings_of(r.phone)) one) limit 1) as contact_name
+          and p.jid in (select one || '@s.whatsapp.net' from unnest(number_variants(r.phone)) one) limit 1) as contact_name
       from campaign_recipient r
       where r.campaign_id = ${id} and r.status = 'pending'
-        ${phone === undefined ? sql`` : sql`and person_of(r.phone) = person_of(${phone})`}
+        ${phone === undefined ? sql`` : sql`and canonical_number(r.phone) = canonical_number(${phone})`}
         ${onlyKnownChats ? sql`and ${isKnown}` : sql``}
       order by r.id limit ${limit}
     ) r
     left join lateral (
       select name, email, custom_fields from lead
-      where account_id = r.account_id and phone is not null and person_of(phone) = person_of(r.phone)
+      where account_id = r.account_id and phone is not null and canonical_number(phone) = canonical_number(r.phone)
     ) l on true
     order by r.id`.execute(db);
   return rows;

@@ -30,10 +30,10 @@ async function findMissing(db: Db, campaign: CampaignRow): Promise<TemplateWarni
     select v.name as variable, count(*) as missing
     from campaign_recipient r
     cross join unnest(${names}::text[]) as v (name)
-    left join lead l on l.account_id = r.account_id and l.phone is not null and person_of(l.phone) = person_of(r.phone)
+    left join lead l on l.account_id = r.account_id and l.phone is not null and canonical_number(l.phone) = canonical_number(r.phone)
     left join lateral (
       select max(push_name) as push_name from contact where instance_id = ${campaign.instance_id}
-        and jid in (select one || '@s.whatsapp.net' from unnest(spellings_of(r.phone)) one)
+        and jid in (select one || '@s.whatsapp.net' from unnest(number_variants(r.phone)) one)
     ) p on true
     where r.campaign_id = ${campaign.id} and r.status = 'pending' and coalesce(r.variables ->> v.name, '') = ''
       and not (v.name = 'name' and coalesce(nullif(l.name, ''), p.push_name, '') <> '')

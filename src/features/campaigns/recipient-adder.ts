@@ -219,7 +219,7 @@ async function insert(
       from rows from (jsonb_to_recordset(${JSON.stringify(input)}::jsonb)
         as (phone text, variables jsonb, opted_out boolean)) with ordinality as x (phone, variables, opted_out, ord)
       where not exists (select from campaign_recipient r
-        where r.campaign_id = ${id} and person_of(r.phone) = person_of(x.phone))
+        where r.campaign_id = ${id} and canonical_number(r.phone) = canonical_number(x.phone))
       order by ord
       on conflict (campaign_id, phone) do nothing
       returning status = 'skipped' as is_skipped`.execute(trx);

@@ -25,7 +25,7 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
     .selectFrom("client_version")
     .select(["revision", "found_at", "searched_at", "problem"])
     .select(
-      sql<boolean>`wanted_at is not null and wanted_at > coalesce(searched_at, '-infinity')`.as(
+      sql<boolean>`requested_at is not null and requested_at > coalesce(searched_at, '-infinity')`.as(
         "is_search_requested",
       ),
     )
@@ -36,8 +36,8 @@ export async function readVersionRow(db: Db): Promise<VersionRow> {
 /** Requests a search, unless one ran in the last `minIntervalMs`. */
 export async function requestSearch(db: Db, minIntervalMs: number): Promise<void> {
   await sql`
-    insert into client_version (wanted_at) values (now())
-    on conflict (id) do update set wanted_at = now()
+    insert into client_version (requested_at) values (now())
+    on conflict (id) do update set requested_at = now()
     where client_version.searched_at is null
       or client_version.searched_at < now() - ${minIntervalMs}::float8 * interval '1 millisecond'`.execute(
     db,

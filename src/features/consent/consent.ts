@@ -40,7 +40,7 @@ export async function copyConsentToPhone(trx: Trx, leadId: number, phone: string
     select s.account_id, s.lead_id, ${phone}, s.purpose, s.consent_type, s.granted, s.text_version, s.text_hash, 'merge'
     from lead l join consent_state s on s.account_id = l.account_id and s.subject = 'lead:' || l.id
     left join consent_state p on p.account_id = s.account_id and p.purpose = s.purpose
-      and p.subject = 'phone:' || person_of(${phone})
+      and p.subject = 'phone:' || canonical_number(${phone})
     where l.id = ${leadId} and p.granted is distinct from s.granted and (not s.granted or p.granted is null)`.execute(
     trx,
   );
@@ -122,7 +122,7 @@ async function findNames(
   const { rows } = await sql<{ phone: string; name: string }>`
     select x.phone, c.lid as name
     from unnest(${phones}::text[]) as x (phone)
-    join contact c on c.account_id = ${accountId} and c.phone = any(spellings_of(x.phone)) and c.lid is not null`.execute(
+    join contact c on c.account_id = ${accountId} and c.phone = any(number_variants(x.phone)) and c.lid is not null`.execute(
     db,
   );
   const own = phones.flatMap((phone) => [phone, lidJid(phone)].map((name) => ({ phone, name })));

@@ -15,7 +15,6 @@ import { type RecipientInput, resolveRecipient } from "./recipient.ts";
 
 export {
   addressesOf,
-  type ChatAddress,
   type Conversations,
   createConversations,
   findConversation,
@@ -29,7 +28,6 @@ export {
   searchedNumbers,
 } from "./number-variants.ts";
 export {
-  isImpossiblePhone,
   type Recipient,
   type RecipientInput,
   readAddress,

@@ -23,7 +23,7 @@ function generateNumbers(): string[] {
 test("the database identifies a contact by its number exactly as the gateway does", async () => {
   const phones = generateNumbers();
   const { rows } = await store.database.pool.query(
-    "select person_of(p) as person, spellings_of(p) as spellings from unnest($1::text[]) with ordinality x (p, n) order by n",
+    "select canonical_number(p) as person, number_variants(p) as spellings from unnest($1::text[]) with ordinality x (p, n) order by n",
     [phones],
   );
   expect(rows).toEqual(

@@ -22,7 +22,7 @@ export function numberVariantsOf(digits: string): string[] {
   return other === undefined ? [digits] : [digits, other];
 }
 
-/** One key for all formats of a number; the database's `person_of` computes the same. */
+/** One key for all formats of a number; the database's `canonical_number` computes the same. */
 export function canonicalNumberOf(digits: string): string {
   return numberVariantsOf(digits).toSorted()[0] ?? digits;
 }

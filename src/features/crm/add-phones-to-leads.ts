@@ -32,7 +32,7 @@ async function addPhone(trx: Trx, suppression: SuppressionList, id: number, phon
   const { rows } = await sql<Found>`
     select l.id, l.account_id, l.opted_out_at, l.id = ${id} as is_same from lead l, lead u
     where u.id = ${id} and u.phone is null and l.account_id = u.account_id
-      and (l.id = u.id or l.phone is not null and person_of(l.phone) = person_of(${phone}))
+      and (l.id = u.id or l.phone is not null and canonical_number(l.phone) = canonical_number(${phone}))
     order by l.id for update of l`.execute(trx);
   const lidOnly = rows.find((row) => row.is_same);
   const other = rows.find((row) => !row.is_same);

@@ -52,13 +52,13 @@ async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
         account_id bigint, phone text, lid text, name text)
       ${rowCountHint(persons)}
     ), person as (
-      select distinct on (account_id, coalesce(person_of(phone), lid)) account_id, phone, lid, name
-      from input where coalesce(phone, lid) is not null order by account_id, coalesce(person_of(phone), lid)
+      select distinct on (account_id, coalesce(canonical_number(phone), lid)) account_id, phone, lid, name
+      from input where coalesce(phone, lid) is not null order by account_id, coalesce(canonical_number(phone), lid)
     ), new_person as (
       select p.*, row_number() over (partition by p.account_id) as nth, plan.max_leads
       from person p join account a on a.id = p.account_id join plan on plan.id = a.plan_id
       where not exists (select from lead l where l.account_id = p.account_id and l.phone is not null
-          and person_of(l.phone) = person_of(p.phone))
+          and canonical_number(l.phone) = canonical_number(p.phone))
         and not exists (select from lead l where l.account_id = p.account_id and l.lid = p.lid)
     )
     insert into lead (account_id, phone, lid, name)
@@ -79,7 +79,7 @@ async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly 
       select l.id from lead l
       join jsonb_to_recordset(${JSON.stringify(leaving)}::jsonb) as x (account_id bigint, phone text, lid text)
         on x.account_id = l.account_id
-          and (person_of(l.phone) = person_of(x.phone) and l.phone is not null or x.lid = l.lid)
+          and (canonical_number(l.phone) = canonical_number(x.phone) and l.phone is not null or x.lid = l.lid)
       order by l.id for update of l
     )
     update lead set opted_out_at = coalesce(opted_out_at, now()), updated_at = now()

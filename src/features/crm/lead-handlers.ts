@@ -216,7 +216,7 @@ async function claimPhone(
     .where("account_id", "=", account_id)
     .where("id", "<>", id)
     .where("phone", "is not", null)
-    .where(sql<boolean>`person_of(phone) = ${canonicalNumberOf(phone)}`)
+    .where(sql<boolean>`canonical_number(phone) = ${canonicalNumberOf(phone)}`)
     .executeTakeFirst();
   if (other) throw phoneInUse();
   if (before === null) await copyConsentToPhone(trx, id, phone);

@@ -111,7 +111,7 @@ async function findKnown(trx: Trx, account_id: number, leads: readonly ParsedLea
   const ids = leads.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
   const { rows } = await sql<LeadRow>`
     select * from lead where account_id = ${account_id}
-      and (phone is not null and person_of(phone) = any(${persons}::text[]) or id = any(${ids}::bigint[]))
+      and (phone is not null and canonical_number(phone) = any(${persons}::text[]) or id = any(${ids}::bigint[]))
     order by id for update`.execute(trx);
   const byPerson = new Map(
     rows.flatMap((row) => (row.phone === null ? [] : [[canonicalNumberOf(row.phone), row]])),

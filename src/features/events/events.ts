@@ -251,7 +251,7 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
       from (select instance_id, max(sequence) as last from numbered group by instance_id) n
       where e.instance_id = n.instance_id
     ), recorded as (
-      insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+      insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
       select n.event_id, n.event, i.account_id, n.instance_id, n.sequence, n.chat, n.tag_list,
         convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
       from numbered n join instance i on i.id = n.instance_id order by n.ord

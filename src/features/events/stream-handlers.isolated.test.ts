@@ -337,7 +337,7 @@ async function makeEvents(count: number, length: number): Promise<void> {
   const { db } = gateway.database;
   await sql`
     with head as (select last from event_counter where instance_id = ${shop.id})
-    insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+    insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
     select 'evt_made' || ${shop.id}::text || '_' || n, 'message.received', i.account_id, i.id, head.last + n, 'c', '{}',
       convert_to(json_build_object('sequence', head.last + n, 'data', json_build_object('text', repeat('x', ${length})))::text, 'UTF8'),
       now()

@@ -114,7 +114,7 @@ describe("health", () => {
 
   test.each([
     ["has not finished its start", () => Object.assign(readiness, { ready: false })],
-    ["may not act, because its beat is stale", () => Object.assign(state, { isSafe: false })],
+    ["may not act, because its heartbeat is stale", () => Object.assign(state, { isSafe: false })],
   ])(
     "and the probe /health/ready return 503 with the same body when the process %s",
     async (_what, change) => {

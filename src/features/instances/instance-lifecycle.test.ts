@@ -39,8 +39,8 @@ describe("creating an instance with an Idempotency-Key", () => {
     expect(second.body.token).toMatch(/^wg_/);
     expect([first, second].map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
     expect(await named("Once")).toBe(1);
-    const { rows } = await sql<{ answer: Buffer }>`select answer from account_idempotency`.execute(db());
-    expect(rows[0]?.answer.includes(first.body.token)).toBe(false);
+    const { rows } = await sql<{ response: Buffer }>`select response from account_idempotency`.execute(db());
+    expect(rows[0]?.response.includes(first.body.token)).toBe(false);
   });
 
   test("creates one instance for ten requests at once", async () => {

@@ -60,7 +60,7 @@ export class FileStorage {
       .selectFrom("blob")
       .select("id")
       .where("sha256", "=", sha256)
-      .where("status", "=", "kept")
+      .where("status", "=", "stored")
       .where("node", this.#node === null ? "is" : "=", this.#node)
       .orderBy("id")
       .limit(1)
@@ -87,7 +87,7 @@ export class FileStorage {
       .returning("id")
       .executeTakeFirstOrThrow();
     await draft.commit(name);
-    await sql`update blob set status = 'kept' where id = ${id} and status = 'arriving'`.execute(this.#db);
+    await sql`update blob set status = 'stored' where id = ${id} and status = 'uploading'`.execute(this.#db);
     return id;
   }
 }

@@ -452,7 +452,7 @@ describe("a stored file", () => {
     const bytes = randomBytes(3000);
     const kept = await resolved(await receive(bytes));
     await sql`update media set blob = null, status = 'expired' where id = ${kept.id}`.execute(db());
-    await sql`update blob set status = 'doomed' where id = ${kept.blob}`.execute(db());
+    await sql`update blob set status = 'deleting' where id = ${kept.blob}`.execute(db());
     const again = await resolved(await receive(bytes));
     expect(again.blob).not.toBe(kept.blob);
     const node = story.gateway.gateway.engine.node.id;

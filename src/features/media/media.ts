@@ -163,12 +163,12 @@ export async function markFilesForDeletion(trx: Trx, blobs: readonly number[]): 
   if (blobs.length === 0) return;
   const which = [...new Set(blobs)];
   await sql`
-    select from blob where id = any(${which}::bigint[]) and status = 'kept' order by id for update`.execute(
+    select from blob where id = any(${which}::bigint[]) and status = 'stored' order by id for update`.execute(
     trx,
   );
   // A new reference locks the file's row, so this statement sees all references.
   await sql`
-    update blob b set status = 'doomed' where id = any(${which}::bigint[]) and status = 'kept'
+    update blob b set status = 'deleting' where id = any(${which}::bigint[]) and status = 'stored'
       and not exists (select from media where blob = b.id)`.execute(trx);
 }
 

@@ -29,7 +29,7 @@ export async function recordReadyFile(
   const recorded = db.transaction().execute(async (trx) => {
     // From here on the file cannot be deleted.
     const { rows: locked } = await sql`
-      select from blob where id = ${file.blob} and status = 'kept' for key share`.execute(trx);
+      select from blob where id = ${file.blob} and status = 'stored' for key share`.execute(trx);
     if (locked.length === 0) return undefined;
     const upload = await claimUpload(trx, file.id);
     const { blob, sha256, size, mime_type } = file;

@@ -58,7 +58,7 @@ export async function requireStorageQuota(
 export async function isOverStorageQuota(trx: Trx, media: string): Promise<boolean> {
   const { rows } = await sql`
     select from media f
-      join stored_file s on s.account_id = f.account_id and s.blob = f.blob and s.names = 1
+      join stored_file s on s.account_id = f.account_id and s.blob = f.blob and s.reference_count = 1
       join account a on a.id = f.account_id
       join plan p on p.id = a.plan_id
     where f.id = ${media} and storage_of(f.account_id) > p.max_storage_mb * ${sql.lit(MB)}::bigint`.execute(

@@ -21,13 +21,13 @@ export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promis
   const ofNode = store.isShared ? sql`node is null` : sql`node = ${node}`;
   for (let marked = ROWS_AT_ONCE; marked >= ROWS_AT_ONCE; ) marked = await markUnreferenced(db, ofNode);
   const { rows } = await sql<{ id: number; name: string }>`
-    select id, name from blob where ${ofNode} and (status = 'doomed'
-      or status = 'arriving' and created_at < now() - ${UNFINISHED_AFTER_MS} * interval '1 millisecond')`.execute(
+    select id, name from blob where ${ofNode} and (status = 'deleting'
+      or status = 'uploading' and created_at < now() - ${UNFINISHED_AFTER_MS} * interval '1 millisecond')`.execute(
     db,
   );
   for (const { id, name } of rows) {
     await store.remove(name);
-    await db.deleteFrom("blob").where("id", "=", id).where("status", "<>", "kept").execute();
+    await db.deleteFrom("blob").where("id", "=", id).where("status", "<>", "stored").execute();
   }
 }
 
@@ -38,13 +38,13 @@ export async function sweepFiles({ db, store, node }: SweepFilesOptions): Promis
 async function markUnreferenced(db: Db, ofNode: ReturnType<typeof sql>): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ id: number }>`
-      select id from blob b where ${ofNode} and status = 'kept'
+      select id from blob b where ${ofNode} and status = 'stored'
         and created_at < now() - ${UNNAMED_AFTER_MS} * interval '1 millisecond'
         and not exists (select from media where blob = b.id)
       order by id limit ${ROWS_AT_ONCE} for update skip locked`.execute(trx);
     if (rows.length === 0) return 0;
     await sql`
-      update blob b set status = 'doomed'
+      update blob b set status = 'deleting'
       where id = any(${rows.map(({ id }) => id)}::bigint[]) and not exists (select from media where blob = b.id)`.execute(
       trx,
     );

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => store.drop());
 
 beforeEach(async () => {
-  await store.database.pool.query("truncate account, instance, contact, surrogate restart identity cascade");
+  await store.database.pool.query("truncate account, instance, contact, pseudonym restart identity cascade");
   shop = await addAccount();
   other = await addAccount();
 });
@@ -206,7 +206,7 @@ describe("the steps of an anonymisation", () => {
 
   test("change no table outside the list of erased tables, and none twice", () => {
     expect(ERASED_TABLES).toEqual(
-      expect.arrayContaining([...NUMBERED_TABLES, "surrogate", "message_search"]),
+      expect.arrayContaining([...NUMBERED_TABLES, "pseudonym", "message_search"]),
     );
     expect(new Set(ERASED_TABLES).size).toBe(ERASED_TABLES.length);
     for (const kept of ["node", "lane", "plan", "sign_in", "suppression", "backup"])

@@ -97,7 +97,7 @@ async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationB
     released as (delete from held_job where lane in (select lane from lanes)),
     unqueued as (
       delete from job where lane in (select lane from lanes) and id <= ${run.until.job ?? 0}
-        and ref ->> 'do' in ('act', 'refuse_call')
+        and ref ->> 'do' in ('act', 'reject_call')
       returning lane
     )
     select lane from unqueued`.execute(trx);

@@ -20,7 +20,7 @@ import {
  * A missing column fails a test. Exports contain all columns that are not secret.
  */
 export const PERSONAL_DATA = {
-  node: { plain: "id boot beat dead url roles memory memory_at_start started_at" },
+  node: { plain: "id boot heartbeat dead url roles memory memory_at_start started_at" },
   lane: { plain: "id kind key owner epoch" },
   job: {
     plain: "id lane prio pos run_at attempts max_attempts",
@@ -32,7 +32,7 @@ export const PERSONAL_DATA = {
   },
   account: {
     plain:
-      "id account_type status plan_id settings parent_id trial_ends_at held_by_owner created_at updated_at removed_at",
+      "id account_type status plan_id settings parent_id trial_ends_at suspended_by_owner created_at updated_at removed_at",
     personal: { name: numberedName("account") },
   },
   account_user: {
@@ -46,7 +46,7 @@ export const PERSONAL_DATA = {
   use_counter: { plain: "kind uses started_at last_at", secret: "key" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_held_until send_holds reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_paused_until send_pauses reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code passkey",
     retained: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
@@ -132,7 +132,7 @@ export const PERSONAL_DATA = {
     plain: "id size node status created_at",
     deleted: { columns: "name sha256", parts: ["messages"] },
   },
-  stored_file: { plain: "account_id blob size names" },
+  stored_file: { plain: "account_id blob size reference_count" },
   storage_usage: { plain: "account_id bytes" },
   action: {
     plain: "id account_id instance_id message_id action deadline outcome_at created_at",
@@ -144,7 +144,7 @@ export const PERSONAL_DATA = {
   },
   account_idempotency: {
     plain: "account_id route created_at",
-    secret: "answer",
+    secret: "response",
     deleted: { columns: "key fingerprint", parts: ["account"] },
   },
   message_usage: { plain: "account_id month used" },
@@ -158,7 +158,7 @@ export const PERSONAL_DATA = {
   },
   event_counter: { plain: "instance_id last" },
   event: {
-    plain: "id event_id event account_id instance_id sequence traits created_at",
+    plain: "id event_id event account_id instance_id sequence tags created_at",
     personal: { chat: pseudonymousAddressIfAny("conversations"), body: EVENT_BODY_TREATMENT },
   },
   webhook: {
@@ -296,7 +296,7 @@ export const PERSONAL_DATA = {
       "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
     personal: { ip: eraseValue("account") },
   },
-  client_version: { plain: "id revision found_at changed_at searched_at wanted_at problem" },
+  client_version: { plain: "id revision found_at changed_at searched_at requested_at problem" },
   oauth_client: { plain: "id name redirect_uris created_at last_used_at" },
   oauth_grant: {
     plain:
@@ -304,7 +304,7 @@ export const PERSONAL_DATA = {
   },
   oauth_code: { plain: "grant_id redirect_uri expires_at used_at", secret: "digest challenge" },
   oauth_token: { plain: "grant_id kind scopes expires_at used_at", secret: "digest" },
-  surrogate: { plain: "request", deleted: { columns: "subject name", parts: ["messages"] } },
+  pseudonym: { plain: "request", deleted: { columns: "subject name", parts: ["messages"] } },
 } as const satisfies Record<Exclude<keyof Tables, "consent_state">, TablePersonalData>;
 
 export type DeclaredTable = keyof typeof PERSONAL_DATA;

@@ -170,7 +170,7 @@ async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; a
 }
 
 async function deletePseudonyms(db: Db, { request }: Anonymisation): Promise<void> {
-  await db.deleteFrom("surrogate").where("request", "=", request).execute();
+  await db.deleteFrom("pseudonym").where("request", "=", request).execute();
 }
 
 /** Small tables never reach the threshold of autovacuum. A busy table is left to autovacuum. */

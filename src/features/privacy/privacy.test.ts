@@ -245,7 +245,7 @@ describe("anonymisation", () => {
     expect(row).toMatchObject({ jid, contact: jid, chat: jid, push_name: null, type: "text" });
     expect(row.sender).toMatchObject({ jid, phone: row.phone, push_name: null });
     expect(row.content).toMatchObject({ kind: "text", text: null, length: "21-100" });
-    expect((await test.database.pool.query("select from surrogate")).rows).toEqual([]);
+    expect((await test.database.pool.query("select from pseudonym")).rows).toEqual([]);
     expect((await instance.client.listMessages({ id: instance.id })).data).toMatchObject([
       { text: null, jid },
     ]);

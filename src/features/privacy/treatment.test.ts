@@ -28,7 +28,7 @@ beforeAll(async () => {
   store = await createTestDatabase();
 });
 afterAll(() => store.drop());
-beforeEach(() => store.database.pool.query("truncate surrogate"));
+beforeEach(() => store.database.pool.query("truncate pseudonym"));
 
 const asked = (parts: AnonymisationPart[], request = 1) => ({ request, parts: new Set(parts) });
 

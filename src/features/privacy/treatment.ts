@@ -62,7 +62,7 @@ export function emptied(...parts: AnonymisationPart[]): Treatment {
 
 /** A phone, a JID or a LID: one request gives the same person the same pseudonym everywhere. */
 export function pseudonymousAddress(...parts: AnonymisationPart[]): Treatment {
-  return { parts, to: (column, { request }) => surrogate(request, sql.ref(column)) };
+  return { parts, to: (column, { request }) => pseudonym(request, sql.ref(column)) };
 }
 
 /** A name that consists of the row's number. */
@@ -73,12 +73,12 @@ export function numberedName(...parts: AnonymisationPart[]): Treatment {
 /** Treats addresses only, and leaves the other values of the column. */
 export function pseudonymousAddressIfAny(...parts: AnonymisationPart[]): Treatment {
   const to: Treatment["to"] = (column, { request }) =>
-    sql`case when ${sql.ref(column)} like '%@%' then ${surrogate(request, sql.ref(column))} else ${sql.ref(column)} end`;
+    sql`case when ${sql.ref(column)} like '%@%' then ${pseudonym(request, sql.ref(column))} else ${sql.ref(column)} end`;
   return { parts, to };
 }
 
-function surrogate(request: number, value: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`surrogate_of(${request}, ${value})`;
+function pseudonym(request: number, value: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`pseudonym_of(${request}, ${value})`;
 }
 
 /** The sender: a pseudonym if the conversations are anonymised too, else null. */
@@ -86,7 +86,7 @@ export const SENDER_TREATMENT: Treatment = {
   parts: ["messages"],
   to: (column, { request, parts }) => {
     if (!parts.has("conversations")) return sql`null`;
-    const of = (field: string) => surrogate(request, sql`${sql.ref(column)} ->> ${sql.lit(field)}`);
+    const of = (field: string) => pseudonym(request, sql`${sql.ref(column)} ->> ${sql.lit(field)}`);
     return sql`case when ${sql.ref(column)} is not null then jsonb_build_object(
       'jid', ${of("jid")}, 'lid', ${of("lid")}, 'phone', ${of("phone")}, 'push_name', null) end`;
   },

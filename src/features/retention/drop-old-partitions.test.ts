@@ -34,7 +34,7 @@ async function recorded(days: number, status: string): Promise<string> {
   const row = { event_id, account_id, instance_id, created_at: at };
   const { db } = store.database;
   await sql`
-    insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+    insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
     values (${event_id}, 'message.received', 1, 1, 1, '', '{}', '', ${at})`.execute(db);
   await db
     .insertInto("delivery")

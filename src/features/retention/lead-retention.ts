@@ -12,7 +12,7 @@ async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): 
       where l.account_id = ${account_id} and l.updated_at < ${before}
         and not exists (
           select from conversation c
-          where c.account_id = l.account_id and c.phone = any(spellings_of(l.phone)) and c.last_message_at >= ${before})
+          where c.account_id = l.account_id and c.phone = any(number_variants(l.phone)) and c.last_message_at >= ${before})
         and not exists (
           select from instance i join conversation c on c.instance_id = i.id and c.jid = l.lid
           where i.account_id = l.account_id and c.last_message_at >= ${before})

@@ -19,7 +19,7 @@ export const SEALED_COLUMNS = [
   { table: "credential", column: "registration", key: ["instance_id"] },
   { table: "pairing_key", column: "secret", key: ["instance_id", "generation", "kind", "id"] },
   { table: "journal_entry", column: "secret", key: ["instance_id", "generation", "id"] },
-  { table: "account_idempotency", column: "answer", key: ["account_id", "route", "key"] },
+  { table: "account_idempotency", column: "response", key: ["account_id", "route", "key"] },
   { table: "sealed_key", column: "sealed", key: ["name"] },
   { table: "secret_check", column: "sealed", key: ["id"] },
 ] as const;

@@ -65,7 +65,7 @@ describe("an incoming phone call", () => {
   async function repeatCall(call_id: string, phone: string): Promise<void> {
     const { db } = story.gateway.database;
     const ref = {
-      do: "refuse_call",
+      do: "reject_call",
       call_id,
       from: { jid: phoneJid(phone), lid: null, phone },
       at: new Date(),

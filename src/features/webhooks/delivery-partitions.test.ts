@@ -187,7 +187,7 @@ describe("with tables of 40 days, a plan for all values", () => {
       insert into delivery (event_id, webhook_id, account_id, instance_id, created_at)
       select 'e' || n, 0, 0, 0, now() from generate_series(1, 20000) n`.execute(db);
     await sql`
-      insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
+      insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
       select 'e' || n, 'e', 0, 0, n, 'c', '{}', '', now() from generate_series(1, 20000) n`.execute(db);
     await sql`analyze event, delivery, job, webhook, lane`.execute(db);
   });

@@ -84,10 +84,10 @@ async function queueResend(
 /** Locked against removal. */
 async function lockWebhooksFor(
   trx: Trx,
-  { instance_id, event, traits }: StoredEvent,
+  { instance_id, event, tags }: StoredEvent,
   { only, isSubscribed }: WebhookChoice,
 ): Promise<SubscribedWebhook[]> {
-  const wantsEvent = sql`${event} = any(w.event_names) and not (w.exclude && ${traits}::text[])
+  const wantsEvent = sql`${event} = any(w.event_names) and not (w.exclude && ${tags}::text[])
     and (w.instance_id is null or i.webhook_enabled)`;
   const { rows } = await sql<SubscribedWebhook>`
     select w.id, coalesce(w.lane, i.global_lane) as lane

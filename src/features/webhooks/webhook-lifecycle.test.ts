@@ -186,8 +186,8 @@ describe("recover", () => {
     const count = 250;
     await sql`
       with made as (
-        insert into event (event_id, event, account_id, instance_id, sequence, chat, traits, body, created_at)
-        select 'evt_bulk' || n, event, account_id, instance_id, sequence + n, 'chat ' || n % 50, traits,
+        insert into event (event_id, event, account_id, instance_id, sequence, chat, tags, body, created_at)
+        select 'evt_bulk' || n, event, account_id, instance_id, sequence + n, 'chat ' || n % 50, tags,
           convert_to('{"event_id":"evt_bulk' || n || '","event":"message.received","sequence":' || (sequence + n) || '}', 'UTF8'),
           created_at
         from event, generate_series(1, ${sql.lit(count)}) n where event_id = ${event_id}

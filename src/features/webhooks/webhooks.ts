@@ -23,7 +23,7 @@ export { failureAdvice } from "./failure-advice.ts";
 export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 export { readInstanceSecrets } from "./read-instance-secrets.ts";
 export { longestRetryScheduleMs } from "./retry-schedule.ts";
-export { signBody, signStandard } from "./webhook-signature.ts";
+export { signBody } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;

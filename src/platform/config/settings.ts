@@ -302,7 +302,7 @@ export const SETTINGS = z.object({
     .describe(
       "How long a send with an unknown outcome after a crash waits for a receipt, before it is sent again with the same id.",
     )
-    .meta({ env: "WAYGATE_DOUBT_WAIT" }),
+    .meta({ env: "WAYGATE_UNKNOWN_OUTCOME_WAIT" }),
   ackTimeoutMs: type
     .duration("100ms", "2m")
     .prefault("20s")

@@ -120,15 +120,15 @@ describe("a request with an Idempotency-Key", () => {
 
   test("stores its response sealed, for its own key only", async () => {
     await run();
-    const { rows } = await store.database.pool.query("select answer from account_idempotency");
-    expect(rows[0].answer.toString("latin1")).not.toContain("wg_shown-once");
+    const { rows } = await store.database.pool.query("select response from account_idempotency");
+    expect(rows[0].response.toString("latin1")).not.toContain("wg_shown-once");
     await store.database.pool.query("update account_idempotency set key = 'k2'");
     await expect(run({ ...ONCE, key: "k2" })).rejects.toThrow();
   });
 
   test("without a stored response reports a defect instead of running twice", async () => {
     await run();
-    await store.database.pool.query("update account_idempotency set answer = null");
+    await store.database.pool.query("update account_idempotency set response = null");
     await expect(run()).rejects.toThrow("The Idempotency-Key was claimed and committed without a response.");
   });
 

@@ -28,7 +28,7 @@ export async function claimIdempotencyKey(
     insert into account_idempotency as i (account_id, route, key, fingerprint)
     values (${account_id}, ${route}, ${key}, ${digest})
     on conflict (account_id, route, key) do update
-      set fingerprint = excluded.fingerprint, answer = null, created_at = now()
+      set fingerprint = excluded.fingerprint, response = null, created_at = now()
       where i.created_at < now() - interval '24 hours'
     returning i.key`.execute(trx);
   if (claimed.rows.length > 0) return undefined;
@@ -45,7 +45,7 @@ export async function findStoredResponse(
 ): Promise<{ response: unknown } | undefined> {
   const first = await db
     .selectFrom("account_idempotency")
-    .select(["fingerprint", "answer"])
+    .select(["fingerprint", "response"])
     .where("account_id", "=", account_id)
     .where("route", "=", route)
     .where("key", "=", key)
@@ -58,10 +58,10 @@ export async function findStoredResponse(
       "The Idempotency-Key was already used with another body. Use a new key for a new request.",
     );
   }
-  if (!first.answer) throw new Error("The Idempotency-Key was claimed and committed without a response.");
+  if (!first.response) throw new Error("The Idempotency-Key was claimed and committed without a response.");
   return {
     response: deserialize(
-      Buffer.from(box.open(first.answer, responseContext({ account_id, route, key })), "base64"),
+      Buffer.from(box.open(first.response, responseContext({ account_id, route, key })), "base64"),
     ),
   };
 }
@@ -76,7 +76,7 @@ export async function storeResponse(
   const context = responseContext({ account_id, route, key });
   await trx
     .updateTable("account_idempotency")
-    .set({ answer: box.seal(serialize(response).toString("base64"), context) })
+    .set({ response: box.seal(serialize(response).toString("base64"), context) })
     .where("account_id", "=", account_id)
     .where("route", "=", route)
     .where("key", "=", key)
@@ -88,7 +88,7 @@ function responseContext({
   route,
   key,
 }: Omit<IdempotentRequest, "fingerprint">): EncryptionContext {
-  return encryptionContextOf("account_idempotency", "answer", account_id, route, key);
+  return encryptionContextOf("account_idempotency", "response", account_id, route, key);
 }
 
 /** Runs a request and stores its response in one commit, or returns the key's stored response. */

@@ -25,7 +25,7 @@ export const f1: ChaosRow = {
   fault: "kill -9 around a send: at five points, with all unanswered, at random",
   async run({ story: create, random }) {
     // Longer than a start takes, so that a later send of the chat would overtake one in doubt if it could.
-    const story = await create({ WAYGATE_DOUBT_WAIT: "2500ms" });
+    const story = await create({ WAYGATE_UNKNOWN_OUTCOME_WAIT: "2500ms" });
     await story.start();
     const instance = await story.pair();
     await story.drained();

@@ -20,7 +20,7 @@ export const f5: ChaosRow = {
   id: "F5",
   fault: "kill -9 of a campaign of 200 at three steps of a recipient's life, and with some on the wire",
   async run({ story: create, random }) {
-    const story = await create({ WAYGATE_DOUBT_WAIT: "500ms" });
+    const story = await create({ WAYGATE_UNKNOWN_OUTCOME_WAIT: "500ms" });
     await story.start();
     const instance = await story.pair();
     const id = await createCampaign(story, instance);
@@ -87,7 +87,7 @@ async function checkReach(story: E2eStory, id: number): Promise<{ sent: number; 
   const all = await story.rows<{ status: string; reason: string | null; arrivals: number }>(
     `select r.status, r.reason, (select count(*)::int from sandbox.ledger l
        where l.action = 'send' and l.outcome <> 'closed'
-         and split_part(l.chat, '@', 1) = any(spellings_of(r.phone))) as arrivals
+         and split_part(l.chat, '@', 1) = any(number_variants(r.phone))) as arrivals
      from campaign_recipient r where r.campaign_id = $1`,
     id,
   );

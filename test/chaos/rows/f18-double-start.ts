@@ -8,7 +8,7 @@ import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { addUp, atMost, IN_FLIGHT, judge } from "../judge.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
-const USUAL_DOUBT_WAIT = "60s";
+const USUAL_WAIT = "60s";
 const SETTLED_SECONDS = 90;
 const UNDECIDED = "select from message where direction = 'outbound' and outcome_at is null";
 
@@ -22,7 +22,7 @@ export const f18: ChaosRow = {
 
 /** Three nodes start at once on a database with a paired instance and sends that wait, a few of them in doubt. */
 async function startTogether(round: Round): Promise<RoundFigures> {
-  const story = await round.story({ WAYGATE_DOUBT_WAIT: USUAL_DOUBT_WAIT });
+  const story = await round.story({ WAYGATE_UNKNOWN_OUTCOME_WAIT: USUAL_WAIT });
   await story.start();
   const instance = await story.pair();
   const sending = sendAll(story, instance, planSends("together", 60, 6));

@@ -13,7 +13,7 @@ import type { ReadInstance } from "../send/sending-instance.ts";
 export type IncomingPhoneCall = Extract<NetworkEvent, { type: "call_received" }>;
 
 const phoneCallRef = z.object({
-  do: z.literal("refuse_call"),
+  do: z.literal("reject_call"),
   call_id: z.string(),
   from: z.object({
     jid: z.string().transform((jid) => jid as Jid),
@@ -44,7 +44,7 @@ export async function queuePhoneCallRejection(
     .where("id", "=", instanceId)
     .executeTakeFirst();
   if (!instance?.settings.reject_calls) return [];
-  const ref = { do: "refuse_call", call_id, from: toCaller(from), at };
+  const ref = { do: "reject_call", call_id, from: toCaller(from), at };
   await addJobs(trx, [{ lane: instance.lane, prio: 0, pos: 0, grp: actionGroup(from.jid), ref }]);
   return [instance.lane];
 }

@@ -97,7 +97,7 @@ async function insertInstances(): Promise<void> {
   }));
   await run(
     `insert into instance (id, account_id, lane, global_lane, name, network, status, webhook_secret, metadata, settings,
-       new_chats_locked_until, send_holds, sends_held_until) overriding system value
+       new_chats_locked_until, send_pauses, sends_paused_until) overriding system value
      select id, account_id, 1, 1, 'i', 'whatsapp', 'connected', '', '{}', settings, now() + locked::interval, holds, now() + held::interval
      from jsonb_to_recordset($1) as x (id bigint, account_id bigint, settings jsonb, locked text, holds int, held text)`,
     JSON.stringify(rows),

@@ -60,8 +60,8 @@ export const HOLD_COLUMNS = sql`
         -- Reads the history of the chat only while new chats are locked.
         case when i.new_chats_locked_until > now() and ${IS_NEW_CHAT_SQL}
           then i.new_chats_locked_until end as locked_until,
-        case when i.send_holds > 0
-          then (extract(epoch from i.sends_held_until - now()) * 1000)::float8 end as breaker_open_ms,
+        case when i.send_pauses > 0
+          then (extract(epoch from i.sends_paused_until - now()) * 1000)::float8 end as breaker_open_ms,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
         coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
         case when i.settings ->> 'messages_per_minute' is not null
@@ -208,7 +208,7 @@ export async function submitSends(
 
 /** Identifies the person to whom a campaign writes at most once: by phone in one format, else by LID. */
 function personAt(jid: RawBuilder<unknown>) {
-  return sql`case when ${jid} like '%@s.whatsapp.net' then person_of(split_part(${jid}, '@', 1)) else ${jid} end`;
+  return sql`case when ${jid} like '%@s.whatsapp.net' then canonical_number(split_part(${jid}, '@', 1)) else ${jid} end`;
 }
 
 /** Clears submitted_at: the message never reached the network. Does nothing if the lane was lost. */

@@ -83,7 +83,7 @@ const tried = (messageId: string, times: number) =>
 const breaker = () =>
   gateway.database.db
     .selectFrom("instance")
-    .select(["send_holds", "sends_held_until"])
+    .select(["send_pauses", "sends_paused_until"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
 
@@ -105,7 +105,7 @@ describe("a send that does not reach the network", () => {
     });
     // One more query when the network first reports a person's address.
     expect((await keyQueries()) - asked).toBe(5 + 1);
-    expect((await breaker()).send_holds).toBe(0);
+    expect((await breaker()).send_pauses).toBe(0);
   });
 
   test("waits longer each time, and keeps delay, count and the chat's order over a restart", async () => {
@@ -151,26 +151,26 @@ describe("consecutive sends to several chats that do not reach the network", () 
     await withoutKeys(undefined);
     const numbers = [await person(), await person(), await person(), await person(), await person()];
     for (const number of numbers.slice(0, 3)) await queue(number);
-    await waitUntil(async () => (await breaker()).send_holds === 1);
+    await waitUntil(async () => (await breaker()).send_pauses === 1);
     for (const number of numbers.slice(3)) await queue(number);
     const asked = await keyQueries();
     await gateway.advance(20_000);
-    await waitUntil(async () => (await breaker()).send_holds === 2);
+    await waitUntil(async () => (await breaker()).send_pauses === 2);
     expect((await keyQueries()) - asked).toBe(1);
     await restart();
-    expect((await breaker()).sends_held_until?.getTime()).toBeGreaterThan(Date.now());
+    expect((await breaker()).sends_paused_until?.getTime()).toBeGreaterThan(Date.now());
     await network.control.clearFaults();
     expect(await keyQueries()).toBe(asked + 1);
     await gateway.advance(80_000);
     await waitUntil(async () => (await jobs()).length === 0);
-    expect(await breaker()).toEqual({ send_holds: 0, sends_held_until: null });
+    expect(await breaker()).toEqual({ send_pauses: 0, sends_paused_until: null });
     for (const number of numbers) expect(await network.control.seen(number)).not.toEqual([]);
   });
 
   test("fail without another attempt if the pause exceeds the hold time", async () => {
     await withoutKeys(undefined);
     for (const number of [await person(), await person(), await person()]) await queue(number);
-    await waitUntil(async () => (await breaker()).send_holds === 1);
+    await waitUntil(async () => (await breaker()).send_pauses === 1);
     const waiting = await queue(await person());
     const { db } = gateway.database;
     await sql`update message set deadline = now() - interval '1 second' where message_id = ${waiting}`.execute(
@@ -183,7 +183,7 @@ describe("consecutive sends to several chats that do not reach the network", () 
 });
 
 describe("with a short wait for acknowledgements", () => {
-  beforeAll(() => restart({ WAYGATE_ACK_TIMEOUT: "1s", WAYGATE_DOUBT_WAIT: "1s" }));
+  beforeAll(() => restart({ WAYGATE_ACK_TIMEOUT: "1s", WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s" }));
   beforeEach(() => network.control.settings({ receiptDelayMs: 600_000 }));
   afterAll(() => network.control.settings({ receiptDelayMs: 0 }));
 

@@ -15,7 +15,7 @@ export interface SandboxGroup extends StoredGroup {
 const COLUMNS = `
   g.jid, g.subject, g.description, g.owner, g.announce, g.locked, to_json(g.created_at) #>> '{}' as created_at,
   g.invite, g.picture,
-  (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.seat), '[]')
+  (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.position), '[]')
    from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
 
 /** Locks the group until the commit, so that its changes run sequentially. */
@@ -133,7 +133,7 @@ export async function removeMember(
   const { rows } = await client.query<SandboxGroupMember>(
     `update sandbox.group_member set admin = 'admin'
      where group_jid = $1 and account_id = $2
-       and seat = (select min(seat) from sandbox.group_member where group_jid = $1 and account_id = $2)
+       and position = (select min(position) from sandbox.group_member where group_jid = $1 and account_id = $2)
        and not exists (
          select from sandbox.group_member where group_jid = $1 and account_id = $2 and admin is not null)
      returning phone, admin`,

@@ -73,7 +73,7 @@ async function later(ms: number): Promise<void> {
   const { db } = running.database;
   await sql`
     update client_version set found_at = found_at - ${by}, searched_at = searched_at - ${by},
-      changed_at = changed_at - ${by}, wanted_at = wanted_at - ${by}`.execute(db);
+      changed_at = changed_at - ${by}, requested_at = requested_at - ${by}`.execute(db);
 }
 
 /** Waits until the run of the schedule has ended, and its reconnects have started. */

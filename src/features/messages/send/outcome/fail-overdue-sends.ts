@@ -17,7 +17,7 @@ export async function failOverdueSends(db: Db, outcomes: OutcomeRecorder, holdMs
     .where(({ eb, and, or }) =>
       or([
         eb("i.status", "!=", "connected"),
-        and([eb("i.send_holds", ">", 0), eb("m.submitted_at", "is", null)]),
+        and([eb("i.send_pauses", ">", 0), eb("m.submitted_at", "is", null)]),
       ]),
     )
     .where(sendDeadlineSql(holdMs), "<", sql<Date>`now()`)

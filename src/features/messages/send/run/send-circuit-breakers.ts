@@ -105,7 +105,7 @@ export class SendCircuitBreakers {
 function close(db: Db, instanceId: number): Promise<boolean> {
   const closed = db
     .updateTable("instance")
-    .set({ sends_held_until: null, send_holds: 0 })
+    .set({ sends_paused_until: null, send_pauses: 0 })
     .where("id", "=", instanceId)
     .execute();
   return closed.then(
@@ -116,11 +116,11 @@ function close(db: Db, instanceId: number): Promise<boolean> {
 
 /** Returns the pause in milliseconds: doubled each time in a row, with 20 % random jitter. */
 async function pause(db: Db, instanceId: number): Promise<number> {
-  const seconds = sql`least(${LONGEST_PAUSE_SECONDS}, ${FIRST_PAUSE_SECONDS} * power(2, least(send_holds, 10)))`;
+  const seconds = sql`least(${LONGEST_PAUSE_SECONDS}, ${FIRST_PAUSE_SECONDS} * power(2, least(send_pauses, 10)))`;
   const { rows } = await sql<{ pause_ms: number }>`
-    update instance set send_holds = least(send_holds + 1, 1000),
-      sends_held_until = now() + ${seconds} * (0.8 + 0.4 * random()) * interval '1 second'
+    update instance set send_pauses = least(send_pauses + 1, 1000),
+      sends_paused_until = now() + ${seconds} * (0.8 + 0.4 * random()) * interval '1 second'
     where id = ${instanceId}
-    returning (extract(epoch from sends_held_until - now()) * 1000)::float8 as pause_ms`.execute(db);
+    returning (extract(epoch from sends_paused_until - now()) * 1000)::float8 as pause_ms`.execute(db);
   return rows[0]?.pause_ms ?? 0;
 }
