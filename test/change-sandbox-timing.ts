@@ -3,7 +3,12 @@ import { SANDBOX_TIMING, type SandboxTiming } from "../src/network/sandbox/sandb
 
 /** Changes times of the sandbox network for the gateways that the tests of a file start. Call it before its `beforeAll`. */
 export function changeSandboxTiming(changed: Partial<SandboxTiming>): void {
-  const usual = { ...SANDBOX_TIMING };
-  beforeAll(() => void Object.assign(SANDBOX_TIMING, changed));
-  afterAll(() => void Object.assign(SANDBOX_TIMING, usual));
+  changeTiming(SANDBOX_TIMING, changed);
+}
+
+/** Changes waits of a part for the tests of a file. Call it before its `beforeAll`. */
+export function changeTiming<Timing extends object>(timing: Timing, changed: Partial<Timing>): void {
+  const usual = { ...timing };
+  beforeAll(() => void Object.assign(timing, changed));
+  afterAll(() => void Object.assign(timing, usual));
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
+import { changeSandboxTiming } from "./change-sandbox-timing.ts";
 import { WORK_LEFT } from "./database.ts";
 import { FakeChatwoot, type FakeConversation, type FakeMessage } from "./fake-chatwoot.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
@@ -14,6 +15,8 @@ export interface ChatwootStory {
   /** Saves the integration, with these fields on top of the right ones. */
   save(fields?: Record<string, unknown>): ReturnType<TestInstance["client"]["saveIntegration"]>;
   remove(): Promise<void>;
+  /** Saves the integration and lets Bia's first message reach the inbox. */
+  open(fields?: Record<string, unknown>): Promise<{ conversation: FakeConversation; id: string }>;
   /** Something arrives on WhatsApp; answers the id of the message. */
   receive(input: ReceiveInput): Promise<string>;
   /** The conversation of somebody, as soon as something stands in it. */
@@ -38,8 +41,13 @@ export interface SentMessage {
   deleted_at: Date | null;
 }
 
+/** Who writes to the shop. */
+export const BIA = "5521977770031";
+
 /** A story with its own Chatwoot, which is empty before each test. */
 export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
+  // Receipts come while `quiet` looks.
+  changeSandboxTiming({ deliveredMs: 5, readMs: 10, echoMs: 15 });
   let gateway: TestGateway;
   let shop: TestInstance;
   const chatwoot = new FakeChatwoot();
@@ -84,6 +92,13 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
     async remove() {
       await shop.client.deleteIntegration({ id: shop.id, provider: "chatwoot" }).catch(() => {});
     },
+    async open(fields) {
+      await story.save(fields);
+      const id = await story.receive({ from: BIA, push_name: "Bia", text: "Hello" });
+      const conversation = await story.conversation(BIA);
+      await story.quiet();
+      return { conversation, id };
+    },
     async receive(input) {
       const { data } = await shop.client.sandboxReceive({ id: shop.id, ...input });
       return data.message_id;
@@ -101,7 +116,7 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
         await chatwoot.settled();
         const { rowCount } = await gateway.database.pool.query(WORK_LEFT);
         calm = rowCount === 0 ? calm + 1 : 0;
-        await new Promise((resolve) => setTimeout(resolve, 40));
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
     async sent() {

@@ -98,17 +98,13 @@ interface FakeInbox {
 /** What the fake does badly from now on. */
 export interface ChatwootFaults {
   /** Status for every request of the account; null: normal responses. */
-  status: 401 | 403 | 404 | 422 | 429 | 500 | null;
-  /** Delay of every response, in milliseconds. */
-  slowMs: number;
+  status: 401 | 403 | 404 | 429 | 500 | null;
   /** Number of message creations that succeed but whose response is lost. */
   loseAnswers: number;
   /** Number of message creations that succeed but whose response is cut off. */
   breakOffAnswers: number;
   /** So many calls are answered 200 with a page of a proxy, and nothing is done. */
   pages: number;
-  /** So many connections are cut before anything is done. */
-  dropRequests: number;
   /** nginx drops `api_access_token`, whose name has underscores. */
   dropTokenHeader: boolean;
   /** Number of 404 responses for agents' attachments. */
@@ -117,8 +113,6 @@ export interface ChatwootFaults {
   holdWebhooks: boolean;
   /** Delays the response of a message creation until its webhook is delivered. */
   webhookFirst: boolean;
-  /** Chatwoot >= 4.14 refuses the gateway's address. */
-  refusePrivateNetwork: boolean;
   /** So many contacts are refused because another one, made at the same moment, has the phone. */
   takenPhones: number;
   /** Files larger than that are refused by the proxy before Chatwoot. */
@@ -131,16 +125,13 @@ export interface ChatwootFaults {
 
 const SOUND: ChatwootFaults = {
   status: null,
-  slowMs: 0,
   loseAnswers: 0,
   breakOffAnswers: 0,
   pages: 0,
-  dropRequests: 0,
   dropTokenHeader: false,
   missingFiles: 0,
   holdWebhooks: false,
   webhookFirst: false,
-  refusePrivateNetwork: false,
   takenPhones: 0,
   largestFile: Number.POSITIVE_INFINITY,
   frontend: null,
@@ -204,10 +195,8 @@ export class FakeChatwoot {
   readonly calls: string[] = [];
   /** Bodies of the webhooks that were sent, with the status that came back. */
   readonly hooks: { event: Fields; status: number }[] = [];
-  typing: string[] = [];
-  lastSeen: string[] = [];
   /** Longest time that a webhook waits by chance. */
-  jitterMs = 20;
+  jitterMs = 5;
   messagesPerMinute = 200;
   readonly #held: Queued[] = [];
   readonly #sending = new Set<Promise<void>>();
@@ -248,7 +237,7 @@ export class FakeChatwoot {
   reset(): void {
     this.faults = { ...SOUND };
     Object.assign(this, { contacts: [], contactInboxes: [], conversations: [], messages: [] });
-    Object.assign(this, { typing: [], lastSeen: [], version: "4.16.2", role: "administrator" });
+    Object.assign(this, { version: "4.16.2", role: "administrator" });
     this.calls.length = 0;
     this.hooks.length = 0;
     this.#held.length = 0;
@@ -388,14 +377,8 @@ export class FakeChatwoot {
   // --- HTTP ---------------------------------------------------------------------------------------------------------
 
   async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.faults.dropRequests > 0) {
-      this.faults.dropRequests -= 1;
-      raw.socket.destroy();
-      return;
-    }
     const request = await this.#read(raw);
     this.calls.push(`${request.method} ${request.path}`);
-    if (this.faults.slowMs > 0) await delay(this.faults.slowMs);
     const answer = this.#takePage() ?? this.#answer(request);
     const created = request.method === "POST" && request.path.endsWith("/messages") && answer.status === 200;
     if (created && this.faults.webhookFirst) await this.settled();
@@ -458,7 +441,6 @@ export class FakeChatwoot {
     if (path.startsWith("/files/")) return this.#file(path);
     if (this.faults.status === 429) return { status: 429, text: "Retry later\n" };
     if (this.faults.status === 404) return { status: 404, body: { error: "Resource could not be found" } };
-    if (this.faults.status === 422) return { status: 422, body: { error: "Too many messages" } };
     if (this.faults.status) {
       const { status } = this.faults;
       return status === 500 ? UNRESCUED : { status, body: { error: REFUSED[status] } };
@@ -572,26 +554,10 @@ export class FakeChatwoot {
 
   // --- contacts -----------------------------------------------------------------------------------------------------
 
-  /** `app/controllers/public/api/v1/inboxes/contacts_controller.rb`, and `conversations_controller.rb` beside it. */
+  /** `app/controllers/public/api/v1/inboxes/contacts_controller.rb`. */
   #publicCall({ method, path, fields }: Request): ChatwootResponse {
     const prefix = `/public/api/v1/inboxes/${this.inbox.inbox_identifier}/contacts`;
-    if (method !== "POST" || !path.startsWith(prefix)) return notFound();
-    const rest = path.slice(prefix.length);
-    if (rest === "") return this.#upsertContact(fields);
-    if (rest.endsWith("/update_last_seen")) {
-      const conversation = Number(/conversations\/(\d+)/.exec(rest)?.[1]);
-      this.lastSeen.push(rest);
-      for (const message of this.of(conversation)) {
-        if (message.message_type === "incoming" || message.status === "failed") continue;
-        message.status = "read";
-      }
-      return ok({});
-    }
-    if (rest.endsWith("/toggle_typing")) {
-      this.typing.push(String(fields.typing_status));
-      return ok({});
-    }
-    return notFound();
+    return method === "POST" && path === prefix ? this.#upsertContact(fields) : notFound();
   }
 
   /**
@@ -1041,24 +1007,22 @@ export class FakeChatwoot {
     const signature = createHmac("sha256", secret ?? "")
       .update(`${timestamp}.${body}`)
       .digest("hex");
-    const status = this.faults.refusePrivateNetwork
-      ? 0
-      : await fetch(webhook_url, {
-          method: "POST",
-          body,
-          headers: {
-            "content-type": "application/json",
-            "x-chatwoot-delivery": randomUUID(),
-            ...(this.#signs() && {
-              "x-chatwoot-timestamp": timestamp,
-              "x-chatwoot-signature": `sha256=${signature}`,
-            }),
-          },
-          signal: AbortSignal.timeout(30_000),
-        }).then(
-          (response) => response.status,
-          () => 0,
-        );
+    const status = await fetch(webhook_url, {
+      method: "POST",
+      body,
+      headers: {
+        "content-type": "application/json",
+        "x-chatwoot-delivery": randomUUID(),
+        ...(this.#signs() && {
+          "x-chatwoot-timestamp": timestamp,
+          "x-chatwoot-signature": `sha256=${signature}`,
+        }),
+      },
+      signal: AbortSignal.timeout(30_000),
+    }).then(
+      (response) => response.status,
+      () => 0,
+    );
     this.hooks.push({ event, status });
     const isMessage = event.event === "message_created" || event.event === "message_updated";
     if (message && isMessage && (status < 200 || status > 299) && message.status !== "failed") {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { setTimeout as delay } from "node:timers/promises";
 
 /** How a workflow's Webhook node is set up. */
 export interface Workflow {
@@ -47,8 +46,6 @@ export interface N8nServer {
   ): void;
   /** From now on it is starting; undefined: it serves. */
   boot(phase: BootPhase | undefined): void;
-  /** Delay of the next responses. */
-  slow(ms: number): void;
   /** Keeps the next calls without a response until what it returns is called; `reset` ends it only for later calls. */
   hold(): () => void;
   reset(): void;
@@ -64,7 +61,6 @@ export async function startN8n(): Promise<N8nServer> {
   const executions: Execution[] = [];
   type Troubles = Parameters<N8nServer["trouble"]>;
   let phase: BootPhase | undefined;
-  let slowMs = 0;
   let held: Promise<void> | undefined;
   let pending = 0;
   let troubles: { what: Troubles[0]; left: number; takes: (body: Execution["body"]) => boolean }[] = [];
@@ -107,10 +103,8 @@ export async function startN8n(): Promise<N8nServer> {
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
-    const waitMs = slowMs;
     const released = held;
     const answered = phase ? bootResponse(phase, request.method ?? "", path) : respond(request, path, raw);
-    if (waitMs > 0) await delay(waitMs);
     await released;
     if (answered === "drop") response.destroy();
     else if (answered === "break_off") breakOff(response);
@@ -141,9 +135,6 @@ export async function startN8n(): Promise<N8nServer> {
     boot: (next) => {
       phase = next;
     },
-    slow: (ms) => {
-      slowMs = ms;
-    },
     hold: () => {
       let release = () => {};
       held = new Promise((resolve) => {
@@ -155,7 +146,6 @@ export async function startN8n(): Promise<N8nServer> {
       executions.length = 0;
       troubles = [];
       phase = undefined;
-      slowMs = 0;
       held = undefined;
     },
     shut: () =>

@@ -25,6 +25,15 @@ export const SAMPLE = {
     Buffer.from("OpusHead\x01\x01", "latin1"),
     Buffer.alloc(64),
   ]),
+  /** A tenth of a second of silence. */
+  wav: Buffer.concat([
+    Buffer.from(
+      "RIFF\x64\x06\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0",
+      "latin1",
+    ),
+    Buffer.from("data\x40\x06\0\0", "latin1"),
+    Buffer.alloc(1600),
+  ]),
   pdf: Buffer.from("%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"),
   zip: Buffer.concat([Buffer.from("PK\x03\x04\x14\0\0\0\0\0", "latin1"), Buffer.alloc(64)]),
   exe: Buffer.concat([Buffer.from("MZ\x90\0", "latin1"), Buffer.alloc(128)]),

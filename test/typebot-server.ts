@@ -42,8 +42,6 @@ export interface TypebotServer {
   trouble(what: Trouble, times?: number, path?: RegExp): void;
   /** For calls with any other token than this. */
   refuse(what: Exclude<Trouble, string>, butToken: string): void;
-  /** Every answer takes so long. */
-  latency(ms: number): void;
   /** The text of each message that was sent to it, or of those with this token. */
   inputs(token?: string): (string | undefined)[];
   reset(): void;
@@ -82,7 +80,6 @@ export async function startTypebot(): Promise<TypebotServer> {
   const requests: TypebotRequest[] = [];
   let troubles: { what: Trouble; left: number; path: RegExp }[] = [];
   let refused: { what: Exclude<Trouble, string>; butToken: string } | undefined;
-  let latencyMs = 0;
 
   function run(bot: string, from: number): { response: Json; at: number; isOver: boolean } {
     const { flow } = bots.get(bot) ?? { flow: [] };
@@ -163,7 +160,6 @@ export async function startTypebot(): Promise<TypebotServer> {
     if (trouble?.what === "never_answer") return;
     if (typeof trouble?.what === "object") return refuse(response, trouble.what);
     const [status, said] = respond(request, path, body);
-    if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
     write(response, status, JSON.stringify(said), trouble?.what);
   }
 
@@ -194,9 +190,6 @@ export async function startTypebot(): Promise<TypebotServer> {
     refuse: (what, butToken) => {
       refused = { what, butToken };
     },
-    latency: (ms) => {
-      latencyMs = ms;
-    },
     inputs: (token) =>
       requests
         .filter(({ headers }) => token === undefined || headers.authorization === `Bearer ${token}`)
@@ -205,7 +198,6 @@ export async function startTypebot(): Promise<TypebotServer> {
       requests.length = 0;
       troubles = [];
       refused = undefined;
-      latencyMs = 0;
     },
     shut: () =>
       new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { QUIET_CLOCK } from "../src/features/integrations/typebot/collect-messages.ts";
 import { type IntegrationStory, startIntegrationStory, waitUntil } from "./integration-story.ts";
 import { type FlowStep, startTypebot, type TypebotServer } from "./typebot-server.ts";
 
@@ -17,6 +18,8 @@ export interface TypebotStory {
   test(): Promise<Awaited<ReturnType<Client["testIntegration"]>>["data"]>;
   /** Somebody writes; answers what arrives from the reply of that number on. */
   talk(from: string, text: string, count: number, more?: Record<string, unknown>): Promise<string[]>;
+  /** Lets every wait of the integration pass, also that for further messages; resolves once nothing waits. */
+  settle(): Promise<void>;
   /** Resolves once the last error holds these words. */
   lastError(words: string): Promise<void>;
   /** Resolves once each waiting job of the integration has failed so often. */
@@ -65,6 +68,14 @@ export function setUpTypebotStory(env: Record<string, string> = {}): TypebotStor
     async talk(from, text, count, more = {}) {
       await story.receive(from, text, more);
       return (await story.receivedBy(from, count)).slice(count - 1);
+    },
+    async settle() {
+      const clock = vi.spyOn(QUIET_CLOCK, "now").mockImplementation(() => Date.now() + 600_000);
+      await waitUntil(async () => {
+        await story.gateway.advance(60_000);
+        return (await read()).waiting === 0;
+      });
+      clock.mockRestore();
     },
     lastError: (words) => waitUntil(async () => (await read()).last_error?.includes(words)),
     failed: (times) =>

@@ -9,7 +9,9 @@ import type { AccountTable, AccountUserTable } from "../../tables.ts";
 import { accountStateSql } from "./account-state.ts";
 import { type PlanRates, withInstanceRate } from "./rate-limits.ts";
 
-const TTL_MS = 5_000;
+/** How old a cached credential may be; tests shorten it. */
+export const CREDENTIAL_TIMING = { ttlMs: 5_000 };
+
 const MOST_KEYS = 20_000;
 const MOST_SIGN_INS = 5_000;
 const MOST_INSTANCES = 5_000;
@@ -78,13 +80,10 @@ export function createCredentialCache(
   db: Db,
   engine?: Pick<Engine, "publish" | "subscribe">,
 ): CredentialCache {
-  const keys = createTtlCache({ max: MOST_KEYS, ttlMs: TTL_MS, load: (hex) => loadApiKey(db, hex) });
-  const signIns = createTtlCache({ max: MOST_SIGN_INS, ttlMs: TTL_MS, load: (id) => loadSignIn(db, id) });
-  const instances = createTtlCache({
-    max: MOST_INSTANCES,
-    ttlMs: TTL_MS,
-    load: (id) => loadInstance(db, id),
-  });
+  const { ttlMs } = CREDENTIAL_TIMING;
+  const keys = createTtlCache({ max: MOST_KEYS, ttlMs, load: (hex) => loadApiKey(db, hex) });
+  const signIns = createTtlCache({ max: MOST_SIGN_INS, ttlMs, load: (id) => loadSignIn(db, id) });
+  const instances = createTtlCache({ max: MOST_INSTANCES, ttlMs, load: (id) => loadInstance(db, id) });
 
   function invalidate(kind: Kind, id: string): void {
     if (kind === "key") keys.delete(id);

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { changeTiming } from "../../../test/change-sandbox-timing.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
+import { CREDENTIAL_TIMING } from "./credential-cache.ts";
 import { endTrials } from "./end-trials.ts";
 
+changeTiming(CREDENTIAL_TIMING, { ttlMs: 250 });
 let test: TestGateway;
 
 beforeAll(async () => {
@@ -117,23 +120,14 @@ describe("users", () => {
     await test.owner.deleteUser({ id: data.id });
   });
 
-  it.each([
-    ["something that is no e-mail", { email: "nobody" }, "VALIDATION_ERROR"],
-    ["a common password", { password: "password1234" }, "VALIDATION_ERROR"],
-    ["a role that does not exist", { role: "boss" as "admin" }, "VALIDATION_ERROR"],
-  ])("with %s are rejected", async (_what, wrong, code) => {
-    const { client } = await makeAccount(test.owner);
-    const input = { name: "Bia", email: `x${made++}@example.com`, password: PASSWORD, ...wrong };
-    expect((await refusal(client.createUser(input))).code).toBe(code);
-    expect((await client.listUsers()).data).toHaveLength(1);
-  });
-
   it("have a unique e-mail address in their account, even if another account uses it", async () => {
     const { client } = await makeAccount(test.owner);
     const bia = { name: "Bia", email: "OWNER@example.com", password: PASSWORD };
     expect((await client.createUser(bia)).data.email).toBe(bia.email);
     const again = { ...bia, email: "owner@EXAMPLE.com" };
     expect((await refusal(client.createUser(again))).code).toBe("CONFLICT");
+    const weak = { ...bia, email: "bia@example.com", password: "password1234" };
+    expect((await refusal(client.createUser(weak))).code).toBe("VALIDATION_ERROR");
     expect((await client.listUsers()).data).toHaveLength(2);
   });
 
@@ -258,7 +252,7 @@ describe("accounts", () => {
     expect((await test.owner.listAccounts({ search: word, status: "blocked" })).data).toEqual([]);
   });
 
-  it.concurrent("out of service lose sign-in, tokens and keys within 5 s, until their release", async () => {
+  it("out of service lose sign-in, tokens and keys soon, until their release", async () => {
     const statuses = ["paused", "blocked", "expired", "cancelled"] as const;
     const shops = await Promise.all(
       statuses.map(async (status) => {
@@ -283,7 +277,7 @@ describe("accounts", () => {
     await waitUntil(async () => (await countRefused()) === 0);
   });
 
-  it.concurrent("that are blocked send nothing more, but still store inbound messages", async () => {
+  it("that are blocked send nothing more, but still store inbound messages", async () => {
     const { client, account_id } = await makeAccount(test.owner);
     const { data } = await client.createInstance({ name: "Sales", network: "sandbox" });
     const key = createClient({ baseUrl: test.url, apiKey: data.api_key });
@@ -313,7 +307,7 @@ describe("accounts", () => {
     ]);
   });
 
-  it.concurrent("on trial expire when the trial ends, and the expiry is stored", async () => {
+  it("on trial expire when the trial ends, and the expiry is stored", async () => {
     const from = (ms: number) => new Date(Date.now() + ms).toISOString();
     const { client, account_id } = await makeAccount(test.owner, { trial_ends_at: from(3_600_000) });
     expect((await client.getAccount()).data.status).toBe("trial");
@@ -336,7 +330,7 @@ describe("accounts", () => {
     expect(data).toMatchObject([{ actor: "system", fields: ["status"] }]);
   });
 
-  it.concurrent("whose plan loses a feature lose it for tokens within 5 s", async () => {
+  it("whose plan loses a feature lose it for tokens soon", async () => {
     const plan = await makePlan({});
     const { client } = await makeAccount(test.owner, { plan_id: plan.id });
     await client.listCampaigns();
@@ -489,12 +483,6 @@ describe("plans", () => {
       "CONFLICT",
     );
     expect((await refusal(test.owner.updatePlan({ id: id("standard"), name: "x" }))).code).toBe("CONFLICT");
-  });
-
-  it.each([-1, 1.5, 2 ** 31])("reject a limit of %d", async (max_instances) => {
-    expect((await refusal(test.owner.createPlan({ name: `P${made++}`, max_instances }))).code).toBe(
-      "VALIDATION_ERROR",
-    );
   });
 
   it("reject an unknown feature, with the names of the known ones", async () => {

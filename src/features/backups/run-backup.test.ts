@@ -54,7 +54,7 @@ async function addOld(created_at: Date, node = "node-1"): Promise<void> {
 }
 
 test("a backup is followed by the deletion of expired files, but not of other nodes' files", async () => {
-  for (let age = 1; age <= 220; age++) await addOld(new Date(now.getTime() - age * DAY_MS));
+  for (let age = 1; age <= 20; age++) await addOld(new Date(now.getTime() - age * DAY_MS));
   await addOld(new Date(now.getTime() - 300 * DAY_MS), "node-2");
   const id = await addBackup(deps.db, BY, "schedule");
   await deps.db.updateTable("backup").set({ created_at: now }).where("id", "=", id).execute();
@@ -64,10 +64,6 @@ test("a backup is followed by the deletion of expired files, but not of other no
   expect(rows.at(-1)).toMatchObject({ id, status: "verified", reason: null });
   expect(rows.map(({ created_at }) => created_at.toISOString().slice(0, 10))).toEqual([
     "2026-01-24",
-    "2026-06-30",
-    "2026-07-31",
-    "2026-08-31",
-    "2026-09-30",
     "2026-10-31",
     "2026-11-01",
     "2026-11-08",
@@ -116,6 +112,20 @@ test("a backup runs once a day after the quiet hour, and again an hour after a f
   expect(await madeAt("2026-11-21T04:29:00Z")).toEqual([]);
   expect(await madeAt("2026-11-21T04:31:00Z")).toEqual(["schedule"]);
   expect(await madeAt("2026-11-21T23:00:00Z")).toEqual([]);
+});
+
+test("a backup without access to its directory fails with a reason, and has no file", async () => {
+  const blocked = join(directory, "no-directory");
+  await writeFile(blocked, "");
+  const id = await addBackup(deps.db, BY, "request");
+  await runBackup({ ...deps, directory: blocked }, id, new AbortController().signal);
+  const row = await deps.db.selectFrom("backup").selectAll().executeTakeFirstOrThrow();
+  expect(row).toMatchObject({
+    status: "failed",
+    reason: expect.stringMatching(/EEXIST|ENOTDIR/),
+    file: null,
+  });
+  await rm(blocked);
 });
 
 test("a backup run deletes only the leftovers of a killed process", async () => {

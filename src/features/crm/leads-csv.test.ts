@@ -159,15 +159,16 @@ test.each([
 });
 
 test("a leads export applies the filters, streams many rows, and contains no formula", async () => {
-  const lines = Array.from({ length: 2_500 }, (_, n) => `5531${900_000_000 + n},=1+${n},bulk`);
-  expect(await importOf(owner, "phone,name,tags", ...lines)).toMatchObject({ created: 2_500 });
+  await gateway.database.pool.query(
+    `insert into lead (account_id, phone, name, tags)
+     select 1, (5531900000000 + n)::text, '=1+' || n, '{bulk}' from generate_series(1, 1100) n`,
+  );
   const rows = await exported(owner, { tag: "bulk" });
-  expect(rows).toHaveLength(2_500);
-  expect(new Set(rows.map(({ id }) => id)).size).toBe(2_500);
+  expect(rows).toHaveLength(1_100);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(1_100);
   expect(rows.every(({ name }) => name?.startsWith("'=1+"))).toBe(true);
   expect(await exported(owner, { search: "5531900000007" })).toHaveLength(1);
-  expect(await importOf(owner, "phone,name,tags", ...lines)).toMatchObject({ unchanged: 2_500 });
   const { bytes } = await owner.exportLeads({ tag: "bulk" });
   const back = await owner.importLeads({ file: { bytes: bytes ?? new Uint8Array(), mime_type: "text/csv" } });
-  expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 2_500 });
+  expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 1_100 });
 });

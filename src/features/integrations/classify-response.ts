@@ -32,7 +32,7 @@ const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 const NOT_ACTED_UPON = new Set([408, 425, 429, 503]);
 const FIRST_OF_SERVER_ERRORS = 500;
 /** An unreachable program fails sooner: a later failure interrupts a running request. */
-export const PROCESSED_AFTER_MS = 5_000;
+export const RESPONSE_TIMING = { processedAfterMs: 5_000 };
 
 /**
  * 408, 425, 429, 5xx and network errors are transient; another 4xx is a rejection, and redirects are not
@@ -49,7 +49,9 @@ export function classifyResponse(outcome: FetchOutcome): ResponseClass {
   return {
     class: "retry",
     isSafe,
-    isDown: isSafe || (status !== 500 && PASSING.has(status) && outcome.durationMs < PROCESSED_AFTER_MS),
+    isDown:
+      isSafe ||
+      (status !== 500 && PASSING.has(status) && outcome.durationMs < RESPONSE_TIMING.processedAfterMs),
     retryAfterMs: readRetryAfterMs(outcome.headers["retry-after"]),
     status: "failing",
   };
@@ -70,7 +72,7 @@ function classifyFailure({
   return {
     class: "retry",
     isSafe,
-    isDown: isSafe || (failure === "reset" && durationMs < PROCESSED_AFTER_MS),
+    isDown: isSafe || (failure === "reset" && durationMs < RESPONSE_TIMING.processedAfterMs),
     retryAfterMs: undefined,
     status: "failing",
   };

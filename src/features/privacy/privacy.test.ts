@@ -78,7 +78,7 @@ async function anonymise({ client }: Tenant, scope: Parameters<Client["anonymize
 }
 
 describe("a data export", () => {
-  it("contains all data of the account, and no secret", async () => {
+  it("contains all data of the account beyond the limits of lists, and no secret", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651011", "Hello there");
@@ -114,31 +114,18 @@ describe("a data export", () => {
     expect((await tenant.client.listDataRequests()).data).toMatchObject([
       { id: body.requestId, request_type: "export", status: "completed", affected: { message: 2 } },
     ]);
-  });
-
-  it("matches the contract field by field, as the typed client reads it", async () => {
-    const { client } = await makeTenant();
-    const document = await (await client.exportData()).json();
-    expect(privacyContract.exportData.output.parse(document)).toEqual(document);
-    expect(document.data.users).toMatchObject([{ name: "Boss" }]);
-  });
-
-  it("has no limit of the API's lists, and contains no data of other accounts", async () => {
-    const tenant = await makeTenant();
-    const instance = await connect(tenant);
-    await receive(instance, "5511987651012", "First");
     await test.database.pool.query(
       `insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, jid, type,
          content, status)
        select account_id, instance_id, conversation_id, 'm' || n, direction, from_me, origin, jid, type,
          jsonb_build_object('kind', 'text', 'text', 'Number ' || n), status
-       from message, generate_series(1, 1001) n where instance_id = $1`,
+       from message, generate_series(1, 1001) n where instance_id = $1 and direction = 'inbound'`,
       [instance.id],
     );
-    const { body } = await exportOf(tenant);
-    expect(body.data.messages).toHaveLength(1002);
-    expect(new Set(body.data.messages.map(({ id }: { id: number }) => id)).size).toBe(1002);
-    expect(body.data.instances).toHaveLength(1);
+    const document = await (await tenant.client.exportData()).json();
+    expect(privacyContract.exportData.output.parse(document)).toEqual(document);
+    expect(document.data.users).toMatchObject([{ name: "Boss" }]);
+    expect(new Set(document.data.messages.map(({ id }) => id)).size).toBe(1003);
   });
 });
 
@@ -174,33 +161,7 @@ async function tablesWith(word: string, tables: readonly string[]): Promise<stri
 }
 
 describe("anonymisation", () => {
-  it("removes the old row versions from every table that it changed, however small", async () => {
-    const tenant = await makeTenant();
-    const instance = await connect(tenant);
-    await receive(instance, "5511987651099", "Vacuum me");
-    await tenant.client.saveQuickReply({ shortcut: "vacuum", content: "Vacuum me" });
-    await anonymise(tenant, "all");
-    const wanted = [
-      "account_user",
-      "contact",
-      "group_chat",
-      "idempotency",
-      "instance",
-      "message",
-      "message_search",
-    ];
-    const tables = [...wanted, "number_check", "outgoing_media", "quick_reply"];
-    const vacuumed = async () => {
-      const { rows } = await test.database.pool.query<{ relname: string }>(
-        "select relname from pg_stat_user_tables where relname = any($1) and vacuum_count > 0 order by 1",
-        [tables],
-      );
-      return rows.map(({ relname }) => relname);
-    };
-    await waitUntil(async () => (await vacuumed()).length === tables.length);
-  });
-
-  it("leaves no erased text in the table files after a full vacuum, as the documentation says", async () => {
+  it("leaves no erased text in the table files, and treats a person who writes again as a new contact", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     await receive(instance, "5511987651098", "Zq65inword");
@@ -208,26 +169,45 @@ describe("anonymisation", () => {
     const tables = ["message", "message_search", "contact", "quick_reply"];
     expect(await tablesWith("zq65in", tables)).toEqual(["message", "message_search", "quick_reply"]);
     await anonymise(tenant, "all");
+    // The old row versions of every table that it changed are removed, however small the table is.
+    const changed = [
+      "account_user",
+      "group_chat",
+      "idempotency",
+      "instance",
+      "number_check",
+      "outgoing_media",
+    ];
+    const vacuumed = `select from pg_stat_user_tables where relname = any($1) and vacuum_count > 0`;
+    await waitUntil(async () => {
+      const { rowCount } = await test.database.pool.query(vacuumed, [[...tables, ...changed]]);
+      return rowCount === tables.length + changed.length;
+    });
+    // As the documentation says, a file may hold the text until a full vacuum.
     for (const table of tables) await test.database.pool.query(`vacuum full ${table}`);
     expect(await tablesWith("zq65in", tables)).toEqual([]);
+    await receive(instance, "5511987651098", "After");
+    const { data } = await instance.client.listChats({ id: instance.id });
+    expect(data.map(({ phone }) => phone).sort()).toEqual(["5511987651098", expect.stringMatching(/^anon-/)]);
+    const { data: messages } = await instance.client.listMessages({ id: instance.id });
+    expect(messages.map(({ text, phone }) => [phone, text])).toEqual([
+      ["5511987651098", "After"],
+      [expect.stringMatching(/^anon-/), null],
+    ]);
   });
 
-  it("requires one of its scopes, and changes nothing without one", async () => {
-    const tenant = await makeTenant();
-    for (const body of [{}, { scope: null }, { scope: "everything" }, { scope: ["all"] }]) {
-      const response = await call("POST /api/data/anonymize", body, {
-        authorization: `Bearer ${tenant.token}`,
-      });
-      expect([response.status, response.body.code]).toEqual([400, "VALIDATION_ERROR"]);
-      expect(response.body.details.fields).toMatchObject([{ field: "scope" }]);
-    }
-    expect((await tenant.client.listDataRequests()).data).toEqual([]);
-  });
-
-  it("replaces a person with the same pseudonym in chat, contact and message", async () => {
+  it("of the conversations gives a person one pseudonym, and deletes held work and ignored contacts", async () => {
     const tenant = await makeTenant();
     const instance = await connect(tenant);
     const messageId = await receive(instance, "5511987651013", "I am Ana, call me on 5511987651013");
+    const { id } = instance;
+    const { db } = test.database;
+    const held = `insert into held_job (id, lane, kind, prio, pos, grp, ref, run_at, attempts, max_attempts)
+      select 1, global_lane, 'webhook', 1, 1, 'x', '{}', now(), 0, 9 from instance where id = $1`;
+    await test.database.pool.query(held, [id]);
+    const ignore_jids = ["5511987651019@s.whatsapp.net"];
+    const config = { base_url: "http://127.0.0.1:9", public_id: "x", ignore_jids };
+    await tenant.client.saveIntegration({ id, provider: "typebot", enabled: false, config });
     expect(await anonymise(tenant, "conversations")).toMatchObject({
       scope: "conversations",
       status: "completed",
@@ -249,25 +229,9 @@ describe("anonymisation", () => {
     expect((await instance.client.listMessages({ id: instance.id })).data).toMatchObject([
       { text: null, jid },
     ]);
-  });
-
-  it("treats a person who writes again as a new contact", async () => {
-    const tenant = await makeTenant();
-    const instance = await connect(tenant);
-    await receive(instance, "5511987651014", "Before");
-    await anonymise(tenant, "all");
-    await receive(instance, "5511987651014", "After");
-    const { data } = await instance.client.listChats({ id: instance.id });
-    expect(data.map(({ phone }) => phone).filter((phone) => phone === "5511987651014")).toHaveLength(1);
-    expect(data).toHaveLength(2);
-    const texts = (await instance.client.listMessages({ id: instance.id })).data.map(({ text, phone }) => [
-      phone,
-      text,
-    ]);
-    expect(texts).toEqual([
-      ["5511987651014", "After"],
-      [expect.stringMatching(/^anon-/), null],
-    ]);
+    expect(await db.selectFrom("held_job").selectAll().execute()).toEqual([]);
+    const saved = await instance.client.getIntegration({ id, provider: "typebot" });
+    expect(saved.data.config).toMatchObject({ public_id: "x", ignore_jids: [] });
   });
 
   it("leaves other scopes and other accounts unchanged, and can be repeated", async () => {
@@ -333,28 +297,6 @@ describe("anonymisation", () => {
       expect(body).not.toMatch(/Sales|Ana's/);
     }
     expect(rows.filter(({ body }) => body.includes('"text":"Hello there"'))).toHaveLength(1);
-  });
-
-  it("deletes the paused work of a restored gateway, and the ignored contacts of integrations", async () => {
-    const tenant = await makeTenant();
-    const { id, client } = await connect(tenant);
-    const { db } = test.database;
-    const lane = (await db.selectFrom("instance").select("global_lane").where("id", "=", id).execute())[0];
-    const held = { id: 1, lane: lane?.global_lane ?? 0, kind: "webhook", prio: 1, pos: 1, grp: "x" };
-    await db
-      .insertInto("held_job")
-      .values({ ...held, ref: "{}", run_at: new Date(), attempts: 0, max_attempts: 9 })
-      .execute();
-    const config = {
-      base_url: "http://127.0.0.1:9",
-      public_id: "x",
-      ignore_jids: ["5511987651019@s.whatsapp.net"],
-    };
-    await tenant.client.saveIntegration({ id, provider: "typebot", enabled: false, config });
-    await anonymise(tenant, "conversations");
-    expect(await db.selectFrom("held_job").selectAll().execute()).toEqual([]);
-    const saved = await client.getIntegration({ id, provider: "typebot" });
-    expect(saved.data.config).toMatchObject({ public_id: "x", ignore_jids: [] });
   });
 });
 

@@ -1,10 +1,15 @@
 import { createHmac } from "node:crypto";
-import { expect, test } from "vitest";
-import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { BIA, setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 
-const story = setUpChatwootStory();
+const ALLOWED = 20;
+const story = setUpChatwootStory({
+  WAYGATE_TRUSTED_PROXIES: "127.0.0.1",
+  WAYGATE_UNKNOWN_RATE: String(ALLOWED),
+});
 const { chatwoot, save } = story;
-const BIA = "5521977770021";
 
 const read = () => story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
 const tryOut = async () =>
@@ -89,15 +94,12 @@ test.each([
   ["no address", { url: "chatwoot" }, {}, /url: must be an http or https address/],
   ["no inbox", { inbox_id: null }, {}, /inbox_id/],
   ["an unavailable Chatwoot", {}, { status: 500 as const }, /cannot be reached|401|500/],
-])("saving with %s is rejected with a reason", async (_, fields, faults, words) => {
+  ["an agent's token", {}, {}, /not an administrator/],
+])("saving with %s is rejected with a reason", async (who, fields, faults, words) => {
+  if (who === "an agent's token") chatwoot.role = "agent";
   Object.assign(chatwoot.faults, faults);
   await expect(save(fields)).rejects.toMatchObject({ message: expect.stringMatching(words) });
   await expect(read()).rejects.toMatchObject({ code: "NOT_FOUND" });
-});
-
-test("saving with an agent's token is rejected with the reason", async () => {
-  chatwoot.role = "agent";
-  await expect(save()).rejects.toMatchObject({ message: expect.stringContaining("not an administrator") });
 });
 
 test("the integration test explains what has broken since the save", async () => {
@@ -141,22 +143,77 @@ test("disabling and removing an integration clear its webhook unless another one
   expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
 });
 
-test("a webhook needs the secret address and, if there is a secret, a fresh signature", async () => {
-  await save();
-  const url = chatwoot.inbox.webhook_url ?? "";
-  const body = { event: "something_new" };
-  expect((await tell(body)).status).toBe(200);
-  const wrong = await tell(body, { url: `${url.slice(0, -1)}!` });
-  const nowhere = await tell(body, { url: url.replace(/chatwoot\/\d+/, "chatwoot/999999") });
-  expect([wrong.status, nowhere.status]).toEqual([401, 401]);
-  const text = async (response: Response) => (await response.text()).replace(/req_\w+/g, "");
-  expect(await text(wrong)).toBe(await text(nowhere));
-  expect((await tell(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
-  expect((await tell('{"event": ')).status).toBe(400);
-  expect((await tell(body, { at: Date.now() - 600_000 })).status).toBe(401);
-  chatwoot.version = "4.12.0";
-  await save();
-  expect((await tell(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
+describe("the webhook address of a Chatwoot inbox", () => {
+  const WRONG = "w".repeat(32);
+  const UNKNOWN = `/webhooks/chatwoot/999999/${WRONG}`;
+  const path = () => new URL(String(chatwoot.inbox.webhook_url)).pathname;
+  const withWrongToken = () => path().replace(/[^/]+$/, WRONG);
+  const post = (to: string, from: string) =>
+    fetch(`${story.gateway.url}${to}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": from },
+      body: "{}",
+    });
+
+  /** Sends the headers of a request of two megabytes without the body, and returns the response. */
+  async function announce(to: string): Promise<string> {
+    const { hostname, port } = new URL(story.gateway.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    await once(socket, "connect");
+    const head = [`POST ${to} HTTP/1.1`, "host: x", "content-type: application/json"];
+    socket.write(
+      `${[...head, "x-forwarded-for: 192.0.2.1", "content-length: 2000000"].join("\r\n")}\r\n\r\n`,
+    );
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+    return answer.toString("latin1");
+  }
+
+  test("rejects a wrong or ended token before it reads the body, as it does for an unknown instance", async () => {
+    await save();
+    const ended = path();
+    const places = [withWrongToken(), UNKNOWN, `/webhooks/chatwoot/x/${WRONG}`];
+    for (const place of places) expect(await announce(place)).toMatch(/^HTTP\/1\.1 401 /);
+    const answers = places.slice(0, 2).map(async (place) => {
+      const { request_id: _, ...body } = (await (await post(place, "192.0.2.2")).json()) as Record<
+        string,
+        unknown
+      >;
+      return body;
+    });
+    const [one, other] = await Promise.all(answers);
+    expect(one).toMatchObject({ code: "INVALID_CREDENTIALS" });
+    expect(one).toEqual(other);
+    await story.remove();
+    expect(await announce(ended)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test("counts wrong tokens by client address and returns 429, but still accepts the right one", async () => {
+    await save();
+    const statuses: number[] = [];
+    for (let n = 0; n < ALLOWED + 10; n++) statuses.push((await post(withWrongToken(), "192.0.2.3")).status);
+    expect(statuses.slice(0, ALLOWED)).toEqual(Array(ALLOWED).fill(401));
+    expect(statuses).toContain(429);
+    const limited = await post(withWrongToken(), "192.0.2.3");
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
+    // The body is not signed: only the token was accepted.
+    expect((await post(path(), "192.0.2.3")).status).toBe(401);
+    expect((await post(withWrongToken(), "192.0.2.4")).status).toBe(401);
+  });
+
+  test("needs a fresh signature if there is a secret", async () => {
+    await save();
+    const body = { event: "something_new" };
+    expect((await tell(body)).status).toBe(200);
+    expect((await tell(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
+    // The signature is checked before the body is parsed.
+    expect((await tell("no JSON", { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
+    expect((await tell('{"event": ')).status).toBe(400);
+    expect((await tell(body, { at: Date.now() - 600_000 })).status).toBe(401);
+    chatwoot.version = "4.12.0";
+    await save();
+    expect((await tell(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
+  });
 });
 
 test("a webhook of another account or inbox, an echo and a duplicate are accepted and ignored", async () => {
@@ -233,16 +290,4 @@ test("a changed token for signing contacts is reported; messages arrive after th
   } finally {
     chatwoot.inbox.hmac_token = before;
   }
-});
-
-test("a revoked token loses nothing: waiting messages arrive after the next save", async () => {
-  await save();
-  chatwoot.faults.status = 401;
-  await story.receive({ from: BIA, text: "patience" });
-  await expect
-    .poll(async () => (await read()).data)
-    .toMatchObject({ status: "auth_error", last_error_code: "chatwoot_token" });
-  chatwoot.faults.status = null;
-  await save();
-  await story.waitForMessage(({ content }) => content === "patience");
 });

@@ -4,7 +4,7 @@ import {
   classifyResponse,
   errorMessageIn,
   NOT_THERE_YET,
-  PROCESSED_AFTER_MS,
+  RESPONSE_TIMING,
   type ResponseClass,
 } from "../classify-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
@@ -27,7 +27,7 @@ export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfi
 /** The workflow may have run, but the expected response did not arrive, or not completely. */
 export function isResponseLost(outcome: FetchOutcome, config: N8nConfig): boolean {
   if (config.reply_mode !== "response") return false;
-  const wasProcessed = outcome.durationMs >= PROCESSED_AFTER_MS;
+  const wasProcessed = outcome.durationMs >= RESPONSE_TIMING.processedAfterMs;
   if (outcome.outcome === "failed")
     return outcome.failure === "timeout_total" || (outcome.failure === "reset" && wasProcessed);
   return isBrokenOff(outcome, config) || (LOST_IN_PROXY.has(outcome.status) && wasProcessed);

@@ -23,6 +23,8 @@ interface Gathering {
   isJoined(first: UserInput, next: UserInput): boolean;
 }
 
+/** The clock of the quiet time; tests move it. */
+export const QUIET_CLOCK = { now: () => Date.now() };
 const MOST_JOINED = 20;
 /** A user who keeps writing gets a response after this many pauses. */
 const LONGEST_PAUSES = 5;
@@ -48,7 +50,7 @@ export async function collectMessages(
   const quietAt = lastAt.getTime() + quietMs;
   const latestAt = event.recorded_at.getTime() + LONGEST_PAUSES * quietMs;
   const waitUntil = Math.min(quietAt, latestAt);
-  if (waitUntil > Date.now()) return { waitUntil: new Date(waitUntil) };
+  if (waitUntil > QUIET_CLOCK.now()) return { waitUntil: new Date(waitUntil) };
   return {
     input: joinUserInput(
       input,

@@ -1,12 +1,11 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
 import { ask, bubble, type FlowStep } from "../../../../test/typebot-server.ts";
 import { setUpTypebotStory } from "../../../../test/typebot-story.ts";
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
-const PICTURE = { media: { base64: PNG, mime_type: "image/png" } };
+const PICTURE = { media: { base64: SAMPLE.png.toString("base64"), mime_type: "image/png" } };
 const BAD_GATEWAY = { status: 502, body: "<html>502 Bad Gateway</html>" };
 const MAINTENANCE = { status: 200, body: "<html>Back in a minute</html>" };
 const UNAUTHORISED = { status: 401, body: '{"code":"UNAUTHORIZED","message":"Unauthorized"}' };
@@ -133,20 +132,10 @@ describe("messages that are joined for the bot", () => {
   /** Brings Ana to an input of a flow that joins quick messages. */
   async function begin(flow = FLOW): Promise<string> {
     const ana = newPerson();
-    await fixture.serve(flow, { debounce_ms: 5_000 });
+    await fixture.serve(flow, { debounce_ms: 10_000 });
     await fixture.story.receive(ana, "hi");
-    await waitUntil(async () => {
-      await fixture.story.gateway.advance(4_000);
-      return (await fixture.story.receivedSoFar(ana)).length === 1;
-    });
+    await fixture.settle();
     return ana;
-  }
-
-  async function untilIdle(): Promise<void> {
-    await waitUntil(async () => {
-      await fixture.story.gateway.advance(60_000);
-      return (await fixture.read()).waiting === 0;
-    });
   }
 
   test.each([
@@ -158,7 +147,7 @@ describe("messages that are joined for the bot", () => {
     const ana = await begin();
     typebot.trouble(trouble, 1, /continueChat/);
     for (const text of ["first", "second"]) await story.receive(ana, text);
-    await untilIdle();
+    await fixture.settle();
     expect(typebot.inputs()).toEqual(["hi", "first\nsecond"]);
   });
 
@@ -167,7 +156,7 @@ describe("messages that are joined for the bot", () => {
     const ana = await begin();
     typebot.trouble({ status: 503 }, 2, /continueChat/);
     for (const text of ["first", "second"]) await story.receive(ana, text);
-    await untilIdle();
+    await fixture.settle();
     expect(typebot.inputs()).toEqual(["hi", ...Array.from({ length: 3 }, () => "first\nsecond")]);
     expect(await story.receivedBy(ana, 2)).toEqual(["one", "two"]);
   });
@@ -176,10 +165,10 @@ describe("messages that are joined for the bot", () => {
     const { story, typebot } = fixture;
     const ana = await begin();
     for (const text of ["first", "second"]) await story.receive(ana, text);
-    await untilIdle();
+    await fixture.settle();
     await dieOverTheLastCall(ana, ["first", "second"]);
     await story.receive(ana, "third");
-    await untilIdle();
+    await fixture.settle();
     expect(typebot.inputs()).toEqual(["hi", "first\nsecond", "third"]);
     expect((await fixture.read()).last_error).toMatch(/response was lost/);
   });
@@ -209,12 +198,6 @@ describe("files that the bot did not ask for", () => {
   };
   const NO_FILES = "Sorry, I can only read text here.";
 
-  const untilIdle = () =>
-    waitUntil(async () => {
-      await fixture.story.gateway.advance(5_000);
-      return (await fixture.read()).waiting === 0;
-    });
-
   test("fill the next input: each picture of an album goes to a single-file input", async () => {
     const { story, typebot } = fixture;
     await fixture.serve([
@@ -229,7 +212,7 @@ describe("files that the bot did not ask for", () => {
     const ana = newPerson();
     await fixture.talk(ana, "hi", 1);
     for (let picture = 0; picture < 3; picture++) await story.receive(ana, "", PICTURE);
-    await untilIdle();
+    await fixture.settle();
     expect(await story.receivedBy(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
     const [, front, back] = typebot.inputs();
     expect(front).toMatch(/\/file\.png$/);
@@ -250,7 +233,7 @@ describe("files that the bot did not ask for", () => {
     await fixture.save({ debounce_ms: 8_000 });
     await story.receive(ana, "", PICTURE);
     await story.receive(ana, "", VOICE);
-    await untilIdle();
+    await fixture.settle();
     expect(await story.receivedBy(ana, 3)).toEqual(["say it", NO_FILES, "heard"]);
     expect(typebot.requests.at(-1)?.body.message).toMatchObject({ type: "audio" });
   });
@@ -261,7 +244,7 @@ describe("files that the bot did not ask for", () => {
     const ana = newPerson();
     await fixture.talk(ana, "hi", 1);
     await sayWithoutFile(ana);
-    await untilIdle();
+    await fixture.settle();
     expect(await story.receivedBy(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
   });
 
