@@ -198,7 +198,9 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await save("wrong-key");
     await story.receive(newPerson(), "hi");
     await waitUntil(async () => (await read()).status === "failing");
-    expect((await read()).last_error).toMatch(/workflow has failed.*gateway has refused the reply/);
+    expect((await read()).last_error).toMatch(
+      /workflow or its response has failed.*gateway has refused the reply/,
+    );
     await waitUntil(async () => (await n8n.executions("wrongkey00000001")).length >= 2);
     expect(await n8n.executions("wrongkey00000001")).toContain("error");
   });
