@@ -15,8 +15,6 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/errors.md": errorPage,
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
-  // A chart reads no file outside of its own folder.
-  "deploy/helm/alerts.yml": () => readFileSync(join(packageRoot(), "deploy/monitoring/alerts.yml"), "utf8"),
   "openapi.json": () => formatOpenApi(describeApi()),
 };
 

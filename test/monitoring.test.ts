@@ -58,9 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
-const rules: Json[] = parse(read("deploy/monitoring/alerts.yml")).groups.flatMap(
-  (group: Json) => group.rules,
-);
+const rules: Json[] = parse(read("deploy/helm/alerts.yml")).groups.flatMap((group: Json) => group.rules);
 const dashboard: Json = JSON.parse(read("deploy/monitoring/dashboard.json"));
 const panels: Json[] = dashboard.panels.filter(({ type }: Json) => type !== "row");
 const [source, job]: Json[] = dashboard.templating.list;

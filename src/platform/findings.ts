@@ -10,7 +10,7 @@ export interface Finding {
   problem?: string;
   /** What to do. */
   action: string;
-  /** The alert of deploy/monitoring/alerts.yml that reports it. */
+  /** The alert of deploy/helm/alerts.yml that reports it. */
   rule?: string;
   /** Shown only to the operator, since it would help an attacker. */
   isPrivate?: true;
