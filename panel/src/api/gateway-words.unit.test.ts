@@ -1,9 +1,31 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createTranslator } from "use-intl";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { DISCARDED } from "../../../src/features/backups/held-jobs.ts";
+import { ATTENTION_MESSAGES } from "../../../src/features/instances/attention-of.ts";
+import { CHATWOOT_CODES } from "../../../src/features/integrations/chatwoot/chatwoot-error.ts";
+import { SEND_ERROR, undelivered } from "../../../src/features/messages/send/send-error.ts";
+import { PAIRING_ERROR_CODES, pairingError } from "../../../src/network/whatsapp/pairing/pairing-error.ts";
+import { messageErrorReasonOf, NOT_IN_GROUP } from "../../../src/network/whatsapp/wire/whatsapp-error.ts";
 import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
-import { faults as en } from "../i18n/messages/en/faults.ts";
+import { createIssueDescriber } from "../../../src/platform/http/input/describe-issue.ts";
+import { FETCH_FAILURES } from "../../../src/platform/outgoing/classify-fetch-failure.ts";
+import { ROOT } from "../../../test/source-files.ts";
+import { alerts } from "../i18n/messages/en/alerts.ts";
+import { faults as en, faults } from "../i18n/messages/en/faults.ts";
+import { integrations } from "../i18n/messages/en/integrations.ts";
+import { pairing } from "../i18n/messages/en/pairing.ts";
 import { faults as es } from "../i18n/messages/es/faults.ts";
-import { needsDetail, readIssue, splitReason } from "./gateway-words.ts";
+import {
+  type IssueKind,
+  needsDetail,
+  readIssue,
+  readSendReason,
+  SEND_REASONS,
+  splitReason,
+} from "./gateway-words.ts";
 
 test.each([
   ["may contain only digits, spaces and + ( ) - .", "signs", "", ""],
@@ -59,4 +81,118 @@ test("every code of the gateway has a sentence", () => {
 
 test("a thing that does not exist needs no words of the gateway, and a conflict does", () => {
   expect([needsDetail("NOT_FOUND"), needsDetail("CONFLICT")]).toEqual([false, true]);
+});
+
+/** What the gateway says of a value that a schema refuses. */
+function issueOf(schema: z.ZodType, value: unknown): string | undefined {
+  return schema.safeParse(value, { error: createIssueDescriber() }).error?.issues[0]?.message;
+}
+
+const seconds = z.number().int().min(0).max(3600);
+
+/** Sentences that the gateway makes of a schema. */
+const MADE: readonly (readonly [kind: IssueKind, schema: z.ZodType, value: unknown])[] = [
+  ["long", z.string().max(3), "four"],
+  ["short", z.string().min(12), "four"],
+  ["empty", z.string().min(1), ""],
+  ["wholeRange", seconds, 9000],
+  ["wholeRange", seconds.nullable(), "x"],
+  ["wholeLeast", z.number().int().min(1), 0],
+  ["whole", z.number().int(), "x"],
+  ["range", z.number().min(0).max(1), 2],
+  ["least", z.number().min(1), 0],
+  ["number", z.number(), "x"],
+  ["url", z.url(), "x"],
+  ["email", z.email(), "x"],
+  ["moment", z.iso.datetime(), "x"],
+  ["date", z.iso.date(), "x"],
+  ["flag", z.boolean(), "x"],
+  ["entriesMost", z.array(z.string()).max(1), ["a", "b"]],
+  ["format", z.string().regex(/^a$/), "b"],
+  ["invalid", z.custom(() => false), 1],
+];
+
+test.each(MADE)("the panel knows the gateway's own sentence for the issue %s", (kind, schema, value) => {
+  const sentence = issueOf(schema, value) ?? "";
+  expect([sentence, readIssue(sentence)?.kind]).toEqual([sentence, kind]);
+});
+
+/** Sentences that stand in a source, with # for each value. */
+const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])[] = [
+  ["signs", "src/features/contacts/recipient.ts", "may contain only digits, spaces and + ( ) - ."],
+  ["digits", "src/features/contacts/recipient.ts", "must have 7 to 15 digits, with country and area code"],
+  ["country", "src/features/contacts/recipient.ts", "has no country code. Send it in international format"],
+  ["twice", "src/features/crm/read-lead-file.ts", "names the same lead as line #"],
+  ["moment", "src/features/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
+  ["emptyFile", "src/features/sandbox/to-content.ts", "the file is empty"],
+  ["empty", "src/features/messages/send/prepare/read-media.ts", "is empty"],
+  ["required", "src/platform/http/input/read-input.ts", "is required"],
+  ["required", "src/features/crm/lead-handlers.ts", "is required: name at least one tag"],
+  ["oneOf", "src/features/integrations/contract.ts", "must be one of #"],
+  ["cells", "src/features/crm/read-lead-file.ts", "has # cells, the first line has #"],
+  ["quotes", "src/features/crm/read-lead-file.ts", "is not a line of CSV: check its quotation marks"],
+  ["quotes", "src/features/campaigns/read-recipient.ts", "is not a line of CSV: check its quotation marks"],
+  ["contactId", "src/features/crm/read-lead-file.ts", "must be the id of a lead"],
+  ["receiver", "src/features/webhooks/decide-attempt.ts", "The receiver responded with #."],
+  ["silent", "src/features/webhooks/disable-webhook.ts", "No delivery has succeeded for 5 days."],
+  ["starting", "src/features/webhooks/decide-attempt.ts", "n8n was starting, so it responded with 200"],
+];
+
+test.each(WRITTEN)("the panel knows the sentence for the issue %s in %s", (kind, path, text) => {
+  const source = readFileSync(join(ROOT, path), "utf8").replace(/\$\{[^}]{1,40}\}/g, "#");
+  expect(source).toContain(text);
+  expect(readIssue(text.replaceAll("#", "3"))?.kind).toBe(kind);
+});
+
+test("each issue that the panel knows is a sentence of the gateway", () => {
+  const proved = new Set<string>([...MADE, ...WRITTEN].map(([kind]) => kind));
+  expect(Object.keys(faults.faults.issues).filter((kind) => !proved.has(kind))).toEqual(["other"]);
+});
+
+const REASONS = [
+  ...Object.values(SEND_ERROR).map(({ message }) => message),
+  ...[400, 401, 403, 404, 406, 410, 429, 479, 500].map((number) => messageErrorReasonOf(String(number))),
+  NOT_IN_GROUP.reason,
+  DISCARDED.message,
+  undelivered(1, "Socket closed.").message,
+  undelivered(5, "Socket closed.").message,
+];
+
+test("the panel knows why a message was not sent, by the gateway's own sentences", () => {
+  const unknown = REASONS.filter((text) => readSendReason(text) === undefined);
+  expect(unknown).toEqual([SEND_ERROR.sandboxOff.message]);
+  const known = new Set(REASONS.map((text) => readSendReason(text)?.kind));
+  const kinds = [...Object.values(SEND_REASONS), "undelivered", "undeliveredOnce"];
+  expect(kinds.filter((kind) => !known.has(kind as never))).toEqual([]);
+  expect(Object.keys(faults.faults.reasons).sort()).toEqual([...new Set(kinds)].sort());
+  expect(readSendReason(messageErrorReasonOf("479"))).toMatchObject({ kind: "malformed", number: "479" });
+  expect(readSendReason(undelivered(5, "x").message)).toMatchObject({
+    kind: "undelivered",
+    attempts: "5",
+    cause: "x",
+  });
+});
+
+test("the panel knows each code of an integration's error", () => {
+  const sources = [
+    "n8n/explain-n8n-response.ts",
+    "typebot/explain-typebot-response.ts",
+    "typebot/bot-client.ts",
+    "chatwoot/chatwoot-error.ts",
+  ].map((path) => readFileSync(join(ROOT, "src/features/integrations", path), "utf8"));
+  const own = sources.flatMap((text) =>
+    [...text.matchAll(/"((?:n8n|typebot)_[a-z_]{1,30})"/g)].map(([, code]) => code),
+  );
+  const known = Object.keys(integrations.integrations.problem);
+  const ofChatwoot = [...CHATWOOT_CODES].map((reason) => `chatwoot_${reason}`);
+  expect([...new Set([...own, ...ofChatwoot, ...FETCH_FAILURES, "status"])].sort()).toEqual(known.sort());
+});
+
+test("the English words for a failed pairing and a demand of the network are the gateway's own", () => {
+  const own = PAIRING_ERROR_CODES.map((code) => {
+    const { message, action } = pairingError(code);
+    return [code, { message, action: action.replace("`retry_at`", "{time}") }];
+  });
+  expect(pairing.pairing).toEqual(Object.fromEntries(own));
+  expect(alerts.alerts.attention).toEqual(ATTENTION_MESSAGES);
 });

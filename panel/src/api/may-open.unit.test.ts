@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Signed } from "./gateway.ts";
+import { isLinked } from "./is-linked.ts";
 import { mayOpen, needOfPage } from "./may-open.ts";
+import { isOwnPath, toSignInSearch } from "./own-path.ts";
 
 type Kind = Signed["account"]["account_type"];
 type Role = Signed["user"]["role"];
@@ -43,4 +45,39 @@ test.each([
   ["/administration/backups", "owner"],
 ])("the page %s needs %s", (path, need) => {
   expect(needOfPage(path)).toBe(need);
+});
+
+test("the sign-in leads back to the whole address of a page, with its filters", () => {
+  expect(toSignInSearch("/crm?search=Ana&stage=Novo")).toEqual({ to: "/crm?search=Ana&stage=Novo" });
+});
+
+test("the sign-in needs no address to lead to the first page, nor for one of unusual length", () => {
+  expect(toSignInSearch("/")).toEqual({});
+  expect(toSignInSearch(`/crm?search=${"a".repeat(2_000)}`)).toEqual({});
+});
+
+test.each([
+  "//evil.example",
+  "/\\evil.example",
+  "https://evil.example/",
+  "javascript:alert(1)",
+  "",
+  7,
+  undefined,
+])("the sign-in does not lead to %j, which is no path of the panel", (to) => {
+  expect(isOwnPath(to)).toBe(false);
+});
+
+const jid = "5511999990004@s.whatsapp.net";
+
+test.each(["reconnecting", "connecting", "disconnected", "error"] as const)(
+  "a message waits for a linked instance in the state %s",
+  (status) => {
+    expect(isLinked({ connected: false, jid, status })).toBe(true);
+    expect(isLinked({ connected: false, jid: null, status })).toBe(false);
+  },
+);
+
+test.each(["logged_out", "banned"] as const)("no message waits for an instance that is %s", (status) => {
+  expect(isLinked({ connected: false, jid, status })).toBe(false);
 });

@@ -3,17 +3,11 @@ import { account } from "./es/account.ts";
 import { administration } from "./es/administration.ts";
 import { alerts } from "./es/alerts.ts";
 import { campaigns } from "./es/campaigns.ts";
-import { common } from "./es/common.ts";
+import { common, entry, home, send, settings, shell } from "./es/common.ts";
 import { conversations } from "./es/conversations.ts";
 import { crm } from "./es/crm.ts";
-import { entry } from "./es/entry.ts";
 import { faults } from "./es/faults.ts";
-import { home } from "./es/home.ts";
-import { instancePages } from "./es/instance-pages.ts";
-import { instances } from "./es/instances.ts";
-import { send } from "./es/send.ts";
-import { settings } from "./es/settings.ts";
-import { shell } from "./es/shell.ts";
+import { instancePages, instances } from "./es/instances.ts";
 
 export const es = {
   ...common,

@@ -47,8 +47,7 @@ export const account = {
       timeZoneHelp: "New campaigns begin with it, and campaigns without quiet hours count their days in it.",
       noTimeZone: "UTC (none chosen)",
       keysManage: "Let every API key list and create instances",
-      keysManageHelp:
-        "Programs written for other gateways expect this. Switch it off if you hand keys to others.",
+      keysManageHelp: "Programs written for other gateways expect this. Switch it off if you hand keys to others.",
     },
     audit: {
       title: "Who changed what",
@@ -75,16 +74,13 @@ export const account = {
       above: "Only an owner of the gateway changes this user.",
       editTitle: "Change {name}",
       newPassword: "New password",
-      newPasswordHint:
-        "Leave it empty to keep the present one. A new password or role ends the user's sign-ins.",
+      newPasswordHint: "Leave it empty to keep the present one. A new password or role ends the user's sign-ins.",
       remove: "Remove the user",
       removeTitle: "Remove {name}?",
-      removeHelp:
-        "The user is signed out at once and cannot sign in any more. The assistants that the user connected are disconnected. Messages, contacts and campaigns stay.",
+      removeHelp: "The user is signed out at once and cannot sign in any more. The assistants that the user connected are disconnected. Messages, contacts and campaigns stay.",
       removed: "{name} is removed.",
       lostTitle: "A password is lost",
-      lostHelp:
-        "Press Edit at the user and set a new password. If no administrator can sign in, the owner of the gateway gives a new password, at Administration, or on the machine with: waygate account password ana@example.com.",
+      lostHelp: "Press Edit at the user and set a new password. If no administrator can sign in, the owner of the gateway gives a new password, at Administration, or on the machine with: waygate account password ana@example.com.",
     },
     rights: {
       title: "What each role may do",
@@ -105,8 +101,7 @@ export const account = {
       title: "API keys",
       lead: "A program signs in with the key of one instance.",
       reachTitle: "What a key reaches",
-      reachHelp:
-        "The holder of a key may do with its instance what an administrator may, including removing it. The key reads the chats of this instance and of no other, unless you widen it at the instance.",
+      reachHelp: "The holder of a key may do with its instance what an administrator may, including removing it. The key reads the chats of this instance and of no other, unless you widen it at the instance.",
       manageOn: "At present every key can also list the instances of the account and create more.",
       manageOff: "Keys can neither list nor create instances.",
       manageChange: "Change this at Account",
@@ -136,8 +131,7 @@ export const account = {
       title: "Connect an assistant",
       lead: "There are three ways to the same tools.",
       oauth: "By address, in a browser or on a phone",
-      oauthHelp:
-        "Enter this address in the assistant. It opens a page of the gateway, where you sign in and choose the instances and what the assistant may do.",
+      oauthHelp: "Enter this address in the assistant. It opens a page of the gateway, where you sign in and choose the instances and what the assistant may do.",
       address: "Address for assistants",
       url: "By address and API key, for editors and servers",
       urlHelp: "Most hosts read a file in this form. Put in the key of an instance.",
@@ -145,8 +139,7 @@ export const account = {
       command: "By command, for programs on your computer",
       commandHelp: "The program starts the gateway's command. /opt/waygate is the folder of Waygate.",
       commandSample: "Settings with a command",
-      reach:
-        "With a key, an assistant reaches what the key reaches. Connected in the browser, it reaches the instances that you choose.",
+      reach: "With a key, an assistant reaches what the key reaches. Connected in the browser, it reaches the instances that you choose.",
       guide: "Guide to the assistant tools",
     },
     privacy: {
@@ -191,8 +184,7 @@ export const account = {
         account: "Names of users and instances, quick replies and templates are removed.",
         all: "All of these together are removed: messages, chats, contacts, campaigns and the account's texts.",
       },
-      irreversible:
-        "Pending sends and deliveries of these data are cancelled first. Nobody can undo this. Sign-ins, keys and linked phones go on working.",
+      irreversible: "Pending sends and deliveries of these data are cancelled first. Nobody can undo this. Sign-ins, keys and linked phones go on working.",
       start: "Make anonymous",
       confirmTitle: "Make anonymous: {scope}",
       confirm: "Make anonymous for good",

@@ -49,19 +49,16 @@ export const administration = {
     },
     held: {
       title: "The restored backup holds work back",
-      counts:
-        "{sends, plural, one {# send} other {# sends}}, {deliveries, plural, one {# delivery} other {# deliveries}} and {others, plural, one {# other} other {# others}} were pending in the backup. Some may have happened after it was made.",
+      counts: "{sends, plural, one {# send} other {# sends}}, {deliveries, plural, one {# delivery} other {# deliveries}} and {others, plural, one {# other} other {# others}} were pending in the backup. Some may have happened after it was made.",
       times: "Backup made <backup></backup>, restored <restored></restored>.",
       release: "Release",
       releaseTitle: "Release what was held back?",
-      releaseHelp:
-        "The gateway sends {sends, plural, one {# message} other {# messages}} and makes {deliveries, plural, one {# delivery} other {# deliveries}} now. People may receive a message a second time, if it was sent after the backup was made.",
+      releaseHelp: "The gateway sends {sends, plural, one {# message} other {# messages}} and makes {deliveries, plural, one {# delivery} other {# deliveries}} now. People may receive a message a second time, if it was sent after the backup was made.",
       released: "The gateway goes on with it.",
       releasing: "You have released it. The gateway is carrying it out.",
       discard: "Discard",
       discardTitle: "Discard what was held back?",
-      discardHelp:
-        "{sends, plural, one {# message} other {# messages}} and {deliveries, plural, one {# delivery} other {# deliveries}} are given up for good. Nothing is sent twice, and what was not sent stays unsent.",
+      discardHelp: "{sends, plural, one {# message} other {# messages}} and {deliveries, plural, one {# delivery} other {# deliveries}} are given up for good. Nothing is sent twice, and what was not sent stays unsent.",
       discarded: "It is given up.",
       discarding: "You have discarded it. The gateway is carrying it out.",
     },
@@ -162,8 +159,7 @@ export const administration = {
       done: "{name} is created",
       doneLead: "{email} can sign in now.",
       ownPassword: "The user signs in with the password that you have chosen.",
-      onlyOnce:
-        "This is the only time that the password is shown. Give it to the user, who can then change it.",
+      onlyOnce: "This is the only time that the password is shown. Give it to the user, who can then change it.",
       open: "Open the account",
     },
     account: {
@@ -184,8 +180,7 @@ export const administration = {
     },
     change: {
       title: "Change the account",
-      statusHint:
-        "Paused, blocked, expired and cancelled accounts cannot sign in and their keys are refused. Their instances stay connected, and what comes in is stored.",
+      statusHint: "Paused, blocked, expired and cancelled accounts cannot sign in and their keys are refused. Their instances stay connected, and what comes in is stored.",
       planHint: "It applies within 5 seconds.",
       resellerHint: "The number of the account that manages this one. Empty: you do.",
     },
@@ -194,8 +189,7 @@ export const administration = {
       help: "Give a user a new password who has lost the old one.",
       recover: "New password",
       recoverTitle: "Replace the password of {name}?",
-      recoverHelp:
-        "The present password stops working, all sign-ins of the user end, and connected assistants are disconnected. The gateway makes a new password and shows it once.",
+      recoverHelp: "The present password stops working, all sign-ins of the user end, and connected assistants are disconnected. The gateway makes a new password and shows it once.",
       recovered: "{name} has a new password",
       onlyOnce: "This is the only time that it is shown.",
     },
@@ -204,8 +198,7 @@ export const administration = {
       help: "To put it out of service and keep its data, set its status to blocked instead.",
       start: "Remove the account",
       confirmTitle: "Remove {name} with all its data?",
-      consequence:
-        "The users are signed out and the keys stop working at once. Then the gateway unlinks {instances, plural, =0 {no instance} one {# instance} other {# instances}}, and deletes all messages, files, contacts, campaigns, webhooks and logs.",
+      consequence: "The users are signed out and the keys stop working at once. Then the gateway unlinks {instances, plural, =0 {no instance} one {# instance} other {# instances}}, and deletes all messages, files, contacts, campaigns, webhooks and logs.",
       irreversible: "Nobody can undo this. Only the audit log keeps its entries.",
       confirm: "Remove it for good",
       done: "{name} is being removed.",
@@ -235,8 +228,7 @@ export const administration = {
       price: "Price",
       priceHint: "For your own bookkeeping. The gateway bills nobody.",
       limitsTitle: "Limits",
-      limitsHelp:
-        "An empty field is no limit. Beyond a limit, the gateway refuses and says which one it was.",
+      limitsHelp: "An empty field is no limit. Beyond a limit, the gateway refuses and says which one it was.",
       daysTitle: "How long data are kept at most",
       daysHelp: "Days. An empty field sets no maximum: the account or the gateway decides.",
       partsTitle: "Parts",
@@ -333,8 +325,7 @@ export const administration = {
       size: "Size",
       noFile: "no file",
       rows: "Contents",
-      rowsOf:
-        "{rows, plural, one {# row} other {# rows}} in {tables, plural, one {# table} other {# tables}}",
+      rowsOf: "{rows, plural, one {# row} other {# rows}} in {tables, plural, one {# table} other {# tables}}",
       duration: "Took",
       seconds: "{seconds, number} s",
       verified: "Tested",
@@ -350,8 +341,7 @@ export const administration = {
       received: "{size} received",
       encrypted: "The file is encrypted. Without the backup key nobody can read it, you included.",
       restoreTitle: "Restore a backup",
-      restoreHelp:
-        "A restore replaces the whole database, so it is done on the machine with waygate restore. Sends and deliveries that were pending in the backup then wait here for your decision.",
+      restoreHelp: "A restore replaces the whole database, so it is done on the machine with waygate restore. Sends and deliveries that were pending in the backup then wait here for your decision.",
       guide: "Guide to backups",
     },
     requests: {
@@ -368,8 +358,7 @@ export const administration = {
       lead: "The processes of the gateway, and whether it is fit for production.",
       open: "See the system",
       notReady: "The gateway accepts no requests at present.",
-      blocked:
-        "The gateway works. {count, plural, one {One thing keeps it} other {# things keep it}} from being fit for production.",
+      blocked: "The gateway works. {count, plural, one {One thing keeps it} other {# things keep it}} from being fit for production.",
       allWell: "The gateway works and is fit for production.",
       parts: "What works",
       database: "Database",
@@ -382,23 +371,10 @@ export const administration = {
       noBlocker: "Nothing stands in the way of production.",
       blocks: "To do",
       blockers: {
-        ...describeFindings(
-          "database_unavailable",
-          "migrations_pending",
-          "clock_skew",
-          "no_live_worker",
-          "no_live_session_host",
-          "disk_nearly_full",
-          "media_store_full",
-          "plain_http",
-          "embedded_database",
-          "open_outgoing_policy",
-          "sessions_failing",
-        ),
+        ...describeFindings("database_unavailable", "migrations_pending", "clock_skew", "no_live_worker", "no_live_session_host", "disk_nearly_full", "media_store_full", "plain_http", "embedded_database", "open_outgoing_policy", "sessions_failing"),
         no_recent_backup: "No backup of the last two days was tested. The page Backups shows the reason.",
         held_back: "The work of the restored backup is held back. Release or discard it at Overview.",
-        operator_only:
-          "There is more that only the operator may see. waygate doctor on the machine lists it.",
+        operator_only: "There is more that only the operator may see. waygate doctor on the machine lists it.",
       },
       nodes: "{count, plural, one {One node runs} other {# nodes run}}",
       nodeList: "Nodes",
@@ -406,10 +382,8 @@ export const administration = {
       started: "Started <when></when>",
       running: "Running",
       operatorTitle: "What is done on the machine",
-      operatorHelp:
-        "Settings, keys and restores are not changed here. Whoever holds the administrative token (WAYGATE_ADMIN_TOKEN) sees more in /health, for example weak secrets.",
-      globalWebhook:
-        "The global webhook receives the events of all accounts. It is set with the administrative token at PUT /globalwebhook, so that no sign-in can redirect them.",
+      operatorHelp: "Settings, keys and restores are not changed here. Whoever holds the administrative token (WAYGATE_ADMIN_TOKEN) sees more in /health, for example weak secrets.",
+      globalWebhook: "The global webhook receives the events of all accounts. It is set with the administrative token at PUT /globalwebhook, so that no sign-in can redirect them.",
       guide: "Guide to production",
     },
   },

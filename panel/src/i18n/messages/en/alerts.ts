@@ -42,16 +42,13 @@ export const alerts = {
       unknown: "Its last attempt says why.",
     },
     attention: {
-      passkey_challenge:
-        "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
+      passkey_challenge: "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
     },
     storage: "{percent} % of the storage for files is in use.",
-    storageHelp:
-      "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
+    storageHelp: "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
     storageOf: "{name} uses {percent} % of its storage for files.",
     storageOfHelp: FINDINGS.storage_nearly_full.action,
-    queue:
-      "Jobs are overdue: {queue}. The oldest is {seconds, plural, one {# second} other {# seconds}} late.",
+    queue: "Jobs are overdue: {queue}. The oldest is {seconds, plural, one {# second} other {# seconds}} late.",
     queueHelp: FINDINGS.queue_late.action,
     held: "Work of the restored backup is on hold.",
     heldHelp: {

@@ -5,8 +5,7 @@ export const campaigns = {
     list: "Your campaigns",
     create: "New campaign",
     emptyTitle: "No campaign yet",
-    emptyHelp:
-      "A campaign takes a text and a list of numbers. You see every message before the first one goes out.",
+    emptyHelp: "A campaign takes a text and a list of numbers. You see every message before the first one goes out.",
     noMatch: "No campaign matches",
     noMatchHelp: "Choose another state or instance, or show all campaigns.",
     showAll: "Show all",
@@ -42,14 +41,11 @@ export const campaigns = {
     scheduledFor: "It starts by itself on {at} ({zone}).",
     reason: {
       user: "You paused it. No further message goes out until you continue it.",
-      error_rate:
-        "The gateway paused it because too many messages failed. Read the reasons below, then continue it.",
+      error_rate: "The gateway paused it because too many messages failed. Read the reasons below, then continue it.",
       instance_disconnected: "Its instance is not connected. The campaign continues by itself when it is.",
       account_restricted: "The account is out of service. The campaign continues by itself when it is back.",
-      message_quota:
-        "The month's messages of the plan are used up. The campaign continues when some are left.",
-      reachout_timelock:
-        "WhatsApp lets this number begin no new chats for now. People with a known chat get their message.",
+      message_quota: "The month's messages of the plan are used up. The campaign continues when some are left.",
+      reachout_timelock: "WhatsApp lets this number begin no new chats for now. People with a known chat get their message.",
       instance_removed: "Its instance was removed. The report stays.",
     },
     recipientStatus: {
@@ -75,8 +71,7 @@ export const campaigns = {
     },
     noReason: "No reason given",
     newTitle: "New campaign",
-    newLead:
-      "Three steps to a draft. Nothing is stored before the last one, and nothing is sent before you start it.",
+    newLead: "Three steps to a draft. Nothing is stored before the last one, and nothing is sent before you start it.",
     editTitle: "Change {name}",
     notEditable: "Only a draft or a paused campaign can be changed. Pause it first.",
     stepsLabel: "Steps",
@@ -117,8 +112,7 @@ export const campaigns = {
     nextRecipient: "Next",
     noText: "No text yet",
     notVariable: "{text} is not a variable and is sent as it stands.",
-    mayStayEmpty:
-      "{count, plural, one {# recipient has} other {# recipients have}} no {name} in this list. The contact's own value is used if there is one.",
+    mayStayEmpty: "{count, plural, one {# recipient has} other {# recipients have}} no {name} in this list. The contact's own value is used if there is one.",
     staysEmpty: "{name} stays empty for {count, plural, one {# recipient} other {# recipients}}.",
     source: "Where do the recipients come from?",
     sources: { csv: "A CSV file", leads: "Your contacts" },
@@ -126,15 +120,13 @@ export const campaigns = {
       csv: "From a spreadsheet, with a column for the number.",
       leads: "By tag, stage or status.",
     },
-    storedRecipients:
-      "{count, plural, one {# recipient is} other {# recipients are}} in the campaign already. What you choose here is added.",
+    storedRecipients: "{count, plural, one {# recipient is} other {# recipients are}} in the campaign already. What you choose here is added.",
     phoneColumn: "Column with the number",
     choosePhoneColumn: "Choose the column",
     variableColumns: "Columns that the text can use",
     variableColumnsHint: "Each becomes a variable with the name of its column.",
     checkTitle: "Checked, not stored",
-    checkSum:
-      "{ready, number} of {total, plural, one {# entry} other {# entries}} {ready, plural, one {gets} other {get}} the message.",
+    checkSum: "{ready, number} of {total, plural, one {# entry} other {# entries}} {ready, plural, one {gets} other {get}} the message.",
     ready: "ready",
     problem: {
       invalid: "unreadable",
@@ -201,24 +193,19 @@ export const campaigns = {
     started: "The campaign is started.",
     paused: "Paused. No further message goes out.",
     startTitle: "Start {name}?",
-    startHelp:
-      "{count, plural, one {# recipient gets} other {# recipients get}} this message. You can pause at any time, but what has gone out does not come back.",
+    startHelp: "{count, plural, one {# recipient gets} other {# recipients get}} this message. You can pause at any time, but what has gone out does not come back.",
     startConfirm: "Start it",
     retry: "Retry the failed ones",
     retryTitle: "Send again to {count, plural, one {# failed recipient} other {# failed recipients}}?",
     retryHelp: "The campaign continues at once. Recipients whom the message may have reached are left out.",
-    retryLaterHelp:
-      "They wait again, and get the message in their turn. Recipients whom it may have reached are left out.",
+    retryLaterHelp: "They wait again, and get the message in their turn. Recipients whom it may have reached are left out.",
     retryConfirm: "Send again",
-    retried:
-      "{count, plural, =0 {No recipient waits again.} one {# recipient waits again.} other {# recipients wait again.}} {left, plural, =0 {} one {# was left out.} other {# were left out.}}",
+    retried: "{count, plural, =0 {No recipient waits again.} one {# recipient waits again.} other {# recipients wait again.}} {left, plural, =0 {} one {# was left out.} other {# were left out.}}",
     cancel: "Cancel the campaign",
     cancelTitle: "Cancel {name} for good?",
-    cancelHelp:
-      "{count, plural, =0 {No recipient waits.} one {The recipient that waits gets no message.} other {The # recipients that wait get no message.}} A cancelled campaign cannot continue. Its report stays.",
+    cancelHelp: "{count, plural, =0 {No recipient waits.} one {The recipient that waits gets no message.} other {The # recipients that wait get no message.}} A cancelled campaign cannot continue. Its report stays.",
     cancelConfirm: "Cancel it",
-    cancelled:
-      "Cancelled. {count, plural, =0 {Nothing is on its way.} one {# message is on its way and may arrive.} other {# messages are on their way and may arrive.}}",
+    cancelled: "Cancelled. {count, plural, =0 {Nothing is on its way.} one {# message is on its way and may arrive.} other {# messages are on their way and may arrive.}}",
     archiveAction: "Archive",
     restoreAction: "Take out of the archive",
     archivedToast: "Archived. The report stays.",
@@ -231,16 +218,13 @@ export const campaigns = {
     recipientCount: "{count, plural, =0 {No recipient yet.} one {# recipient} other {# recipients}}",
     progress: "Progress",
     progressOf: "{done, number} of {total, plural, one {# recipient} other {# recipients}} handled",
-    timeLeft:
-      "{minutes, plural, one {About a minute left} other {About # minutes left}}, without quiet hours and limits.",
+    timeLeft: "{minutes, plural, one {About a minute left} other {About # minutes left}}, without quiet hours and limits.",
     figure: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped" },
     onlyDelivered: "Delivered, not read",
     onlySent: "Sent, not delivered",
     reviewTitle: "Check before the start",
-    reviewPace:
-      "{count, plural, one {# recipient waits} other {# recipients wait}}. With these pauses that takes about {minutes, plural, one {a minute} other {# minutes}}.",
-    consentMissing:
-      "No consent is checked. Write only to people who agreed to it. Opted-out people are always skipped.",
+    reviewPace: "{count, plural, one {# recipient waits} other {# recipients wait}}. With these pauses that takes about {minutes, plural, one {a minute} other {# minutes}}.",
+    consentMissing: "No consent is checked. Write only to people who agreed to it. Opted-out people are always skipped.",
     consentAsked: "Only people who agreed to “{purpose}” get the message.",
     warningsTitle: "Before you start",
     previewNumber: "Show the message for a number",
@@ -250,8 +234,7 @@ export const campaigns = {
     noOutcomes: "No message has an outcome yet.",
     outcomes: "Outcomes by the time of sending",
     reasons: "Why recipients got no message",
-    reasonCount:
-      "{status, select, failed {{count, plural, one {# failed} other {# failed}}} other {{count, plural, one {# skipped} other {# skipped}}}}",
+    reasonCount: "{status, select, failed {{count, plural, one {# failed} other {# failed}}} other {{count, plural, one {# skipped} other {# skipped}}}}",
     recipients: "Recipients",
     noRecipients: "No recipient yet.",
     noRecipientMatch: "No recipient is in this state.",

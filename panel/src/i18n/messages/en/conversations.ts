@@ -6,8 +6,7 @@ export const conversations = {
     back: "Back to the chats",
     group: "Group",
     emptyTitle: "No conversation yet",
-    emptyHelp:
-      "A chat appears here with its first message. Write one with “New chat”, or let somebody write.",
+    emptyHelp: "A chat appears here with its first message. Write one with “New chat”, or let somebody write.",
     nothingTitle: "Nothing found",
     nothingHelp: "Try other words, or another filter.",
     noneTitle: "Choose a chat",
@@ -83,8 +82,7 @@ export const conversations = {
       ad: "Came through the advertisement {title}",
       openMap: "Open on a map",
       unreadable: "Message that cannot be read yet",
-      unreadableHelp:
-        "This message could not be decrypted. It appears when the sender’s phone sends it again.",
+      unreadableHelp: "This message could not be decrypted. It appears when the sender’s phone sends it again.",
       unknown: "The panel cannot show messages of the kind “{type}”. Read it on the phone.",
     },
     media: {
@@ -127,10 +125,8 @@ export const conversations = {
       editing: "Edit:",
       endTarget: "Cancel",
       keys: "Enter sends, Shift and Enter begin a new line, / lists the quick replies.",
-      notConnected:
-        "The instance is not connected. The gateway keeps the message and sends it after the connection is back.",
-      notLinked:
-        "Nothing can be sent before a phone is linked with the instance. What you have written stays here.",
+      notConnected: "The instance is not connected. The gateway keeps the message and sends it after the connection is back.",
+      notLinked: "Nothing can be sent before a phone is linked with the instance. What you have written stays here.",
       quickReplies: "Quick replies",
       withFile: "with a file",
       location: "Location",
@@ -176,8 +172,7 @@ export const conversations = {
       block: "Block",
       unblock: "Unblock",
       blockTitle: "Block {name}?",
-      blockHelp:
-        "The contact can no longer write to or call this number, and is not told. You can unblock at any time.",
+      blockHelp: "The contact can no longer write to or call this number, and is not told. You can unblock at any time.",
       blockConfirm: "Block the contact",
       done: {
         pin: "Pinned.",

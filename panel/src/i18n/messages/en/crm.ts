@@ -77,8 +77,7 @@ export const crm = {
     moveTo: "Move to stage: {name}",
     moved: "{name} is in {stage}.",
     importTitle: "Import contacts",
-    importLead:
-      "A row with a known phone changes that contact; any other creates one. An empty cell changes nothing.",
+    importLead: "A row with a known phone changes that contact; any other creates one. An empty cell changes nothing.",
     importNeedsPhone: "Choose the column with the phone, or with the id of the contact.",
     importing: "Importing",
     importRows: "{count, plural, one {Import # row} other {Import # rows}}",
@@ -95,8 +94,7 @@ export const crm = {
       opted_out: "Opted out (true)",
       id: "Id of the contact",
     },
-    imported:
-      "{created, plural, one {# contact created} other {# contacts created}}, {updated, number} changed, {unchanged, number} as before, {invalid, plural, one {# row not imported} other {# rows not imported}}.",
+    imported: "{created, plural, one {# contact created} other {# contacts created}}, {updated, number} changed, {unchanged, number} as before, {invalid, plural, one {# row not imported} other {# rows not imported}}.",
     importFault: {
       quotes: "This is not a line of CSV. Check its quotation marks.",
       cells: "The line has more cells than the first line has columns.",

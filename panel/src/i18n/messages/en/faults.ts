@@ -81,20 +81,17 @@ export const faults = {
       loggedOut: "The instance is logged out. Connect it again, then send the message again.",
       banned: "The network has banned the number of the instance.",
       removed: "The instance was removed.",
-      neverReached:
-        "Sends to several chats did not reach the network, and the pause that followed outlasted the hold time.",
+      neverReached: "Sends to several chats did not reach the network, and the pause that followed outlasted the hold time.",
       fileGone: "The message's file no longer exists.",
       restricted: "The account is not active, so it cannot send.",
       notSupported: "The session cannot do this.",
-      discarded:
-        "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
+      discarded: "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
       notUnderstood: "The network did not understand the message.",
       notAllowed: "The network does not allow the instance to send to this chat.",
       noAddress: "This address no longer exists.",
       content: "The network does not accept the content of the message.",
       limited: "The network limits the messages of this instance. Send more slowly.",
-      malformed:
-        "The network considers the message malformed: the recipient may have new devices. Send it again.",
+      malformed: "The network considers the message malformed: the recipient may have new devices. Send it again.",
       refused: "The network refused the message.",
       notMember: "The instance is not in this group, or there is no such group.",
       undelivered: "The message could not be handed to the network in {a} attempts.",

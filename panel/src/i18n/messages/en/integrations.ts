@@ -45,51 +45,34 @@ export const integrations = {
       refused: "The program refuses the connection. Start it, and check host and port of its address.",
       reset: "The program closed the connection without an answer. Read its log.",
       tls: "The secure connection failed. Check the certificate of the host.",
-      timeout_connect:
-        "The host did not accept a connection in time. Check that it is up and lets the gateway in.",
+      timeout_connect: "The host did not accept a connection in time. Check that it is up and lets the gateway in.",
       timeout_total: "The program took too long to answer. Let it answer sooner.",
-      blocked:
-        "The gateway may not call this address. If the program runs in your own network, the operator allows it with WAYGATE_ALLOWED_HOSTS.",
+      blocked: "The gateway may not call this address. If the program runs in your own network, the operator allows it with WAYGATE_ALLOWED_HOSTS.",
       invalid_url: "The address is not valid. Enter a complete http or https address.",
-      protocol:
-        "What answers at this address is not a web server. Check the port, and whether it expects http or https.",
+      protocol: "What answers at this address is not a web server. Check the port, and whether it expects http or https.",
       status: "The program refused the request.",
       n8n_starting: "n8n is starting. The gateway sends the event again in a few seconds.",
-      n8n_not_found:
-        "n8n is starting, or the address does not belong to n8n. If this continues, compare it with the production URL of the Webhook node.",
-      n8n_test_address:
-        "This is the test address of the workflow, which works only while its editor listens. Use the production URL.",
-      n8n_inactive:
-        "The workflow is not active, or its Webhook node has another path or method. Activate it, and set its HTTP Method to POST.",
-      n8n_token:
-        "The Webhook node refuses the token, or the address or the name of the gateway. Give both the same token. Events wait for one day.",
+      n8n_not_found: "n8n is starting, or the address does not belong to n8n. If this continues, compare it with the production URL of the Webhook node.",
+      n8n_test_address: "This is the test address of the workflow, which works only while its editor listens. Use the production URL.",
+      n8n_inactive: "The workflow is not active, or its Webhook node has another path or method. Activate it, and set its HTTP Method to POST.",
+      n8n_token: "The Webhook node refuses the token, or the address or the name of the gateway. Give both the same token. Events wait for one day.",
       n8n_failed: "The workflow or its answer has failed. See its executions in n8n.",
-      n8n_lost:
-        "The answer of the workflow was lost or came too late. Let it answer sooner, raise the time limits, or let it reply through the API.",
-      typebot_not_viewer:
-        "What answers is not a Typebot viewer. Enter the address under which visitors chat with the bot.",
-      typebot_builder:
-        "This is the builder of Typebot, not the viewer. Enter the address under which visitors chat with the bot.",
+      n8n_lost: "The answer of the workflow was lost or came too late. Let it answer sooner, raise the time limits, or let it reply through the API.",
+      typebot_not_viewer: "What answers is not a Typebot viewer. Enter the address under which visitors chat with the bot.",
+      typebot_builder: "This is the builder of Typebot, not the viewer. Enter the address under which visitors chat with the bot.",
       typebot_closed: "The bot is closed, or it refuses the message.",
       typebot_token: "The viewer refuses the API token. Messages wait for one day.",
-      typebot_suspended:
-        "The bot is suspended, or it refuses requests of this gateway. Messages wait for one day.",
+      typebot_suspended: "The bot is suspended, or it refuses requests of this gateway. Messages wait for one day.",
       typebot_session_gone: "The bot no longer has the session, so the flow starts again.",
       typebot_block: "A block of the flow has failed.",
-      typebot_unpublished:
-        "There is no published bot with this name at this address. Publish it, and enter the last part of its address.",
-      chatwoot_token:
-        "Chatwoot does not know the access token. Use the token of a user's profile. If it is right, a proxy may drop its header `api_access_token`.",
-      chatwoot_role:
-        "The access token is right, but its user is not an administrator of the account in Chatwoot.",
+      typebot_unpublished: "There is no published bot with this name at this address. Publish it, and enter the last part of its address.",
+      chatwoot_token: "Chatwoot does not know the access token. Use the token of a user's profile. If it is right, a proxy may drop its header `api_access_token`.",
+      chatwoot_role: "The access token is right, but its user is not an administrator of the account in Chatwoot.",
       chatwoot_suspended: "The account is suspended in Chatwoot.",
       chatwoot_too_large: "The file is too large for Chatwoot or for a proxy in front of it.",
-      chatwoot_identity:
-        "Chatwoot refuses new contacts, because the inbox has another HMAC token than before. Save the integration again.",
-      chatwoot_inbox_gone:
-        "The inbox no longer exists in Chatwoot. Save the integration with another inbox; the waiting messages then go there.",
-      chatwoot_unreadable:
-        "The answer did not come from Chatwoot. The gateway sends waiting messages again. If this continues, check the address.",
+      chatwoot_identity: "Chatwoot refuses new contacts, because the inbox has another HMAC token than before. Save the integration again.",
+      chatwoot_inbox_gone: "The inbox no longer exists in Chatwoot. Save the integration with another inbox; the waiting messages then go there.",
+      chatwoot_unreadable: "The answer did not come from Chatwoot. The gateway sends waiting messages again. If this continues, check the address.",
     },
     lastError: "Last problem",
     pastError: "Last problem, which is over",
@@ -125,8 +108,7 @@ export const integrations = {
     },
     n8n: {
       purpose: "A workflow starts on each message or other event, and can reply.",
-      deleteHelp:
-        "The workflow gets no more events, and events that wait for it are discarded. The token is forgotten. The workflow in n8n stays.",
+      deleteHelp: "The workflow gets no more events, and events that wait for it are discarded. The token is forgotten. The workflow in n8n stays.",
       steps: {
         one: "Import the ready workflow from the guide, or add a Webhook node with the method POST.",
         two: "Enter the webhook secret of the instance in the node Settings, and activate the workflow.",
@@ -181,13 +163,11 @@ export const integrations = {
     },
     typebot: {
       purpose: "A bot holds dialogues: questions, choices and forms.",
-      deleteHelp:
-        "The bot replies no more, its open dialogues in all chats end, and messages that wait for it are discarded. The bot in Typebot stays.",
+      deleteHelp: "The bot replies no more, its open dialogues in all chats end, and messages that wait for it are discarded. The bot in Typebot stays.",
       steps: {
         one: "Build a flow with a text bubble and a text input.",
         two: "Press Publish, then open Share.",
-        three:
-          "The part of the shown address before the last slash is the viewer, the part after it is the bot.",
+        three: "The part of the shown address before the last slash is the viewer, the part after it is the bot.",
       },
       fields: {
         ...replyLimit,
@@ -272,8 +252,7 @@ export const integrations = {
     },
     chatwoot: {
       purpose: "A team replies in a shared inbox with assignment, notes and history.",
-      deleteHelp:
-        "Messages no longer enter the inbox, replies of agents no longer leave it, and what waits is discarded. The gateway removes its webhook from Chatwoot. The inbox and its conversations stay.",
+      deleteHelp: "Messages no longer enter the inbox, replies of agents no longer leave it, and what waits is discarded. The gateway removes its webhook from Chatwoot. The inbox and its conversations stay.",
       steps: {
         one: "Add an inbox of the kind API, leave its webhook address empty, and add your agents.",
         two: "Open your profile as an administrator and copy the access token.",

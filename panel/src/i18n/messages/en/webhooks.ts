@@ -7,8 +7,7 @@ export const webhooks = {
     attemptsTitle: "Deliveries",
     summary: "{working} of {total, plural, one {# webhook} other {# webhooks}} without a failure.",
     emptyTitle: "No webhook yet",
-    emptyHelp:
-      "A webhook is an address of your program. The gateway sends each event of this instance there, signed, and repeats it until it arrives.",
+    emptyHelp: "A webhook is an address of your program. The gateway sends each event of this instance there, signed, and repeats it until it arrives.",
     addFirst: "Add the first webhook",
     add: "Add a webhook",
     open: "Open",
@@ -28,11 +27,9 @@ export const webhooks = {
     resume: "Activate",
     paused: "{name} is paused",
     resumed: "{name} is active",
-    pauseHelp:
-      "While it is paused, its waiting deliveries are discarded, and new events are not queued for it.",
+    pauseHelp: "While it is paused, its waiting deliveries are discarded, and new events are not queued for it.",
     deleteTitle: "Delete {name}?",
-    deleteHelp:
-      "Your program gets no more events, and deliveries that still wait are discarded. This cannot be undone. The events stay recorded.",
+    deleteHelp: "Your program gets no more events, and deliveries that still wait are discarded. This cannot be undone. The events stay recorded.",
     deleteConfirm: "Delete the webhook",
     removed: "{name} is deleted",
     itsAttempts: "Its deliveries",
@@ -48,8 +45,7 @@ export const webhooks = {
       off: "It is paused and gets no events.",
       stopped: "The gateway has switched it off: {reason} Repair the receiver, then activate the webhook.",
       failing: "No delivery has arrived since the first failure <when></when>. The gateway goes on trying.",
-      failingOnce:
-        "No delivery has arrived since the first failure <when></when>. Each event is tried only once.",
+      failingOnce: "No delivery has arrived since the first failure <when></when>. Each event is tried only once.",
       waiting: "It is active and waits for its first event.",
       working: "The last delivery arrived <when></when>.",
     },
@@ -66,13 +62,11 @@ export const webhooks = {
     failure: {
       dns: {
         cause: "The host name could not be resolved",
-        remedy:
-          "Look for a typing error in the address, and check the DNS entry of the host. If other hosts fail too, check the DNS of the gateway. Then send the event again.",
+        remedy: "Look for a typing error in the address, and check the DNS entry of the host. If other hosts fail too, check the DNS of the gateway. Then send the event again.",
       },
       refused: {
         cause: "Nothing listens at this address",
-        remedy:
-          "Start your program, and check host and port of the address. A firewall can also refuse the connection.",
+        remedy: "Start your program, and check host and port of the address. A firewall can also refuse the connection.",
       },
       reset: {
         cause: "The connection was closed before an answer",
@@ -80,8 +74,7 @@ export const webhooks = {
       },
       tls: {
         cause: "The secure connection failed",
-        remedy:
-          "Check the certificate of the host: it may have expired, name another host, or lack its chain.",
+        remedy: "Check the certificate of the host: it may have expired, name another host, or lack its chain.",
       },
       timeout_connect: {
         cause: "The host did not accept a connection in time",
@@ -93,8 +86,7 @@ export const webhooks = {
       },
       blocked: {
         cause: "The gateway may not call this address",
-        remedy:
-          "It is in a private network. The operator can allow it with WAYGATE_ALLOWED_HOSTS, or you use a public address.",
+        remedy: "It is in a private network. The operator can allow it with WAYGATE_ALLOWED_HOSTS, or you use a public address.",
       },
       invalid_url: {
         cause: "The address is not valid",
@@ -110,13 +102,11 @@ export const webhooks = {
       },
       redirect: {
         cause: "The address redirects (status {status})",
-        remedy:
-          "The gateway follows no redirects. Enter the final address, often the one with https or without a slash at its end.",
+        remedy: "The gateway follows no redirects. Enter the final address, often the one with https or without a slash at its end.",
       },
       unauthorised: {
         cause: "Your program refused the request (status {status})",
-        remedy:
-          "Give your program the secret of this webhook, or give the webhook the header that your program requires.",
+        remedy: "Give your program the secret of this webhook, or give the webhook the header that your program requires.",
       },
       notFound: {
         cause: "Your server has no such page (status {status})",
@@ -136,8 +126,7 @@ export const webhooks = {
       },
       busy: {
         cause: "Your program asks for a pause (status {status})",
-        remedy:
-          "Give your program more capacity if this continues. With retries on, the gateway waits as long as asked and tries again.",
+        remedy: "Give your program more capacity if this continues. With retries on, the gateway waits as long as asked and tries again.",
       },
       refusal: {
         cause: "Your program refused the event (status {status})",
@@ -230,17 +219,14 @@ export const webhooks = {
       retry: "Repeat failed deliveries",
       retryHint: "Without it, one attempt is made, and a failed event is given up at once.",
       attempts: "Attempts",
-      attemptsHint:
-        "From 1 to 20. By default the gateway waits 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, then 10 h each time: ten attempts take more than a day. The operator can change the waits.",
+      attemptsHint: "From 1 to 20. By default the gateway waits 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, then 10 h each time: ten attempts take more than a day. The operator can change the waits.",
       headers: "Own headers",
       headersHint: "One per line, “Name: value”, at most 20. A value shown as **** stays as it is.",
       format: "Format of the body",
       formatNative: "Waygate's own format, as its reference describes it.",
-      formatOther:
-        "Your program gets the bodies that it knows from that gateway. Events without a counterpart there are left out.",
+      formatOther: "Your program gets the bodies that it knows from that gateway. Events without a counterpart there are left out.",
       token: "Key inside the body",
-      tokenHint:
-        "Some programs expect the API key of the other gateway in each body. Leave it empty if yours does not.",
+      tokenHint: "Some programs expect the API key of the other gateway in each body. Leave it empty if yours does not.",
     },
     test: {
       title: "Test",
@@ -274,18 +260,15 @@ export const webhooks = {
       title: "After an outage",
       lead: "Sends every event again that was given up or discarded since a time, each with new attempts.",
       since: "Events since",
-      preview:
-        "{count, plural, =0 {No event since then was given up.} one {# event since then was given up.} other {# events since then were given up.}}",
-      retrying:
-        "{count, plural, one {# event is still being tried: the gateway repeats it} other {# events are still being tried: the gateway repeats them}} by itself.",
+      preview: "{count, plural, =0 {No event since then was given up.} one {# event since then was given up.} other {# events since then were given up.}}",
+      retrying: "{count, plural, one {# event is still being tried: the gateway repeats it} other {# events are still being tried: the gateway repeats them}} by itself.",
       retryingMany: "At least {count} events are still being tried: the gateway repeats them by itself.",
       inactive: "Activate the webhook first.",
       submit: "{count, plural, =0 {Send again} one {Send # event again} other {Send # events again}}",
       progress: "{done} of {total} are through.",
       many: "{total, plural, one {# event is} other {# events are}} on the way.",
       done: "{total, plural, one {The event has} other {All # events have}} arrived.",
-      failedAgain:
-        "{count, plural, one {# event has} other {# events have}} failed again. Open the deliveries to see why.",
+      failedAgain: "{count, plural, one {# event has} other {# events have}} failed again. Open the deliveries to see why.",
     },
     retry: {
       submit: "Send it again",
@@ -357,8 +340,7 @@ export const webhooks = {
     },
     response: "Answer",
     noResponse: "No answer arrived.",
-    responseHelp:
-      "The gateway keeps the status and the first 4 KB of the body. It does not keep headers of answers.",
+    responseHelp: "The gateway keeps the status and the first 4 KB of the body. It does not keep headers of answers.",
     request: "Request",
     body: "Body",
     bodyGone: "The event is older than the gateway keeps events, so its body is no longer there.",
@@ -402,25 +384,21 @@ export const webhooks = {
       mac: "Compute HMAC-SHA256: of the body, or of “webhook-id.webhook-timestamp.body” for webhook-signature.",
       compare: "Compare the result with the header in constant time. One matching signature is enough.",
       age: "Refuse a webhook-timestamp that is more than five minutes away from your clock.",
-      otherFormat:
-        "This webhook sends the format of another gateway, whose exact bytes are not shown here. So the check cannot be repeated on this page.",
+      otherFormat: "This webhook sends the format of another gateway, whose exact bytes are not shown here. So the check cannot be repeated on this page.",
       secret: "Secret of the webhook",
       secretHint: "It stays in this page: nothing is sent or stored.",
       given: "Signature that your program got",
-      givenHint:
-        "The value of X-Waygate-Signature or of webhook-signature. Empty: only the expected ones are computed.",
+      givenHint: "The value of X-Waygate-Signature or of webhook-signature. Empty: only the expected ones are computed.",
       timestamp: "webhook-timestamp that your program got",
       timestampHint: "Only for webhook-signature.",
       insecure: "Browsers compute signatures only on pages with HTTPS or on localhost.",
       submit: "Compute the signature",
       genuine: "The signature is genuine",
-      genuineHelp:
-        "This secret signed this body. If your program refuses it, it uses other bytes or another secret.",
+      genuineHelp: "This secret signed this body. If your program refuses it, it uses other bytes or another secret.",
       different: "The signature does not fit",
       differentHelp: "The secret is another one, or the signature belongs to another body or time.",
       computed: "These are the right signatures",
-      computedHelp:
-        "Compare them with what your program computes. For webhook-signature enter its timestamp too.",
+      computedHelp: "Compare them with what your program computes. For webhook-signature enter its timestamp too.",
     },
   },
 } as const;

@@ -44,12 +44,10 @@ export const account = {
       autoLeads: "Crear un contacto de cada persona que escribe por primera vez",
       autoLeadsHelp: "Sin esto, los contactos se crean a mano o desde tu programa.",
       timeZone: "Zona horaria",
-      timeZoneHelp:
-        "Las campañas nuevas empiezan con ella, y las campañas sin horas de silencio cuentan sus días en ella.",
+      timeZoneHelp: "Las campañas nuevas empiezan con ella, y las campañas sin horas de silencio cuentan sus días en ella.",
       noTimeZone: "UTC (ninguna elegida)",
       keysManage: "Permitir que cada clave de API liste y cree instancias",
-      keysManageHelp:
-        "Los programas hechos para otros gateways lo esperan. Desactívalo si entregas claves a terceros.",
+      keysManageHelp: "Los programas hechos para otros gateways lo esperan. Desactívalo si entregas claves a terceros.",
     },
     audit: {
       title: "Quién cambió qué",
@@ -76,16 +74,13 @@ export const account = {
       above: "Solo un dueño del gateway cambia a este usuario.",
       editTitle: "Cambiar a {name}",
       newPassword: "Contraseña nueva",
-      newPasswordHint:
-        "Déjala vacía para conservar la actual. Una contraseña o un rol nuevos cierran los accesos del usuario.",
+      newPasswordHint: "Déjala vacía para conservar la actual. Una contraseña o un rol nuevos cierran los accesos del usuario.",
       remove: "Quitar al usuario",
       removeTitle: "¿Quitar a {name}?",
-      removeHelp:
-        "El usuario sale al instante y ya no puede entrar. Los asistentes que conectó se desconectan. Los mensajes, contactos y campañas se quedan.",
+      removeHelp: "El usuario sale al instante y ya no puede entrar. Los asistentes que conectó se desconectan. Los mensajes, contactos y campañas se quedan.",
       removed: "{name} ya no está.",
       lostTitle: "Alguien perdió la contraseña",
-      lostHelp:
-        "Pulsa Editar en el usuario y pon una contraseña nueva. Si ningún administrador puede entrar, el dueño del gateway da una contraseña nueva, en Administración, o en la máquina con: waygate account password ana@example.com.",
+      lostHelp: "Pulsa Editar en el usuario y pon una contraseña nueva. Si ningún administrador puede entrar, el dueño del gateway da una contraseña nueva, en Administración, o en la máquina con: waygate account password ana@example.com.",
     },
     rights: {
       title: "Qué puede hacer cada rol",
@@ -106,8 +101,7 @@ export const account = {
       title: "Claves de API",
       lead: "Un programa entra con la clave de una instancia.",
       reachTitle: "Qué alcanza una clave",
-      reachHelp:
-        "Quien tiene la clave puede hacer con su instancia lo mismo que un administrador, incluso quitarla. La clave lee los chats de esta instancia y de ninguna otra, salvo que la amplíes en la instancia.",
+      reachHelp: "Quien tiene la clave puede hacer con su instancia lo mismo que un administrador, incluso quitarla. La clave lee los chats de esta instancia y de ninguna otra, salvo que la amplíes en la instancia.",
       manageOn: "Por ahora, cada clave también lista las instancias de la cuenta y crea otras.",
       manageOff: "Las claves no pueden listar ni crear instancias.",
       manageChange: "Cambiarlo en Cuenta",
@@ -137,8 +131,7 @@ export const account = {
       title: "Conectar un asistente",
       lead: "Hay tres caminos a las mismas herramientas.",
       oauth: "Por dirección, en un navegador o un teléfono",
-      oauthHelp:
-        "Escribe esta dirección en el asistente. Abre una página del gateway, donde entras y eliges las instancias y lo que el asistente puede hacer.",
+      oauthHelp: "Escribe esta dirección en el asistente. Abre una página del gateway, donde entras y eliges las instancias y lo que el asistente puede hacer.",
       address: "Dirección para asistentes",
       url: "Por dirección y clave de API, para editores y servidores",
       urlHelp: "La mayoría de los programas lee un archivo con esta forma. Pon la clave de una instancia.",
@@ -146,8 +139,7 @@ export const account = {
       command: "Por comando, para programas en tu computadora",
       commandHelp: "El programa inicia el comando del gateway. /opt/waygate es la carpeta de Waygate.",
       commandSample: "Configuración con comando",
-      reach:
-        "Con una clave, el asistente alcanza lo que la clave alcanza. Conectado en el navegador, alcanza las instancias que elijas.",
+      reach: "Con una clave, el asistente alcanza lo que la clave alcanza. Conectado en el navegador, alcanza las instancias que elijas.",
       guide: "Guía de las herramientas para asistentes",
     },
     privacy: {
@@ -188,13 +180,11 @@ export const account = {
       consequences: {
         messages: "Lo escrito, y los archivos, se quitan de todos los mensajes.",
         conversations: "Lo escrito, y con quién, se quita de todos los chats.",
-        leads:
-          "Se quitan los nombres, números y notas de los contactos, y los destinatarios de las campañas.",
+        leads: "Se quitan los nombres, números y notas de los contactos, y los destinatarios de las campañas.",
         account: "Se quitan los nombres de usuarios e instancias, las respuestas rápidas y las plantillas.",
         all: "Se quita todo esto junto: mensajes, chats, contactos, campañas y los textos de la cuenta.",
       },
-      irreversible:
-        "Antes se cancelan los envíos y entregas pendientes de estos datos. Nadie puede deshacerlo. Los accesos, claves y teléfonos vinculados siguen funcionando.",
+      irreversible: "Antes se cancelan los envíos y entregas pendientes de estos datos. Nadie puede deshacerlo. Los accesos, claves y teléfonos vinculados siguen funcionando.",
       start: "Hacer anónimo",
       confirmTitle: "Hacer anónimo: {scope}",
       confirm: "Hacer anónimo para siempre",

@@ -17,8 +17,7 @@ export const administration = {
       toMonitor: "Ver qué es y qué ayuda",
       figures: "Cifras",
       accounts: "Cuentas",
-      accountsNote:
-        "{active, number} en servicio, {resellers, plural, one {# revendedor} other {# revendedores}}",
+      accountsNote: "{active, number} en servicio, {resellers, plural, one {# revendedor} other {# revendedores}}",
       users: "Usuarios",
       usersNote: "en todas las cuentas",
       instances: "Instancias",
@@ -29,8 +28,7 @@ export const administration = {
       webhooksNote: "ahora, o apagados por eso",
       queue: "Tareas en espera",
       queueOnTime: "ninguna con retraso",
-      queueLate:
-        "{due, number} vencidas, la más antigua hace {seconds, plural, one {# segundo} other {# segundos}}",
+      queueLate: "{due, number} vencidas, la más antigua hace {seconds, plural, one {# segundo} other {# segundos}}",
       byStatus: "Instancias por estado",
       noInstance: "Aún no hay instancias.",
       ofInstances: "{count, number} de {total, number}",
@@ -44,19 +42,16 @@ export const administration = {
     },
     held: {
       title: "La copia restaurada retiene trabajo",
-      counts:
-        "{sends, plural, one {# envío} other {# envíos}}, {deliveries, plural, one {# entrega} other {# entregas}} y {others, plural, one {# tarea más} other {# tareas más}} estaban pendientes en la copia. Parte puede haber ocurrido después.",
+      counts: "{sends, plural, one {# envío} other {# envíos}}, {deliveries, plural, one {# entrega} other {# entregas}} y {others, plural, one {# tarea más} other {# tareas más}} estaban pendientes en la copia. Parte puede haber ocurrido después.",
       times: "Copia hecha <backup></backup>, restaurada <restored></restored>.",
       release: "Liberar",
       releaseTitle: "¿Liberar lo retenido?",
-      releaseHelp:
-        "El gateway envía {sends, plural, one {# mensaje} other {# mensajes}} y hace {deliveries, plural, one {# entrega} other {# entregas}} ahora. Alguien puede recibir un mensaje por segunda vez, si salió después de la copia.",
+      releaseHelp: "El gateway envía {sends, plural, one {# mensaje} other {# mensajes}} y hace {deliveries, plural, one {# entrega} other {# entregas}} ahora. Alguien puede recibir un mensaje por segunda vez, si salió después de la copia.",
       released: "El gateway sigue con ello.",
       releasing: "Lo has liberado. El gateway lo está ejecutando.",
       discard: "Descartar",
       discardTitle: "¿Descartar lo retenido?",
-      discardHelp:
-        "{sends, plural, one {# mensaje} other {# mensajes}} y {deliveries, plural, one {# entrega} other {# entregas}} se abandonan para siempre. Nada sale dos veces, y lo que no salió no saldrá.",
+      discardHelp: "{sends, plural, one {# mensaje} other {# mensajes}} y {deliveries, plural, one {# entrega} other {# entregas}} se abandonan para siempre. Nada sale dos veces, y lo que no salió no saldrá.",
       discarded: "Se ha abandonado.",
       discarding: "Lo has descartado. El gateway lo está ejecutando.",
     },
@@ -178,8 +173,7 @@ export const administration = {
     },
     change: {
       title: "Cambiar la cuenta",
-      statusHint:
-        "Las cuentas en pausa, bloqueadas, vencidas y canceladas no entran, y sus claves se rechazan. Sus instancias siguen conectadas, y lo que llega se guarda.",
+      statusHint: "Las cuentas en pausa, bloqueadas, vencidas y canceladas no entran, y sus claves se rechazan. Sus instancias siguen conectadas, y lo que llega se guarda.",
       planHint: "Vale en menos de 5 segundos.",
       resellerHint: "El número de la cuenta que gestiona esta. Vacío: tú.",
     },
@@ -188,8 +182,7 @@ export const administration = {
       help: "Da una contraseña nueva a un usuario que perdió la suya.",
       recover: "Contraseña nueva",
       recoverTitle: "¿Reemplazar la contraseña de {name}?",
-      recoverHelp:
-        "La contraseña actual deja de valer, terminan todos los accesos del usuario y se desconectan sus asistentes. El gateway crea una contraseña nueva y la muestra una sola vez.",
+      recoverHelp: "La contraseña actual deja de valer, terminan todos los accesos del usuario y se desconectan sus asistentes. El gateway crea una contraseña nueva y la muestra una sola vez.",
       recovered: "{name} tiene una contraseña nueva",
       onlyOnce: "Solo aparece esta vez.",
     },
@@ -198,8 +191,7 @@ export const administration = {
       help: "Para sacarla de servicio y conservar sus datos, cambia su estado a bloqueada.",
       start: "Quitar la cuenta",
       confirmTitle: "¿Quitar {name} con todos sus datos?",
-      consequence:
-        "Los usuarios salen y las claves dejan de valer al instante. Después el gateway desvincula {instances, plural, =0 {ninguna instancia} one {# instancia} other {# instancias}} y borra todos los mensajes, archivos, contactos, campañas, webhooks y registros.",
+      consequence: "Los usuarios salen y las claves dejan de valer al instante. Después el gateway desvincula {instances, plural, =0 {ninguna instancia} one {# instancia} other {# instancias}} y borra todos los mensajes, archivos, contactos, campañas, webhooks y registros.",
       irreversible: "Nadie puede deshacerlo. Solo queda el registro de auditoría.",
       confirm: "Quitarla para siempre",
       done: "{name} se está quitando.",
@@ -330,8 +322,7 @@ export const administration = {
       size: "Tamaño",
       noFile: "sin archivo",
       rows: "Contenido",
-      rowsOf:
-        "{rows, plural, one {# fila} other {# filas}} en {tables, plural, one {# tabla} other {# tablas}}",
+      rowsOf: "{rows, plural, one {# fila} other {# filas}} en {tables, plural, one {# tabla} other {# tablas}}",
       duration: "Tardó",
       seconds: "{seconds, number} s",
       verified: "Probada",
@@ -347,8 +338,7 @@ export const administration = {
       received: "{size} recibidos",
       encrypted: "El archivo está cifrado. Sin la clave de la copia nadie puede leerlo, tú tampoco.",
       restoreTitle: "Restaurar una copia",
-      restoreHelp:
-        "Una restauración reemplaza toda la base de datos, por eso se hace en la máquina con waygate restore. Los envíos y entregas que estaban pendientes en la copia esperan aquí tu decisión.",
+      restoreHelp: "Una restauración reemplaza toda la base de datos, por eso se hace en la máquina con waygate restore. Los envíos y entregas que estaban pendientes en la copia esperan aquí tu decisión.",
       guide: "Guía de copias",
     },
     requests: {
@@ -365,8 +355,7 @@ export const administration = {
       lead: "Los procesos del gateway, y si está listo para producción.",
       open: "Ver el sistema",
       notReady: "El gateway no acepta solicitudes por ahora.",
-      blocked:
-        "El gateway funciona. {count, plural, one {Una cosa impide} other {# cosas impiden}} que esté listo para producción.",
+      blocked: "El gateway funciona. {count, plural, one {Una cosa impide} other {# cosas impiden}} que esté listo para producción.",
       allWell: "El gateway funciona y está listo para producción.",
       parts: "Lo que funciona",
       database: "Base de datos",
@@ -379,29 +368,19 @@ export const administration = {
       noBlocker: "Nada impide la producción.",
       blocks: "Por hacer",
       blockers: {
-        database_unavailable:
-          "La base de datos no responde en un segundo. Revisa que funcione y que DATABASE_URL sea correcta.",
-        migrations_pending:
-          "A la base de datos le faltan cambios de esta versión. Reinicia un nodo de esta versión, que los hace.",
-        clock_skew:
-          "Los relojes de esta máquina y de la base de datos difieren en más de 30 segundos. Ajusta ambos con NTP.",
+        database_unavailable: "La base de datos no responde en un segundo. Revisa que funcione y que DATABASE_URL sea correcta.",
+        migrations_pending: "A la base de datos le faltan cambios de esta versión. Reinicia un nodo de esta versión, que los hace.",
+        clock_skew: "Los relojes de esta máquina y de la base de datos difieren en más de 30 segundos. Ajusta ambos con NTP.",
         no_live_worker: "No hay ningún nodo con el rol worker. Inicia uno con worker en WAYGATE_ROLES.",
-        no_live_session_host:
-          "No hay ningún nodo con el rol sessions. Inicia uno con sessions en WAYGATE_ROLES.",
-        disk_nearly_full:
-          "Menos del 5 % del disco del directorio de datos está libre. Borra archivos o muévelo a un disco mayor.",
-        media_store_full:
-          "El almacén de archivos está lleno, y los que llegan esperan. Libera espacio o acorta WAYGATE_MEDIA_RETENTION.",
-        plain_http:
-          "La dirección del gateway es pública y no es https. Pon delante un proxy con certificado y define WAYGATE_BASE_URL.",
+        no_live_session_host: "No hay ningún nodo con el rol sessions. Inicia uno con sessions en WAYGATE_ROLES.",
+        disk_nearly_full: "Menos del 5 % del disco del directorio de datos está libre. Borra archivos o muévelo a un disco mayor.",
+        media_store_full: "El almacén de archivos está lleno, y los que llegan esperan. Libera espacio o acorta WAYGATE_MEDIA_RETENTION.",
+        plain_http: "La dirección del gateway es pública y no es https. Pon delante un proxy con certificado y define WAYGATE_BASE_URL.",
         embedded_database: "La base de datos integrada es para una sola máquina. Define DATABASE_URL.",
-        open_outgoing_policy:
-          "WAYGATE_ALLOWED_HOSTS deja que cada cuenta llame a esta máquina o red. Indica hosts con puerto, como n8n:5678.",
-        no_recent_backup:
-          "No se probó ninguna copia de los últimos dos días. La página Copias muestra el motivo.",
+        open_outgoing_policy: "WAYGATE_ALLOWED_HOSTS deja que cada cuenta llame a esta máquina o red. Indica hosts con puerto, como n8n:5678.",
+        no_recent_backup: "No se probó ninguna copia de los últimos dos días. La página Copias muestra el motivo.",
         held_back: "El trabajo de la copia restaurada está retenido. Libéralo o descártalo en Resumen.",
-        sessions_failing:
-          "El gateway no puede iniciar algunas sesiones. waygate doctor muestra por qué, y el registro tiene los errores.",
+        sessions_failing: "El gateway no puede iniciar algunas sesiones. waygate doctor muestra por qué, y el registro tiene los errores.",
         operator_only: "Hay más que solo el operador puede ver. waygate doctor, en la máquina, lo muestra.",
       },
       nodes: "{count, plural, one {Funciona un nodo} other {Funcionan # nodos}}",
@@ -410,10 +389,8 @@ export const administration = {
       started: "Iniciado <when></when>",
       running: "En marcha",
       operatorTitle: "Lo que se hace en la máquina",
-      operatorHelp:
-        "Los ajustes, claves y restauraciones no se cambian aquí. Quien tiene el token administrativo (WAYGATE_ADMIN_TOKEN) ve más en /health, por ejemplo secretos débiles.",
-      globalWebhook:
-        "El webhook global recibe los eventos de todas las cuentas. Se define con el token administrativo en PUT /globalwebhook, para que ningún acceso pueda desviarlos.",
+      operatorHelp: "Los ajustes, claves y restauraciones no se cambian aquí. Quien tiene el token administrativo (WAYGATE_ADMIN_TOKEN) ve más en /health, por ejemplo secretos débiles.",
+      globalWebhook: "El webhook global recibe los eventos de todas las cuentas. Se define con el token administrativo en PUT /globalwebhook, para que ningún acceso pueda desviarlos.",
       guide: "Guía de producción",
     },
   },

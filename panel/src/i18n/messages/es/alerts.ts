@@ -40,16 +40,13 @@ export const alerts = {
       unknown: "Su último intento dice el motivo.",
     },
     attention: {
-      passkey_challenge:
-        "WhatsApp pide la llave de acceso de esta cuenta a la sesión vinculada, y ningún gateway puede darla. Abre WhatsApp en el teléfono y sigue lo que pide. Si la sesión se cierra, conecta la instancia y vincúlala de nuevo.",
+      passkey_challenge: "WhatsApp pide la llave de acceso de esta cuenta a la sesión vinculada, y ningún gateway puede darla. Abre WhatsApp en el teléfono y sigue lo que pide. Si la sesión se cierra, conecta la instancia y vincúlala de nuevo.",
     },
     storage: "Está en uso el {percent} % del espacio para archivos.",
-    storageHelp:
-      "Guarda los archivos menos días o pide un plan con más espacio. Cuando se llena, los archivos nuevos no se guardan.",
+    storageHelp: "Guarda los archivos menos días o pide un plan con más espacio. Cuando se llena, los archivos nuevos no se guardan.",
     storageOf: "{name} usa el {percent} % de su espacio para archivos.",
     storageOfHelp: "Acorta el tiempo que la cuenta guarda los archivos, o dale un plan con más espacio.",
-    queue:
-      "Hay tareas atrasadas: {queue}. La más antigua lleva {seconds, plural, one {# segundo} other {# segundos}} de retraso.",
+    queue: "Hay tareas atrasadas: {queue}. La más antigua lleva {seconds, plural, one {# segundo} other {# segundos}} de retraso.",
     queueHelp: "Comprueba que hay nodos con este papel y que la base de datos es rápida, o añade un nodo.",
     held: "El trabajo de la copia restaurada está retenido.",
     heldHelp: {
@@ -62,8 +59,7 @@ export const alerts = {
     advice: {
       disconnected: "Conéctala de nuevo.",
       failures: "Falla uno de cada cinco mensajes, o más. Mira los errores de sus mensajes fallidos.",
-      silence:
-        "No ha llegado nada en un día aunque envía. Escríbele desde otro teléfono y conéctala de nuevo.",
+      silence: "No ha llegado nada en un día aunque envía. Escríbele desde otro teléfono y conéctala de nuevo.",
     },
   },
 } as const;

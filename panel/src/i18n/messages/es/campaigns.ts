@@ -5,8 +5,7 @@ export const campaigns = {
     list: "Tus campañas",
     create: "Nueva campaña",
     emptyTitle: "Aún no hay campañas",
-    emptyHelp:
-      "Una campaña lleva un texto y una lista de números. Ves cada mensaje antes de que salga el primero.",
+    emptyHelp: "Una campaña lleva un texto y una lista de números. Ves cada mensaje antes de que salga el primero.",
     noMatch: "Ninguna campaña coincide",
     noMatchHelp: "Elige otro estado u otra instancia, o muestra todas las campañas.",
     showAll: "Mostrar todas",
@@ -42,13 +41,11 @@ export const campaigns = {
     scheduledFor: "Empieza sola el {at} ({zone}).",
     reason: {
       user: "La pusiste en pausa. No sale ningún otro mensaje hasta que la continúes.",
-      error_rate:
-        "El gateway la pausó porque fallaron demasiados mensajes. Lee los motivos abajo y luego continúa.",
+      error_rate: "El gateway la pausó porque fallaron demasiados mensajes. Lee los motivos abajo y luego continúa.",
       instance_disconnected: "Su instancia no está conectada. La campaña continúa sola cuando lo esté.",
       account_restricted: "La cuenta está fuera de servicio. La campaña continúa sola cuando vuelva.",
       message_quota: "Se agotaron los mensajes del mes del plan. La campaña continúa cuando queden más.",
-      reachout_timelock:
-        "Por ahora WhatsApp no deja que este número inicie chats. Quienes ya tienen un chat reciben su mensaje.",
+      reachout_timelock: "Por ahora WhatsApp no deja que este número inicie chats. Quienes ya tienen un chat reciben su mensaje.",
       instance_removed: "Su instancia fue eliminada. El informe se conserva.",
     },
     recipientStatus: {
@@ -74,8 +71,7 @@ export const campaigns = {
     },
     noReason: "Sin motivo indicado",
     newTitle: "Nueva campaña",
-    newLead:
-      "Tres pasos hasta un borrador. No se guarda nada antes del último ni se envía nada antes de que la inicies.",
+    newLead: "Tres pasos hasta un borrador. No se guarda nada antes del último ni se envía nada antes de que la inicies.",
     editTitle: "Cambiar {name}",
     notEditable: "Solo se puede cambiar un borrador o una campaña en pausa. Ponla en pausa primero.",
     stepsLabel: "Pasos",
@@ -116,8 +112,7 @@ export const campaigns = {
     nextRecipient: "Siguiente",
     noText: "Aún no hay texto",
     notVariable: "{text} no es una variable y se envía tal cual.",
-    mayStayEmpty:
-      "{count, plural, one {# destinatario no tiene} other {# destinatarios no tienen}} {name} en esta lista. Se usa el valor del contacto, si existe.",
+    mayStayEmpty: "{count, plural, one {# destinatario no tiene} other {# destinatarios no tienen}} {name} en esta lista. Se usa el valor del contacto, si existe.",
     staysEmpty: "{name} queda vacío para {count, plural, one {# destinatario} other {# destinatarios}}.",
     source: "¿De dónde vienen los destinatarios?",
     sources: { csv: "Un archivo CSV", leads: "Tus contactos" },
@@ -125,15 +120,13 @@ export const campaigns = {
       csv: "De una hoja de cálculo, con una columna para el número.",
       leads: "Por etiqueta, etapa o estado.",
     },
-    storedRecipients:
-      "{count, plural, one {# destinatario ya está} other {# destinatarios ya están}} en la campaña. Lo que elijas aquí se añade.",
+    storedRecipients: "{count, plural, one {# destinatario ya está} other {# destinatarios ya están}} en la campaña. Lo que elijas aquí se añade.",
     phoneColumn: "Columna con el número",
     choosePhoneColumn: "Elige la columna",
     variableColumns: "Columnas que el texto puede usar",
     variableColumnsHint: "Cada una es una variable con el nombre de su columna.",
     checkTitle: "Revisado, sin guardar",
-    checkSum:
-      "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recibe} other {reciben}} el mensaje.",
+    checkSum: "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recibe} other {reciben}} el mensaje.",
     ready: "listos",
     problem: {
       invalid: "ilegibles",
@@ -200,24 +193,19 @@ export const campaigns = {
     started: "La campaña está iniciada.",
     paused: "En pausa. No sale ningún otro mensaje.",
     startTitle: "¿Iniciar {name}?",
-    startHelp:
-      "{count, plural, one {# destinatario recibe} other {# destinatarios reciben}} este mensaje. Puedes pausar en cualquier momento, pero lo que salió no vuelve.",
+    startHelp: "{count, plural, one {# destinatario recibe} other {# destinatarios reciben}} este mensaje. Puedes pausar en cualquier momento, pero lo que salió no vuelve.",
     startConfirm: "Iniciar la campaña",
     retry: "Reintentar los fallidos",
     retryTitle: "¿Enviar de nuevo a {count, plural, one {# destinatario} other {# destinatarios}}?",
     retryHelp: "La campaña continúa enseguida. Quienes pueden haber recibido el mensaje quedan fuera.",
-    retryLaterHelp:
-      "Vuelven a esperar y reciben el mensaje en su turno. Quienes pueden haberlo recibido quedan fuera.",
+    retryLaterHelp: "Vuelven a esperar y reciben el mensaje en su turno. Quienes pueden haberlo recibido quedan fuera.",
     retryConfirm: "Enviar de nuevo",
-    retried:
-      "{count, plural, =0 {Nadie vuelve a esperar.} one {# destinatario vuelve a esperar.} other {# destinatarios vuelven a esperar.}} {left, plural, =0 {} one {# quedó fuera.} other {# quedaron fuera.}}",
+    retried: "{count, plural, =0 {Nadie vuelve a esperar.} one {# destinatario vuelve a esperar.} other {# destinatarios vuelven a esperar.}} {left, plural, =0 {} one {# quedó fuera.} other {# quedaron fuera.}}",
     cancel: "Cancelar la campaña",
     cancelTitle: "¿Cancelar {name} para siempre?",
-    cancelHelp:
-      "{count, plural, =0 {Nadie está en espera.} one {El destinatario en espera no recibe el mensaje.} other {Los # destinatarios en espera no reciben el mensaje.}} Una campaña cancelada no puede continuar. Su informe se conserva.",
+    cancelHelp: "{count, plural, =0 {Nadie está en espera.} one {El destinatario en espera no recibe el mensaje.} other {Los # destinatarios en espera no reciben el mensaje.}} Una campaña cancelada no puede continuar. Su informe se conserva.",
     cancelConfirm: "Cancelarla",
-    cancelled:
-      "Cancelada. {count, plural, =0 {No hay nada en camino.} one {# mensaje está en camino y puede llegar.} other {# mensajes están en camino y pueden llegar.}}",
+    cancelled: "Cancelada. {count, plural, =0 {No hay nada en camino.} one {# mensaje está en camino y puede llegar.} other {# mensajes están en camino y pueden llegar.}}",
     archiveAction: "Archivar",
     restoreAction: "Sacar del archivo",
     archivedToast: "Archivada. El informe se conserva.",
@@ -227,13 +215,10 @@ export const campaigns = {
     deleteHelp: "Se eliminan sus destinatarios y su informe. Los mensajes enviados quedan en sus chats.",
     deleteConfirm: "Eliminarla",
     deletedToast: "La campaña está eliminada.",
-    recipientCount:
-      "{count, plural, =0 {Aún no hay destinatarios.} one {# destinatario} other {# destinatarios}}",
+    recipientCount: "{count, plural, =0 {Aún no hay destinatarios.} one {# destinatario} other {# destinatarios}}",
     progress: "Progreso",
-    progressOf:
-      "{done, number} de {total, plural, one {# destinatario} other {# destinatarios}} con resultado",
-    timeLeft:
-      "{minutes, plural, one {Queda cerca de un minuto} other {Quedan unos # minutos}}, sin contar silencio ni límites.",
+    progressOf: "{done, number} de {total, plural, one {# destinatario} other {# destinatarios}} con resultado",
+    timeLeft: "{minutes, plural, one {Queda cerca de un minuto} other {Quedan unos # minutos}}, sin contar silencio ni límites.",
     figure: {
       sent: "Enviados",
       delivered: "Entregados",
@@ -244,10 +229,8 @@ export const campaigns = {
     onlyDelivered: "Entregados, sin leer",
     onlySent: "Enviados, sin entregar",
     reviewTitle: "Revisa antes de iniciar",
-    reviewPace:
-      "{count, plural, one {# destinatario espera} other {# destinatarios esperan}}. Con estas pausas tarda cerca de {minutes, plural, one {un minuto} other {# minutos}}.",
-    consentMissing:
-      "No se comprueba ningún consentimiento. Escribe solo a quienes aceptaron. Quien pidió no recibir siempre se omite.",
+    reviewPace: "{count, plural, one {# destinatario espera} other {# destinatarios esperan}}. Con estas pausas tarda cerca de {minutes, plural, one {un minuto} other {# minutos}}.",
+    consentMissing: "No se comprueba ningún consentimiento. Escribe solo a quienes aceptaron. Quien pidió no recibir siempre se omite.",
     consentAsked: "Solo quienes aceptaron «{purpose}» reciben el mensaje.",
     warningsTitle: "Antes de iniciar",
     previewNumber: "Mostrar el mensaje de un número",
@@ -257,8 +240,7 @@ export const campaigns = {
     noOutcomes: "Ningún mensaje tiene resultado aún.",
     outcomes: "Resultados por hora de envío",
     reasons: "Por qué hubo destinatarios sin mensaje",
-    reasonCount:
-      "{status, select, failed {{count, plural, one {# fallido} other {# fallidos}}} other {{count, plural, one {# omitido} other {# omitidos}}}}",
+    reasonCount: "{status, select, failed {{count, plural, one {# fallido} other {# fallidos}}} other {{count, plural, one {# omitido} other {# omitidos}}}}",
     recipients: "Destinatarios",
     noRecipients: "Aún no hay destinatarios.",
     noRecipientMatch: "Ningún destinatario está en este estado.",

@@ -6,8 +6,7 @@ export const conversations = {
     back: "Volver a los chats",
     group: "Grupo",
     emptyTitle: "Aún no hay conversaciones",
-    emptyHelp:
-      "Un chat aparece aquí con su primer mensaje. Escribe en “Nuevo chat” o espera a que alguien escriba.",
+    emptyHelp: "Un chat aparece aquí con su primer mensaje. Escribe en “Nuevo chat” o espera a que alguien escriba.",
     nothingTitle: "No se encontró nada",
     nothingHelp: "Prueba con otras palabras u otro filtro.",
     noneTitle: "Elige un chat",
@@ -26,8 +25,7 @@ export const conversations = {
       muted: "Silenciado",
       pinned: "Fijado",
       archived: "Archivado",
-      unread:
-        "{count, plural, =0 {marcado como no leído} one {# mensaje sin leer} other {# mensajes sin leer}}",
+      unread: "{count, plural, =0 {marcado como no leído} one {# mensaje sin leer} other {# mensajes sin leer}}",
     },
     status: {
       pending: "Pendiente de envío",
@@ -84,8 +82,7 @@ export const conversations = {
       ad: "Llegó por el anuncio {title}",
       openMap: "Abrir en un mapa",
       unreadable: "Mensaje que aún no se puede leer",
-      unreadableHelp:
-        "No se pudo descifrar este mensaje. Aparece cuando el teléfono del remitente lo envíe de nuevo.",
+      unreadableHelp: "No se pudo descifrar este mensaje. Aparece cuando el teléfono del remitente lo envíe de nuevo.",
       unknown: "El panel no puede mostrar mensajes del tipo “{type}”. Léelo en el teléfono.",
     },
     media: {
@@ -128,10 +125,8 @@ export const conversations = {
       editing: "Editar:",
       endTarget: "Cancelar",
       keys: "Enter envía, Mayús y Enter empiezan otra línea, / muestra las respuestas rápidas.",
-      notConnected:
-        "La instancia no está conectada. El gateway guarda el mensaje y lo envía cuando vuelva la conexión.",
-      notLinked:
-        "No se puede enviar nada hasta que vincules un teléfono con la instancia. Lo que escribiste se queda aquí.",
+      notConnected: "La instancia no está conectada. El gateway guarda el mensaje y lo envía cuando vuelva la conexión.",
+      notLinked: "No se puede enviar nada hasta que vincules un teléfono con la instancia. Lo que escribiste se queda aquí.",
       quickReplies: "Respuestas rápidas",
       withFile: "con archivo",
       location: "Ubicación",
@@ -177,8 +172,7 @@ export const conversations = {
       block: "Bloquear",
       unblock: "Desbloquear",
       blockTitle: "¿Bloquear a {name}?",
-      blockHelp:
-        "El contacto ya no puede escribir ni llamar a este número, y no se le avisa. Puedes desbloquearlo cuando quieras.",
+      blockHelp: "El contacto ya no puede escribir ni llamar a este número, y no se le avisa. Puedes desbloquearlo cuando quieras.",
       blockConfirm: "Bloquear el contacto",
       done: {
         pin: "Fijado.",
@@ -259,8 +253,7 @@ export const conversations = {
       ban: "Prohibir el número",
       banned: "El número está prohibido.",
       banTitle: "¿Prohibir este número?",
-      banHelp:
-        "La instancia termina su conexión como tras una prohibición real. Vincúlala de nuevo para seguir.",
+      banHelp: "La instancia termina su conexión como tras una prohibición real. Vincúlala de nuevo para seguir.",
       banConfirm: "Prohibirlo",
       asContact: "Como el contacto",
       react: "Reaccionar con 🎉",

@@ -67,8 +67,7 @@ export const crm = {
     stageKnown: "Esa etapa ya existe.",
     removeStage: "Quitar esta etapa",
     noStages: "Aún no hay etapas",
-    noStagesHelp:
-      "Las etapas son los pasos de tu trabajo con un contacto. Añade las tuyas o empieza con estas.",
+    noStagesHelp: "Las etapas son los pasos de tu trabajo con un contacto. Añade las tuyas o empieza con estas.",
     useStarters: "Empezar con {names}",
     starter: { first: "Nuevo", talking: "Conversando", offer: "Oferta", won: "Ganado" },
     stageOf: "Contactos en {stage}",
@@ -78,8 +77,7 @@ export const crm = {
     moveTo: "Mover a la etapa: {name}",
     moved: "{name} está en {stage}.",
     importTitle: "Importar contactos",
-    importLead:
-      "Una fila con un teléfono conocido cambia ese contacto; otra crea uno. Una celda vacía no cambia nada.",
+    importLead: "Una fila con un teléfono conocido cambia ese contacto; otra crea uno. Una celda vacía no cambia nada.",
     importNeedsPhone: "Elige la columna con el teléfono o con el id del contacto.",
     importing: "Importando",
     importRows: "{count, plural, one {Importar # fila} other {Importar # filas}}",
@@ -96,8 +94,7 @@ export const crm = {
       opted_out: "No quiere campañas (true)",
       id: "Id del contacto",
     },
-    imported:
-      "{created, plural, one {# contacto creado} other {# contactos creados}}, {updated, number} cambiados, {unchanged, number} como antes, {invalid, plural, one {# fila sin importar} other {# filas sin importar}}.",
+    imported: "{created, plural, one {# contacto creado} other {# contactos creados}}, {updated, number} cambiados, {unchanged, number} como antes, {invalid, plural, one {# fila sin importar} other {# filas sin importar}}.",
     importFault: {
       quotes: "Esto no es una línea de CSV. Revisa las comillas.",
       cells: "La línea tiene más celdas que columnas la primera línea.",

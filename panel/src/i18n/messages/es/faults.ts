@@ -81,8 +81,7 @@ export const faults = {
       loggedOut: "La instancia está desvinculada. Conéctala de nuevo y reenvía el mensaje.",
       banned: "La red bloqueó el número de la instancia.",
       removed: "La instancia se eliminó.",
-      neverReached:
-        "Los envíos a varios chats no llegaron a la red, y la pausa que siguió duró más que la espera del mensaje.",
+      neverReached: "Los envíos a varios chats no llegaron a la red, y la pausa que siguió duró más que la espera del mensaje.",
       fileGone: "El archivo del mensaje ya no existe.",
       restricted: "La cuenta no está activa y no puede enviar.",
       notSupported: "La sesión no puede hacerlo.",
@@ -92,8 +91,7 @@ export const faults = {
       noAddress: "Esta dirección ya no existe.",
       content: "La red no acepta el contenido del mensaje.",
       limited: "La red limita los mensajes de esta instancia. Envía más despacio.",
-      malformed:
-        "Para la red, el mensaje está mal formado: puede que el destinatario tenga dispositivos nuevos. Envíalo de nuevo.",
+      malformed: "Para la red, el mensaje está mal formado: puede que el destinatario tenga dispositivos nuevos. Envíalo de nuevo.",
       refused: "La red rechazó el mensaje.",
       notMember: "La instancia no está en este grupo, o el grupo no existe.",
       undelivered: "El mensaje no se pudo entregar a la red en {a} intentos.",

@@ -45,58 +45,40 @@ export const integrations = {
       refused: "El programa rechaza la conexión. Arráncalo y revisa el servidor y el puerto de su dirección.",
       reset: "El programa cerró la conexión sin responder. Mira su registro.",
       tls: "La conexión segura falló. Revisa el certificado del servidor.",
-      timeout_connect:
-        "El servidor no aceptó la conexión a tiempo. Comprueba que funciona y deja pasar al gateway.",
+      timeout_connect: "El servidor no aceptó la conexión a tiempo. Comprueba que funciona y deja pasar al gateway.",
       timeout_total: "El programa tardó demasiado en responder. Haz que responda antes.",
-      blocked:
-        "El gateway no puede llamar a esta dirección. Si el programa está en tu propia red, el operador la permite con WAYGATE_ALLOWED_HOSTS.",
+      blocked: "El gateway no puede llamar a esta dirección. Si el programa está en tu propia red, el operador la permite con WAYGATE_ALLOWED_HOSTS.",
       invalid_url: "La dirección no es válida. Escribe una dirección http o https completa.",
-      protocol:
-        "Lo que responde en esta dirección no es un servidor web. Revisa el puerto, y si espera http o https.",
+      protocol: "Lo que responde en esta dirección no es un servidor web. Revisa el puerto, y si espera http o https.",
       status: "El programa rechazó la petición.",
       n8n_starting: "n8n está arrancando. El gateway envía el evento otra vez en unos segundos.",
-      n8n_not_found:
-        "n8n está arrancando, o la dirección no es de n8n. Si continúa, compárala con la URL de producción del nodo Webhook.",
-      n8n_test_address:
-        "Esta es la dirección de prueba del flujo, que solo funciona mientras su editor escucha. Usa la URL de producción.",
-      n8n_inactive:
-        "El flujo no está activo, o su nodo Webhook tiene otra ruta o método. Actívalo y pon POST como su método HTTP.",
-      n8n_token:
-        "El nodo Webhook rechaza el token, o la dirección o el nombre del gateway. Pon el mismo token en los dos. Los eventos esperan un día.",
+      n8n_not_found: "n8n está arrancando, o la dirección no es de n8n. Si continúa, compárala con la URL de producción del nodo Webhook.",
+      n8n_test_address: "Esta es la dirección de prueba del flujo, que solo funciona mientras su editor escucha. Usa la URL de producción.",
+      n8n_inactive: "El flujo no está activo, o su nodo Webhook tiene otra ruta o método. Actívalo y pon POST como su método HTTP.",
+      n8n_token: "El nodo Webhook rechaza el token, o la dirección o el nombre del gateway. Pon el mismo token en los dos. Los eventos esperan un día.",
       n8n_failed: "El flujo o su respuesta falló. Mira sus ejecuciones en n8n.",
-      n8n_lost:
-        "La respuesta del flujo se perdió o llegó tarde. Haz que responda antes, sube los límites de tiempo, o haz que responda por la API.",
-      typebot_not_viewer:
-        "Lo que responde no es un visor de Typebot. Pon la dirección en la que los visitantes chatean con el bot.",
-      typebot_builder:
-        "Este es el editor de Typebot, no el visor. Pon la dirección en la que los visitantes chatean con el bot.",
+      n8n_lost: "La respuesta del flujo se perdió o llegó tarde. Haz que responda antes, sube los límites de tiempo, o haz que responda por la API.",
+      typebot_not_viewer: "Lo que responde no es un visor de Typebot. Pon la dirección en la que los visitantes chatean con el bot.",
+      typebot_builder: "Este es el editor de Typebot, no el visor. Pon la dirección en la que los visitantes chatean con el bot.",
       typebot_closed: "El bot está cerrado, o rechaza el mensaje.",
       typebot_token: "El visor rechaza el token de la API. Los mensajes esperan un día.",
-      typebot_suspended:
-        "El bot está suspendido, o rechaza las peticiones de este gateway. Los mensajes esperan un día.",
+      typebot_suspended: "El bot está suspendido, o rechaza las peticiones de este gateway. Los mensajes esperan un día.",
       typebot_session_gone: "El bot ya no tiene la sesión, y el flujo empieza de nuevo.",
       typebot_block: "Un bloque del flujo falló.",
-      typebot_unpublished:
-        "No hay ningún bot publicado con este nombre en esta dirección. Publícalo y pon la última parte de su dirección.",
-      chatwoot_token:
-        "Chatwoot no conoce el token de acceso. Usa el token del perfil de un usuario. Si es correcto, puede que un proxy quite su cabecera `api_access_token`.",
-      chatwoot_role:
-        "El token de acceso es correcto, pero su usuario no es administrador de la cuenta en Chatwoot.",
+      typebot_unpublished: "No hay ningún bot publicado con este nombre en esta dirección. Publícalo y pon la última parte de su dirección.",
+      chatwoot_token: "Chatwoot no conoce el token de acceso. Usa el token del perfil de un usuario. Si es correcto, puede que un proxy quite su cabecera `api_access_token`.",
+      chatwoot_role: "El token de acceso es correcto, pero su usuario no es administrador de la cuenta en Chatwoot.",
       chatwoot_suspended: "La cuenta está suspendida en Chatwoot.",
       chatwoot_too_large: "El archivo es demasiado grande para Chatwoot o para un proxy que tiene delante.",
-      chatwoot_identity:
-        "Chatwoot rechaza contactos nuevos, porque la bandeja tiene otro token HMAC que antes. Guarda la integración de nuevo.",
-      chatwoot_inbox_gone:
-        "La bandeja ya no existe en Chatwoot. Guarda la integración con otra bandeja; los mensajes en espera irán allí.",
-      chatwoot_unreadable:
-        "La respuesta no vino de Chatwoot. El gateway envía de nuevo los mensajes en espera. Si continúa, revisa la dirección.",
+      chatwoot_identity: "Chatwoot rechaza contactos nuevos, porque la bandeja tiene otro token HMAC que antes. Guarda la integración de nuevo.",
+      chatwoot_inbox_gone: "La bandeja ya no existe en Chatwoot. Guarda la integración con otra bandeja; los mensajes en espera irán allí.",
+      chatwoot_unreadable: "La respuesta no vino de Chatwoot. El gateway envía de nuevo los mensajes en espera. Si continúa, revisa la dirección.",
     },
     lastError: "Último problema",
     pastError: "Último problema, ya superado",
     lastSuccess: "Último éxito <when></when>.",
     pausedChats: "Chats con demasiadas respuestas",
-    pausedChatsHelp:
-      "Allí las respuestas automáticas hacen una pausa. Guardar la integración termina estas pausas.",
+    pausedChatsHelp: "Allí las respuestas automáticas hacen una pausa. Guardar la integración termina estas pausas.",
     before: "Primero, en {name}",
     guide: "Guía de {name}",
     switchOff: "Pausar",
@@ -126,8 +108,7 @@ export const integrations = {
     },
     n8n: {
       purpose: "Un flujo empieza con cada mensaje u otro evento, y puede responder.",
-      deleteHelp:
-        "El flujo no recibe más eventos, y los que esperan se descartan. El token se olvida. El flujo en n8n permanece.",
+      deleteHelp: "El flujo no recibe más eventos, y los que esperan se descartan. El token se olvida. El flujo en n8n permanece.",
       steps: {
         one: "Importa el flujo listo de la guía, o añade un nodo Webhook con el método POST.",
         two: "Escribe el secreto de webhook de la instancia en el nodo Settings y activa el flujo.",
@@ -188,13 +169,11 @@ export const integrations = {
     },
     typebot: {
       purpose: "Un bot lleva diálogos: preguntas, opciones y formularios.",
-      deleteHelp:
-        "El bot ya no responde, sus diálogos abiertos en todos los chats terminan, y los mensajes que esperan se descartan. El bot en Typebot permanece.",
+      deleteHelp: "El bot ya no responde, sus diálogos abiertos en todos los chats terminan, y los mensajes que esperan se descartan. El bot en Typebot permanece.",
       steps: {
         one: "Crea un flujo con una burbuja de texto y una entrada de texto.",
         two: "Pulsa Publish y abre después Share.",
-        three:
-          "La parte de la dirección antes de la última barra es el visor, la parte de después es el bot.",
+        three: "La parte de la dirección antes de la última barra es el visor, la parte de después es el bot.",
       },
       fields: {
         ...replyLimit,
@@ -285,13 +264,11 @@ export const integrations = {
     },
     chatwoot: {
       purpose: "Un equipo responde en una bandeja común, con asignación, notas e historial.",
-      deleteHelp:
-        "Los mensajes ya no entran en la bandeja, las respuestas de los agentes ya no salen, y lo que espera se descarta. El gateway quita su webhook de Chatwoot. La bandeja y sus conversaciones permanecen.",
+      deleteHelp: "Los mensajes ya no entran en la bandeja, las respuestas de los agentes ya no salen, y lo que espera se descarta. El gateway quita su webhook de Chatwoot. La bandeja y sus conversaciones permanecen.",
       steps: {
         one: "Añade una bandeja del tipo API, deja vacío su webhook y añade a tus agentes.",
         two: "Abre tu perfil como administrador y copia el token de acceso.",
-        three:
-          "La dirección de los ajustes de la bandeja muestra ambos números: accounts/2/settings/inboxes/7.",
+        three: "La dirección de los ajustes de la bandeja muestra ambos números: accounts/2/settings/inboxes/7.",
       },
       fields: {
         url: { label: "Dirección de Chatwoot", hint: "Por ejemplo https://chat.example.com." },

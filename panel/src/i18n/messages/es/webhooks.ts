@@ -7,8 +7,7 @@ export const webhooks = {
     attemptsTitle: "Entregas",
     summary: "{working} de {total, plural, one {# webhook} other {# webhooks}} sin fallos.",
     emptyTitle: "Todavía no hay ningún webhook",
-    emptyHelp:
-      "Un webhook es una dirección de tu programa. El gateway envía allí cada evento de esta instancia, firmado, y lo repite hasta que llega.",
+    emptyHelp: "Un webhook es una dirección de tu programa. El gateway envía allí cada evento de esta instancia, firmado, y lo repite hasta que llega.",
     addFirst: "Añadir el primer webhook",
     add: "Añadir un webhook",
     open: "Abrir",
@@ -28,11 +27,9 @@ export const webhooks = {
     resume: "Activar",
     paused: "{name} está en pausa",
     resumed: "{name} está activo",
-    pauseHelp:
-      "Durante la pausa se descartan sus entregas en espera, y los eventos nuevos no entran en su cola.",
+    pauseHelp: "Durante la pausa se descartan sus entregas en espera, y los eventos nuevos no entran en su cola.",
     deleteTitle: "¿Eliminar {name}?",
-    deleteHelp:
-      "Tu programa no recibe más eventos, y las entregas que aún esperan se descartan. No se puede deshacer. Los eventos siguen registrados.",
+    deleteHelp: "Tu programa no recibe más eventos, y las entregas que aún esperan se descartan. No se puede deshacer. Los eventos siguen registrados.",
     deleteConfirm: "Eliminar el webhook",
     removed: "{name} está eliminado",
     itsAttempts: "Sus entregas",
@@ -47,10 +44,8 @@ export const webhooks = {
     sentence: {
       off: "Está en pausa y no recibe eventos.",
       stopped: "El gateway lo ha desconectado: {reason} Repara el receptor y activa después el webhook.",
-      failing:
-        "No ha llegado ninguna entrega desde el primer fallo <when></when>. El gateway lo sigue intentando.",
-      failingOnce:
-        "No ha llegado ninguna entrega desde el primer fallo <when></when>. Cada evento se intenta una sola vez.",
+      failing: "No ha llegado ninguna entrega desde el primer fallo <when></when>. El gateway lo sigue intentando.",
+      failingOnce: "No ha llegado ninguna entrega desde el primer fallo <when></when>. Cada evento se intenta una sola vez.",
       waiting: "Está activo y espera su primer evento.",
       working: "La última entrega llegó <when></when>.",
     },
@@ -67,13 +62,11 @@ export const webhooks = {
     failure: {
       dns: {
         cause: "No se pudo resolver el nombre del servidor",
-        remedy:
-          "Busca un error en la dirección y comprueba el registro DNS. Si fallan también otros servidores, comprueba el DNS del gateway. Después envía el evento de nuevo.",
+        remedy: "Busca un error en la dirección y comprueba el registro DNS. Si fallan también otros servidores, comprueba el DNS del gateway. Después envía el evento de nuevo.",
       },
       refused: {
         cause: "Nadie escucha en esta dirección",
-        remedy:
-          "Inicia tu programa y comprueba servidor y puerto. Un cortafuegos también puede rechazar la conexión.",
+        remedy: "Inicia tu programa y comprueba servidor y puerto. Un cortafuegos también puede rechazar la conexión.",
       },
       reset: {
         cause: "La conexión se cerró antes de la respuesta",
@@ -81,8 +74,7 @@ export const webhooks = {
       },
       tls: {
         cause: "La conexión segura falló",
-        remedy:
-          "Comprueba el certificado del servidor: puede estar vencido, ser de otro nombre o carecer de su cadena.",
+        remedy: "Comprueba el certificado del servidor: puede estar vencido, ser de otro nombre o carecer de su cadena.",
       },
       timeout_connect: {
         cause: "El servidor no aceptó la conexión a tiempo",
@@ -94,8 +86,7 @@ export const webhooks = {
       },
       blocked: {
         cause: "El gateway no puede llamar a esta dirección",
-        remedy:
-          "Está en una red privada. El operador puede permitirla con WAYGATE_ALLOWED_HOSTS, o usa una dirección pública.",
+        remedy: "Está en una red privada. El operador puede permitirla con WAYGATE_ALLOWED_HOSTS, o usa una dirección pública.",
       },
       invalid_url: {
         cause: "La dirección no es válida",
@@ -111,13 +102,11 @@ export const webhooks = {
       },
       redirect: {
         cause: "La dirección redirige (estado {status})",
-        remedy:
-          "El gateway no sigue redirecciones. Escribe la dirección final, a menudo la que tiene https o no termina en barra.",
+        remedy: "El gateway no sigue redirecciones. Escribe la dirección final, a menudo la que tiene https o no termina en barra.",
       },
       unauthorised: {
         cause: "Tu programa rechazó la petición (estado {status})",
-        remedy:
-          "Da a tu programa el secreto de este webhook, o da al webhook la cabecera que tu programa exige.",
+        remedy: "Da a tu programa el secreto de este webhook, o da al webhook la cabecera que tu programa exige.",
       },
       notFound: {
         cause: "Tu servidor no tiene esa página (estado {status})",
@@ -137,8 +126,7 @@ export const webhooks = {
       },
       busy: {
         cause: "Tu programa pide una pausa (estado {status})",
-        remedy:
-          "Da más capacidad a tu programa si esto sigue. Con las repeticiones activadas, el gateway espera el tiempo pedido y lo intenta de nuevo.",
+        remedy: "Da más capacidad a tu programa si esto sigue. Con las repeticiones activadas, el gateway espera el tiempo pedido y lo intenta de nuevo.",
       },
       refusal: {
         cause: "Tu programa rechazó el evento (estado {status})",
@@ -225,25 +213,20 @@ export const webhooks = {
       orderNone: "Sin orden, lo más rápido",
       orderHelp: {
         chat: "Los eventos de un chat salen en su orden. Uno que falló tres veces ya no detiene a los siguientes.",
-        strict:
-          "Un evento que falla detiene a todos los siguientes de este webhook hasta que llega o se abandona.",
+        strict: "Un evento que falla detiene a todos los siguientes de este webhook hasta que llega o se abandona.",
         none: "Los eventos salen cuanto antes. Ordénalos por su número de secuencia si lo necesitas.",
       },
       retry: "Repetir las entregas fallidas",
       retryHint: "Sin esto hay un solo intento, y el evento que falla se abandona al momento.",
       attempts: "Intentos",
-      attemptsHint:
-        "De 1 a 20. Por defecto el gateway espera 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h y después 10 h cada vez: diez intentos llevan más de un día. El operador puede cambiar las esperas.",
+      attemptsHint: "De 1 a 20. Por defecto el gateway espera 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h y después 10 h cada vez: diez intentos llevan más de un día. El operador puede cambiar las esperas.",
       headers: "Cabeceras propias",
-      headersHint:
-        "Una por línea, «Nombre: valor», 20 como máximo. Un valor que se muestra como **** queda igual.",
+      headersHint: "Una por línea, «Nombre: valor», 20 como máximo. Un valor que se muestra como **** queda igual.",
       format: "Formato del cuerpo",
       formatNative: "El formato propio de Waygate, como lo describe la referencia.",
-      formatOther:
-        "Tu programa recibe los cuerpos que conoce de ese gateway. Los eventos sin equivalente allí quedan fuera.",
+      formatOther: "Tu programa recibe los cuerpos que conoce de ese gateway. Los eventos sin equivalente allí quedan fuera.",
       token: "Clave dentro del cuerpo",
-      tokenHint:
-        "Algunos programas esperan en cada cuerpo la clave de API del otro gateway. Déjalo vacío si el tuyo no la espera.",
+      tokenHint: "Algunos programas esperan en cada cuerpo la clave de API del otro gateway. Déjalo vacío si el tuyo no la espera.",
     },
     test: {
       title: "Prueba",
@@ -277,19 +260,15 @@ export const webhooks = {
       title: "Después de una caída",
       lead: "Envía de nuevo cada evento abandonado o descartado desde un momento, con intentos nuevos.",
       since: "Eventos desde",
-      preview:
-        "{count, plural, =0 {Desde entonces no se abandonó ningún evento.} one {Desde entonces se abandonó # evento.} other {Desde entonces se abandonaron # eventos.}}",
-      retrying:
-        "{count, plural, one {# evento todavía se intenta: el gateway lo repite} other {# eventos todavía se intentan: el gateway los repite}} solo.",
+      preview: "{count, plural, =0 {Desde entonces no se abandonó ningún evento.} one {Desde entonces se abandonó # evento.} other {Desde entonces se abandonaron # eventos.}}",
+      retrying: "{count, plural, one {# evento todavía se intenta: el gateway lo repite} other {# eventos todavía se intentan: el gateway los repite}} solo.",
       retryingMany: "Al menos {count} eventos todavía se intentan: el gateway los repite solo.",
       inactive: "Activa primero el webhook.",
-      submit:
-        "{count, plural, =0 {Enviar de nuevo} one {Enviar # evento de nuevo} other {Enviar # eventos de nuevo}}",
+      submit: "{count, plural, =0 {Enviar de nuevo} one {Enviar # evento de nuevo} other {Enviar # eventos de nuevo}}",
       progress: "{done} de {total} ya salieron.",
       many: "{total, plural, one {# evento está} other {# eventos están}} en camino.",
       done: "{total, plural, one {El evento ha llegado} other {Los # eventos han llegado}}.",
-      failedAgain:
-        "{count, plural, one {# evento ha fallado} other {# eventos han fallado}} de nuevo. Abre las entregas para ver por qué.",
+      failedAgain: "{count, plural, one {# evento ha fallado} other {# eventos han fallado}} de nuevo. Abre las entregas para ver por qué.",
     },
     retry: {
       submit: "Enviar de nuevo",
@@ -326,8 +305,7 @@ export const webhooks = {
     status: "Código de estado",
     deliveryState: "Estado de la entrega",
     cut: "El archivo tiene las 10.000 filas más nuevas. Acota el tiempo para ver las anteriores.",
-    eventsLead:
-      "Lo que pasó en esta instancia, de lo más nuevo a lo más antiguo, con el estado de cada entrega.",
+    eventsLead: "Lo que pasó en esta instancia, de lo más nuevo a lo más antiguo, con el estado de cada entrega.",
     eventsEmpty: "Todavía no pasó nada",
     eventsEmptyHelp: "Los eventos se registran en cuanto un webhook o una integración los quiere.",
     attemptsLead: "Cada petición a tus programas, de la más nueva a la más antigua.",
@@ -362,8 +340,7 @@ export const webhooks = {
     },
     response: "Respuesta",
     noResponse: "No llegó ninguna respuesta.",
-    responseHelp:
-      "El gateway guarda el estado y los primeros 4 KB del cuerpo. No guarda las cabeceras de las respuestas.",
+    responseHelp: "El gateway guarda el estado y los primeros 4 KB del cuerpo. No guarda las cabeceras de las respuestas.",
     request: "Petición",
     body: "Cuerpo",
     bodyGone: "El evento es más antiguo de lo que el gateway los guarda, por eso su cuerpo ya no está.",
@@ -407,25 +384,21 @@ export const webhooks = {
       mac: "Calcula HMAC-SHA256: del cuerpo, o de «webhook-id.webhook-timestamp.body» para webhook-signature.",
       compare: "Compara el resultado con la cabecera en tiempo constante. Basta una firma igual.",
       age: "Rechaza un webhook-timestamp a más de cinco minutos de tu reloj.",
-      otherFormat:
-        "Este webhook envía el formato de otro gateway, cuyos bytes exactos no se muestran aquí. Por eso la comprobación no se puede repetir en esta página.",
+      otherFormat: "Este webhook envía el formato de otro gateway, cuyos bytes exactos no se muestran aquí. Por eso la comprobación no se puede repetir en esta página.",
       secret: "Secreto del webhook",
       secretHint: "Se queda en esta página: nada se envía ni se guarda.",
       given: "Firma que recibió tu programa",
-      givenHint:
-        "El valor de X-Waygate-Signature o de webhook-signature. Vacío: solo se calculan las esperadas.",
+      givenHint: "El valor de X-Waygate-Signature o de webhook-signature. Vacío: solo se calculan las esperadas.",
       timestamp: "webhook-timestamp que recibió tu programa",
       timestampHint: "Solo para webhook-signature.",
       insecure: "Los navegadores solo calculan firmas en páginas con HTTPS o en localhost.",
       submit: "Calcular la firma",
       genuine: "La firma es auténtica",
-      genuineHelp:
-        "Este secreto firmó este cuerpo. Si tu programa la rechaza, usa otros bytes u otro secreto.",
+      genuineHelp: "Este secreto firmó este cuerpo. Si tu programa la rechaza, usa otros bytes u otro secreto.",
       different: "La firma no corresponde",
       differentHelp: "El secreto es otro, o la firma pertenece a otro cuerpo o momento.",
       computed: "Estas son las firmas correctas",
-      computedHelp:
-        "Compáralas con lo que calcula tu programa. Para webhook-signature escribe también su timestamp.",
+      computedHelp: "Compáralas con lo que calcula tu programa. Para webhook-signature escribe también su timestamp.",
     },
   },
 } as const;

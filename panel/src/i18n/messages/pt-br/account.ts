@@ -44,12 +44,10 @@ export const account = {
       autoLeads: "Criar um contato de cada pessoa que escreve pela primeira vez",
       autoLeadsHelp: "Sem isso, os contatos são criados à mão ou pelo seu programa.",
       timeZone: "Fuso horário",
-      timeZoneHelp:
-        "As campanhas novas começam com ele, e as campanhas sem horário de silêncio contam seus dias nele.",
+      timeZoneHelp: "As campanhas novas começam com ele, e as campanhas sem horário de silêncio contam seus dias nele.",
       noTimeZone: "UTC (nenhum escolhido)",
       keysManage: "Deixar cada chave de API listar e criar instâncias",
-      keysManageHelp:
-        "Programas feitos para outros gateways esperam isso. Desligue se você entrega chaves a terceiros.",
+      keysManageHelp: "Programas feitos para outros gateways esperam isso. Desligue se você entrega chaves a terceiros.",
     },
     audit: {
       title: "Quem alterou o quê",
@@ -76,16 +74,13 @@ export const account = {
       above: "Só um dono do gateway altera este usuário.",
       editTitle: "Alterar {name}",
       newPassword: "Nova senha",
-      newPasswordHint:
-        "Deixe em branco para manter a atual. Uma nova senha ou um novo papel encerra os acessos do usuário.",
+      newPasswordHint: "Deixe em branco para manter a atual. Uma nova senha ou um novo papel encerra os acessos do usuário.",
       remove: "Remover o usuário",
       removeTitle: "Remover {name}?",
-      removeHelp:
-        "O usuário sai na hora e não entra mais. Os assistentes que ele conectou são desconectados. Mensagens, contatos e campanhas ficam.",
+      removeHelp: "O usuário sai na hora e não entra mais. Os assistentes que ele conectou são desconectados. Mensagens, contatos e campanhas ficam.",
       removed: "{name} foi removido.",
       lostTitle: "Alguém perdeu a senha",
-      lostHelp:
-        "Toque em Editar no usuário e defina uma nova senha. Se nenhum administrador consegue entrar, o dono do gateway dá uma nova senha, em Administração, ou na máquina com: waygate account password ana@example.com.",
+      lostHelp: "Toque em Editar no usuário e defina uma nova senha. Se nenhum administrador consegue entrar, o dono do gateway dá uma nova senha, em Administração, ou na máquina com: waygate account password ana@example.com.",
     },
     rights: {
       title: "O que cada papel pode fazer",
@@ -106,8 +101,7 @@ export const account = {
       title: "Chaves de API",
       lead: "Um programa entra com a chave de uma instância.",
       reachTitle: "O que uma chave alcança",
-      reachHelp:
-        "Quem tem a chave pode fazer com a instância o que um administrador pode, até removê-la. A chave lê as conversas desta instância e de nenhuma outra, a não ser que você a amplie na instância.",
+      reachHelp: "Quem tem a chave pode fazer com a instância o que um administrador pode, até removê-la. A chave lê as conversas desta instância e de nenhuma outra, a não ser que você a amplie na instância.",
       manageOn: "No momento, cada chave também lista as instâncias da conta e cria outras.",
       manageOff: "As chaves não listam nem criam instâncias.",
       manageChange: "Alterar isto em Conta",
@@ -122,8 +116,7 @@ export const account = {
       lead: "Assistentes de IA que os usuários desta conta conectaram, e o que cada um alcança.",
       leadAgent: "Assistentes de IA que você conectou, e o que cada um alcança.",
       none: "Nenhum assistente conectado",
-      noneHelp:
-        "Um assistente pode ler conversas e enviar mensagens por você. Abaixo você vê como conectar um.",
+      noneHelp: "Um assistente pode ler conversas e enviar mensagens por você. Abaixo você vê como conectar um.",
       by: "Conectado por {user}, a partir de {host}",
       neverUsed: "Nunca usado",
       used: "Usado pela última vez <when></when>",
@@ -138,8 +131,7 @@ export const account = {
       title: "Conectar um assistente",
       lead: "Há três caminhos para as mesmas ferramentas.",
       oauth: "Pelo endereço, no navegador ou no celular",
-      oauthHelp:
-        "Informe este endereço no assistente. Ele abre uma página do gateway, onde você entra e escolhe as instâncias e o que o assistente pode fazer.",
+      oauthHelp: "Informe este endereço no assistente. Ele abre uma página do gateway, onde você entra e escolhe as instâncias e o que o assistente pode fazer.",
       address: "Endereço para assistentes",
       url: "Pelo endereço e pela chave de API, para editores e servidores",
       urlHelp: "A maioria dos programas lê um arquivo neste formato. Coloque a chave de uma instância.",
@@ -147,8 +139,7 @@ export const account = {
       command: "Por comando, para programas no seu computador",
       commandHelp: "O programa inicia o comando do gateway. /opt/waygate é a pasta do Waygate.",
       commandSample: "Configuração com comando",
-      reach:
-        "Com uma chave, o assistente alcança o que a chave alcança. Conectado no navegador, alcança as instâncias que você escolher.",
+      reach: "Com uma chave, o assistente alcança o que a chave alcança. Conectado no navegador, alcança as instâncias que você escolher.",
       guide: "Guia das ferramentas para assistentes",
     },
     privacy: {
@@ -193,8 +184,7 @@ export const account = {
         account: "Nomes de usuários e instâncias, respostas rápidas e modelos são removidos.",
         all: "Tudo isto junto é removido: mensagens, conversas, contatos, campanhas e os textos da conta.",
       },
-      irreversible:
-        "Envios e entregas pendentes destes dados são cancelados antes. Ninguém pode desfazer isto. Acessos, chaves e celulares vinculados continuam funcionando.",
+      irreversible: "Envios e entregas pendentes destes dados são cancelados antes. Ninguém pode desfazer isto. Acessos, chaves e celulares vinculados continuam funcionando.",
       start: "Tornar anônimo",
       confirmTitle: "Tornar anônimo: {scope}",
       confirm: "Tornar anônimo para sempre",
@@ -207,8 +197,7 @@ export const account = {
       export: "Exportação de todos os dados",
       anonymize: "Anônimo: {scope}",
       asked: "Pedido <when></when>.",
-      changed:
-        "{count, plural, =0 {Nenhuma linha alterada.} one {# linha alterada.} other {# linhas alteradas.}}",
+      changed: "{count, plural, =0 {Nenhuma linha alterada.} one {# linha alterada.} other {# linhas alteradas.}}",
       statuses: { processing: "Em andamento", completed: "Pronto", failed: "Falhou" },
     },
     consent: {

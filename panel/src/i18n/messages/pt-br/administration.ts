@@ -17,8 +17,7 @@ export const administration = {
       toMonitor: "Ver o que é e o que ajuda",
       figures: "Números",
       accounts: "Contas",
-      accountsNote:
-        "{active, number} em serviço, {resellers, plural, one {# revendedor} other {# revendedores}}",
+      accountsNote: "{active, number} em serviço, {resellers, plural, one {# revendedor} other {# revendedores}}",
       users: "Usuários",
       usersNote: "em todas as contas",
       instances: "Instâncias",
@@ -29,8 +28,7 @@ export const administration = {
       webhooksNote: "agora, ou desligados por isso",
       queue: "Tarefas na fila",
       queueOnTime: "nenhuma atrasada",
-      queueLate:
-        "{due, number} vencidas, a mais antiga há {seconds, plural, one {# segundo} other {# segundos}}",
+      queueLate: "{due, number} vencidas, a mais antiga há {seconds, plural, one {# segundo} other {# segundos}}",
       byStatus: "Instâncias por estado",
       noInstance: "Ainda não há instâncias.",
       ofInstances: "{count, number} de {total, number}",
@@ -44,19 +42,16 @@ export const administration = {
     },
     held: {
       title: "O backup restaurado retém trabalho",
-      counts:
-        "{sends, plural, one {# envio} other {# envios}}, {deliveries, plural, one {# entrega} other {# entregas}} e {others, plural, one {# outra tarefa} other {# outras tarefas}} estavam pendentes no backup. Parte pode ter acontecido depois dele.",
+      counts: "{sends, plural, one {# envio} other {# envios}}, {deliveries, plural, one {# entrega} other {# entregas}} e {others, plural, one {# outra tarefa} other {# outras tarefas}} estavam pendentes no backup. Parte pode ter acontecido depois dele.",
       times: "Backup feito <backup></backup>, restaurado <restored></restored>.",
       release: "Liberar",
       releaseTitle: "Liberar o que está retido?",
-      releaseHelp:
-        "O gateway envia {sends, plural, one {# mensagem} other {# mensagens}} e faz {deliveries, plural, one {# entrega} other {# entregas}} agora. Alguém pode receber uma mensagem pela segunda vez, se ela saiu depois do backup.",
+      releaseHelp: "O gateway envia {sends, plural, one {# mensagem} other {# mensagens}} e faz {deliveries, plural, one {# entrega} other {# entregas}} agora. Alguém pode receber uma mensagem pela segunda vez, se ela saiu depois do backup.",
       released: "O gateway continua com o trabalho.",
       releasing: "Você liberou. O gateway está executando.",
       discard: "Descartar",
       discardTitle: "Descartar o que está retido?",
-      discardHelp:
-        "{sends, plural, one {# mensagem} other {# mensagens}} e {deliveries, plural, one {# entrega} other {# entregas}} são abandonadas para sempre. Nada sai duas vezes, e o que não saiu não sairá.",
+      discardHelp: "{sends, plural, one {# mensagem} other {# mensagens}} e {deliveries, plural, one {# entrega} other {# entregas}} são abandonadas para sempre. Nada sai duas vezes, e o que não saiu não sairá.",
       discarded: "O trabalho foi abandonado.",
       discarding: "Você descartou. O gateway está executando.",
     },
@@ -178,8 +173,7 @@ export const administration = {
     },
     change: {
       title: "Alterar a conta",
-      statusHint:
-        "Contas pausadas, bloqueadas, expiradas e canceladas não entram, e suas chaves são recusadas. As instâncias continuam conectadas, e o que chega é guardado.",
+      statusHint: "Contas pausadas, bloqueadas, expiradas e canceladas não entram, e suas chaves são recusadas. As instâncias continuam conectadas, e o que chega é guardado.",
       planHint: "Vale em até 5 segundos.",
       resellerHint: "O número da conta que gere esta. Em branco: você.",
     },
@@ -188,8 +182,7 @@ export const administration = {
       help: "Dê uma nova senha a um usuário que perdeu a antiga.",
       recover: "Nova senha",
       recoverTitle: "Trocar a senha de {name}?",
-      recoverHelp:
-        "A senha atual deixa de valer, todos os acessos do usuário terminam e os assistentes conectados são desconectados. O gateway cria uma nova senha e a mostra uma única vez.",
+      recoverHelp: "A senha atual deixa de valer, todos os acessos do usuário terminam e os assistentes conectados são desconectados. O gateway cria uma nova senha e a mostra uma única vez.",
       recovered: "{name} tem uma nova senha",
       onlyOnce: "Ela só aparece desta vez.",
     },
@@ -198,8 +191,7 @@ export const administration = {
       help: "Para tirá-la de serviço e manter os dados, mude o estado para bloqueada.",
       start: "Remover a conta",
       confirmTitle: "Remover {name} com todos os dados?",
-      consequence:
-        "Os usuários saem e as chaves deixam de valer na hora. Depois o gateway desvincula {instances, plural, =0 {nenhuma instância} one {# instância} other {# instâncias}} e apaga todas as mensagens, arquivos, contatos, campanhas, webhooks e registros.",
+      consequence: "Os usuários saem e as chaves deixam de valer na hora. Depois o gateway desvincula {instances, plural, =0 {nenhuma instância} one {# instância} other {# instâncias}} e apaga todas as mensagens, arquivos, contatos, campanhas, webhooks e registros.",
       irreversible: "Ninguém pode desfazer isto. Só o registro de auditoria fica.",
       confirm: "Remover para sempre",
       done: "{name} está sendo removida.",
@@ -326,8 +318,7 @@ export const administration = {
       size: "Tamanho",
       noFile: "sem arquivo",
       rows: "Conteúdo",
-      rowsOf:
-        "{rows, plural, one {# linha} other {# linhas}} em {tables, plural, one {# tabela} other {# tabelas}}",
+      rowsOf: "{rows, plural, one {# linha} other {# linhas}} em {tables, plural, one {# tabela} other {# tabelas}}",
       duration: "Levou",
       seconds: "{seconds, number} s",
       verified: "Testado",
@@ -343,8 +334,7 @@ export const administration = {
       received: "{size} recebidos",
       encrypted: "O arquivo é cifrado. Sem a chave do backup ninguém pode lê-lo, nem você.",
       restoreTitle: "Restaurar um backup",
-      restoreHelp:
-        "Uma restauração substitui o banco de dados inteiro, e por isso se faz na máquina com waygate restore. Os envios e entregas que estavam pendentes no backup esperam aqui pela sua decisão.",
+      restoreHelp: "Uma restauração substitui o banco de dados inteiro, e por isso se faz na máquina com waygate restore. Os envios e entregas que estavam pendentes no backup esperam aqui pela sua decisão.",
       guide: "Guia de backups",
     },
     requests: {
@@ -361,8 +351,7 @@ export const administration = {
       lead: "Os processos do gateway, e se ele está pronto para produção.",
       open: "Ver o sistema",
       notReady: "O gateway não aceita requisições no momento.",
-      blocked:
-        "O gateway funciona. {count, plural, one {Uma coisa impede} other {# coisas impedem}} que esteja pronto para produção.",
+      blocked: "O gateway funciona. {count, plural, one {Uma coisa impede} other {# coisas impedem}} que esteja pronto para produção.",
       allWell: "O gateway funciona e está pronto para produção.",
       parts: "O que funciona",
       database: "Banco de dados",
@@ -375,28 +364,19 @@ export const administration = {
       noBlocker: "Nada impede a produção.",
       blocks: "A fazer",
       blockers: {
-        database_unavailable:
-          "O banco de dados não responde em um segundo. Verifique se ele roda e se DATABASE_URL está certo.",
-        migrations_pending:
-          "Faltam ao banco de dados mudanças desta versão. Reinicie um nó desta versão, que as faz.",
-        clock_skew:
-          "Os relógios desta máquina e do banco de dados diferem em mais de 30 segundos. Acerte os dois com NTP.",
+        database_unavailable: "O banco de dados não responde em um segundo. Verifique se ele roda e se DATABASE_URL está certo.",
+        migrations_pending: "Faltam ao banco de dados mudanças desta versão. Reinicie um nó desta versão, que as faz.",
+        clock_skew: "Os relógios desta máquina e do banco de dados diferem em mais de 30 segundos. Acerte os dois com NTP.",
         no_live_worker: "Nenhum nó com o papel worker roda. Inicie um com worker em WAYGATE_ROLES.",
         no_live_session_host: "Nenhum nó com o papel sessions roda. Inicie um com sessions em WAYGATE_ROLES.",
-        disk_nearly_full:
-          "Menos de 5 % do disco do diretório de dados está livre. Apague arquivos ou mova-o para um disco maior.",
-        media_store_full:
-          "O depósito de mídia está cheio, e arquivos que chegam esperam. Libere espaço ou encurte WAYGATE_MEDIA_RETENTION.",
-        plain_http:
-          "O endereço do gateway é público e não é https. Ponha um proxy com certificado na frente e defina WAYGATE_BASE_URL.",
+        disk_nearly_full: "Menos de 5 % do disco do diretório de dados está livre. Apague arquivos ou mova-o para um disco maior.",
+        media_store_full: "O depósito de mídia está cheio, e arquivos que chegam esperam. Libere espaço ou encurte WAYGATE_MEDIA_RETENTION.",
+        plain_http: "O endereço do gateway é público e não é https. Ponha um proxy com certificado na frente e defina WAYGATE_BASE_URL.",
         embedded_database: "O banco de dados embutido serve para uma máquina. Defina DATABASE_URL.",
-        open_outgoing_policy:
-          "WAYGATE_ALLOWED_HOSTS deixa cada conta chamar esta máquina ou rede. Indique hosts com porta, como n8n:5678.",
-        no_recent_backup:
-          "Nenhum backup dos últimos dois dias foi testado. A página Backups mostra o motivo.",
+        open_outgoing_policy: "WAYGATE_ALLOWED_HOSTS deixa cada conta chamar esta máquina ou rede. Indique hosts com porta, como n8n:5678.",
+        no_recent_backup: "Nenhum backup dos últimos dois dias foi testado. A página Backups mostra o motivo.",
         held_back: "O trabalho do backup restaurado está retido. Libere ou descarte em Visão geral.",
-        sessions_failing:
-          "O gateway não consegue iniciar algumas sessões. waygate doctor mostra por quê, e o log tem os erros.",
+        sessions_failing: "O gateway não consegue iniciar algumas sessões. waygate doctor mostra por quê, e o log tem os erros.",
         operator_only: "Há mais que só o operador pode ver. waygate doctor, na máquina, mostra a lista.",
       },
       nodes: "{count, plural, one {Um nó roda} other {# nós rodam}}",
@@ -405,10 +385,8 @@ export const administration = {
       started: "Iniciado <when></when>",
       running: "Rodando",
       operatorTitle: "O que se faz na máquina",
-      operatorHelp:
-        "Configurações, chaves e restaurações não se alteram aqui. Quem tem o token administrativo (WAYGATE_ADMIN_TOKEN) vê mais em /health, por exemplo segredos fracos.",
-      globalWebhook:
-        "O webhook global recebe os eventos de todas as contas. Ele é definido com o token administrativo em PUT /globalwebhook, para que nenhum acesso possa desviá-los.",
+      operatorHelp: "Configurações, chaves e restaurações não se alteram aqui. Quem tem o token administrativo (WAYGATE_ADMIN_TOKEN) vê mais em /health, por exemplo segredos fracos.",
+      globalWebhook: "O webhook global recebe os eventos de todas as contas. Ele é definido com o token administrativo em PUT /globalwebhook, para que nenhum acesso possa desviá-los.",
       guide: "Guia de produção",
     },
   },

@@ -40,16 +40,13 @@ export const alerts = {
       unknown: "A última tentativa diz o motivo.",
     },
     attention: {
-      passkey_challenge:
-        "O WhatsApp pede à sessão conectada a chave de acesso desta conta, que nenhum gateway pode dar. Abra o WhatsApp no telefone e siga o que ele pede. Se a sessão for encerrada, conecte a instância e vincule-a de novo.",
+      passkey_challenge: "O WhatsApp pede à sessão conectada a chave de acesso desta conta, que nenhum gateway pode dar. Abra o WhatsApp no telefone e siga o que ele pede. Se a sessão for encerrada, conecte a instância e vincule-a de novo.",
     },
     storage: "{percent} % do espaço para arquivos está em uso.",
-    storageHelp:
-      "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",
+    storageHelp: "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",
     storageOf: "{name} usa {percent} % do seu espaço para arquivos.",
     storageOfHelp: "Reduza por quantos dias a conta guarda arquivos, ou dê a ela um plano com mais espaço.",
-    queue:
-      "Há tarefas atrasadas: {queue}. A mais antiga está {seconds, plural, one {# segundo} other {# segundos}} atrasada.",
+    queue: "Há tarefas atrasadas: {queue}. A mais antiga está {seconds, plural, one {# segundo} other {# segundos}} atrasada.",
     queueHelp: "Confira se há nós com este papel e se o banco de dados está rápido, ou acrescente um nó.",
     held: "O trabalho do backup restaurado está retido.",
     heldHelp: {
@@ -62,8 +59,7 @@ export const alerts = {
     advice: {
       disconnected: "Conecte-a de novo.",
       failures: "Uma mensagem em cada cinco falha, ou mais. Veja os erros das mensagens que falharam.",
-      silence:
-        "Nada chegou em um dia, embora ela envie. Escreva para ela de outro telefone e conecte-a de novo.",
+      silence: "Nada chegou em um dia, embora ela envie. Escreva para ela de outro telefone e conecte-a de novo.",
     },
   },
 } as const;

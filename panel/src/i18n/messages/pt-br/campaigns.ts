@@ -5,8 +5,7 @@ export const campaigns = {
     list: "Suas campanhas",
     create: "Nova campanha",
     emptyTitle: "Nenhuma campanha ainda",
-    emptyHelp:
-      "Uma campanha leva um texto e uma lista de números. Você vê cada mensagem antes do primeiro envio.",
+    emptyHelp: "Uma campanha leva um texto e uma lista de números. Você vê cada mensagem antes do primeiro envio.",
     noMatch: "Nenhuma campanha encontrada",
     noMatchHelp: "Escolha outro estado ou instância, ou mostre todas as campanhas.",
     showAll: "Mostrar todas",
@@ -42,13 +41,11 @@ export const campaigns = {
     scheduledFor: "Começa sozinha em {at} ({zone}).",
     reason: {
       user: "Você a pausou. Nenhuma outra mensagem sai até você continuar.",
-      error_rate:
-        "O gateway a pausou porque muitas mensagens falharam. Leia os motivos abaixo e depois continue.",
+      error_rate: "O gateway a pausou porque muitas mensagens falharam. Leia os motivos abaixo e depois continue.",
       instance_disconnected: "A instância não está conectada. A campanha continua sozinha quando estiver.",
       account_restricted: "A conta está fora de serviço. A campanha continua sozinha quando ela voltar.",
       message_quota: "As mensagens do mês do plano acabaram. A campanha continua quando houver mais.",
-      reachout_timelock:
-        "O WhatsApp não deixa este número iniciar conversas por enquanto. Quem já tem conversa recebe a mensagem.",
+      reachout_timelock: "O WhatsApp não deixa este número iniciar conversas por enquanto. Quem já tem conversa recebe a mensagem.",
       instance_removed: "A instância foi removida. O relatório permanece.",
     },
     recipientStatus: {
@@ -74,8 +71,7 @@ export const campaigns = {
     },
     noReason: "Sem motivo informado",
     newTitle: "Nova campanha",
-    newLead:
-      "Três passos até um rascunho. Nada é gravado antes do último, e nada é enviado antes que você inicie.",
+    newLead: "Três passos até um rascunho. Nada é gravado antes do último, e nada é enviado antes que você inicie.",
     editTitle: "Alterar {name}",
     notEditable: "Só um rascunho ou uma campanha pausada pode ser alterada. Pause-a primeiro.",
     stepsLabel: "Passos",
@@ -95,8 +91,7 @@ export const campaigns = {
     chooseSender: "Escolha uma instância",
     senderOffline: "{name} não está conectada. A campanha espera até que esteja.",
     noSender: "Nenhuma instância ainda",
-    noSenderHelp:
-      "Uma campanha envia de um aparelho conectado ou de um sandbox. Crie uma instância primeiro.",
+    noSenderHelp: "Uma campanha envia de um aparelho conectado ou de um sandbox. Crie uma instância primeiro.",
     text: "Texto",
     textHint: "Variáveis entre chaves duplas recebem o valor de cada destinatário.",
     variables: "Variáveis",
@@ -117,8 +112,7 @@ export const campaigns = {
     nextRecipient: "Próximo",
     noText: "Nenhum texto ainda",
     notVariable: "{text} não é uma variável e é enviado como está.",
-    mayStayEmpty:
-      "{count, plural, one {# destinatário não tem} other {# destinatários não têm}} {name} nesta lista. Vale o valor do próprio contato, se houver.",
+    mayStayEmpty: "{count, plural, one {# destinatário não tem} other {# destinatários não têm}} {name} nesta lista. Vale o valor do próprio contato, se houver.",
     staysEmpty: "{name} fica vazio para {count, plural, one {# destinatário} other {# destinatários}}.",
     source: "De onde vêm os destinatários?",
     sources: { csv: "Um arquivo CSV", leads: "Seus contatos" },
@@ -126,15 +120,13 @@ export const campaigns = {
       csv: "De uma planilha, com uma coluna para o número.",
       leads: "Por etiqueta, etapa ou status.",
     },
-    storedRecipients:
-      "{count, plural, one {# destinatário já está} other {# destinatários já estão}} na campanha. O que você escolher aqui é acrescentado.",
+    storedRecipients: "{count, plural, one {# destinatário já está} other {# destinatários já estão}} na campanha. O que você escolher aqui é acrescentado.",
     phoneColumn: "Coluna com o número",
     choosePhoneColumn: "Escolha a coluna",
     variableColumns: "Colunas que o texto pode usar",
     variableColumnsHint: "Cada uma vira uma variável com o nome da coluna.",
     checkTitle: "Verificado, não gravado",
-    checkSum:
-      "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recebe} other {recebem}} a mensagem.",
+    checkSum: "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recebe} other {recebem}} a mensagem.",
     ready: "prontos",
     problem: {
       invalid: "ilegíveis",
@@ -201,24 +193,19 @@ export const campaigns = {
     started: "A campanha foi iniciada.",
     paused: "Pausada. Nenhuma outra mensagem sai.",
     startTitle: "Iniciar {name}?",
-    startHelp:
-      "{count, plural, one {# destinatário recebe} other {# destinatários recebem}} esta mensagem. Você pode pausar a qualquer momento, mas o que saiu não volta.",
+    startHelp: "{count, plural, one {# destinatário recebe} other {# destinatários recebem}} esta mensagem. Você pode pausar a qualquer momento, mas o que saiu não volta.",
     startConfirm: "Iniciar a campanha",
     retry: "Tentar de novo as que falharam",
     retryTitle: "Enviar de novo a {count, plural, one {# destinatário} other {# destinatários}}?",
     retryHelp: "A campanha continua na hora. Quem pode ter recebido a mensagem fica de fora.",
-    retryLaterHelp:
-      "Eles voltam a esperar e recebem na sua vez. Quem pode ter recebido a mensagem fica de fora.",
+    retryLaterHelp: "Eles voltam a esperar e recebem na sua vez. Quem pode ter recebido a mensagem fica de fora.",
     retryConfirm: "Enviar de novo",
-    retried:
-      "{count, plural, =0 {Ninguém volta a esperar.} one {# destinatário volta a esperar.} other {# destinatários voltam a esperar.}} {left, plural, =0 {} one {# ficou de fora.} other {# ficaram de fora.}}",
+    retried: "{count, plural, =0 {Ninguém volta a esperar.} one {# destinatário volta a esperar.} other {# destinatários voltam a esperar.}} {left, plural, =0 {} one {# ficou de fora.} other {# ficaram de fora.}}",
     cancel: "Cancelar a campanha",
     cancelTitle: "Cancelar {name} de vez?",
-    cancelHelp:
-      "{count, plural, =0 {Ninguém está esperando.} one {O destinatário que espera não recebe a mensagem.} other {Os # destinatários que esperam não recebem a mensagem.}} Uma campanha cancelada não pode continuar. O relatório permanece.",
+    cancelHelp: "{count, plural, =0 {Ninguém está esperando.} one {O destinatário que espera não recebe a mensagem.} other {Os # destinatários que esperam não recebem a mensagem.}} Uma campanha cancelada não pode continuar. O relatório permanece.",
     cancelConfirm: "Cancelar de vez",
-    cancelled:
-      "Cancelada. {count, plural, =0 {Nada está a caminho.} one {# mensagem está a caminho e pode chegar.} other {# mensagens estão a caminho e podem chegar.}}",
+    cancelled: "Cancelada. {count, plural, =0 {Nada está a caminho.} one {# mensagem está a caminho e pode chegar.} other {# mensagens estão a caminho e podem chegar.}}",
     archiveAction: "Arquivar",
     restoreAction: "Tirar do arquivo",
     archivedToast: "Arquivada. O relatório permanece.",
@@ -228,13 +215,10 @@ export const campaigns = {
     deleteHelp: "Os destinatários e o relatório são excluídos. As mensagens enviadas ficam nas conversas.",
     deleteConfirm: "Excluir de vez",
     deletedToast: "A campanha foi excluída.",
-    recipientCount:
-      "{count, plural, =0 {Nenhum destinatário ainda.} one {# destinatário} other {# destinatários}}",
+    recipientCount: "{count, plural, =0 {Nenhum destinatário ainda.} one {# destinatário} other {# destinatários}}",
     progress: "Andamento",
-    progressOf:
-      "{done, number} de {total, plural, one {# destinatário} other {# destinatários}} com resultado",
-    timeLeft:
-      "{minutes, plural, one {Falta cerca de um minuto} other {Faltam cerca de # minutos}}, sem contar silêncio e limites.",
+    progressOf: "{done, number} de {total, plural, one {# destinatário} other {# destinatários}} com resultado",
+    timeLeft: "{minutes, plural, one {Falta cerca de um minuto} other {Faltam cerca de # minutos}}, sem contar silêncio e limites.",
     figure: {
       sent: "Enviadas",
       delivered: "Entregues",
@@ -245,10 +229,8 @@ export const campaigns = {
     onlyDelivered: "Entregues, não lidas",
     onlySent: "Enviadas, não entregues",
     reviewTitle: "Confira antes de iniciar",
-    reviewPace:
-      "{count, plural, one {# destinatário espera} other {# destinatários esperam}}. Com estas pausas, isso leva cerca de {minutes, plural, one {um minuto} other {# minutos}}.",
-    consentMissing:
-      "Nenhum consentimento é verificado. Escreva só a quem concordou. Quem pediu para não receber é sempre pulado.",
+    reviewPace: "{count, plural, one {# destinatário espera} other {# destinatários esperam}}. Com estas pausas, isso leva cerca de {minutes, plural, one {um minuto} other {# minutos}}.",
+    consentMissing: "Nenhum consentimento é verificado. Escreva só a quem concordou. Quem pediu para não receber é sempre pulado.",
     consentAsked: "Só quem concordou com “{purpose}” recebe a mensagem.",
     warningsTitle: "Antes de iniciar",
     previewNumber: "Mostrar a mensagem de um número",
@@ -258,8 +240,7 @@ export const campaigns = {
     noOutcomes: "Nenhuma mensagem tem resultado ainda.",
     outcomes: "Resultados por horário de envio",
     reasons: "Por que destinatários não receberam",
-    reasonCount:
-      "{status, select, failed {{count, plural, one {# falhou} other {# falharam}}} other {{count, plural, one {# pulado} other {# pulados}}}}",
+    reasonCount: "{status, select, failed {{count, plural, one {# falhou} other {# falharam}}} other {{count, plural, one {# pulado} other {# pulados}}}}",
     recipients: "Destinatários",
     noRecipients: "Nenhum destinatário ainda.",
     noRecipientMatch: "Nenhum destinatário está neste estado.",

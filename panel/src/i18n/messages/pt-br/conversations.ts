@@ -6,8 +6,7 @@ export const conversations = {
     back: "Voltar às conversas",
     group: "Grupo",
     emptyTitle: "Nenhuma conversa ainda",
-    emptyHelp:
-      "Uma conversa aparece aqui com a primeira mensagem. Escreva em “Nova conversa” ou espere que alguém escreva.",
+    emptyHelp: "Uma conversa aparece aqui com a primeira mensagem. Escreva em “Nova conversa” ou espere que alguém escreva.",
     nothingTitle: "Nada encontrado",
     nothingHelp: "Tente outras palavras ou outro filtro.",
     noneTitle: "Escolha uma conversa",
@@ -26,8 +25,7 @@ export const conversations = {
       muted: "Silenciada",
       pinned: "Fixada",
       archived: "Arquivada",
-      unread:
-        "{count, plural, =0 {marcada como não lida} one {# mensagem não lida} other {# mensagens não lidas}}",
+      unread: "{count, plural, =0 {marcada como não lida} one {# mensagem não lida} other {# mensagens não lidas}}",
     },
     status: {
       pending: "Aguardando envio",
@@ -84,8 +82,7 @@ export const conversations = {
       ad: "Veio pelo anúncio {title}",
       openMap: "Abrir no mapa",
       unreadable: "Mensagem que ainda não pode ser lida",
-      unreadableHelp:
-        "Não foi possível decifrar esta mensagem. Ela aparece quando o celular do remetente a enviar de novo.",
+      unreadableHelp: "Não foi possível decifrar esta mensagem. Ela aparece quando o celular do remetente a enviar de novo.",
       unknown: "O painel não consegue mostrar mensagens do tipo “{type}”. Leia no celular.",
     },
     media: {
@@ -128,10 +125,8 @@ export const conversations = {
       editing: "Editar:",
       endTarget: "Cancelar",
       keys: "Enter envia, Shift e Enter começam outra linha, / lista as respostas rápidas.",
-      notConnected:
-        "A instância não está conectada. O gateway guarda a mensagem e a envia quando a conexão voltar.",
-      notLinked:
-        "Nada pode ser enviado antes de vincular um telefone à instância. O que você escreveu fica aqui.",
+      notConnected: "A instância não está conectada. O gateway guarda a mensagem e a envia quando a conexão voltar.",
+      notLinked: "Nada pode ser enviado antes de vincular um telefone à instância. O que você escreveu fica aqui.",
       quickReplies: "Respostas rápidas",
       withFile: "com arquivo",
       location: "Localização",
@@ -177,8 +172,7 @@ export const conversations = {
       block: "Bloquear",
       unblock: "Desbloquear",
       blockTitle: "Bloquear {name}?",
-      blockHelp:
-        "O contato não pode mais escrever nem ligar para este número e não é avisado. Você pode desbloquear quando quiser.",
+      blockHelp: "O contato não pode mais escrever nem ligar para este número e não é avisado. Você pode desbloquear quando quiser.",
       blockConfirm: "Bloquear o contato",
       done: {
         pin: "Fixada.",
@@ -259,8 +253,7 @@ export const conversations = {
       ban: "Banir o número",
       banned: "O número está banido.",
       banTitle: "Banir este número?",
-      banHelp:
-        "A instância encerra a conexão como depois de um banimento real. Vincule-a de novo para continuar.",
+      banHelp: "A instância encerra a conexão como depois de um banimento real. Vincule-a de novo para continuar.",
       banConfirm: "Banir",
       asContact: "Como o contato",
       react: "Reagir com 🎉",

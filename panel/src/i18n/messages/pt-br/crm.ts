@@ -77,8 +77,7 @@ export const crm = {
     moveTo: "Mover para a etapa: {name}",
     moved: "{name} está em {stage}.",
     importTitle: "Importar contatos",
-    importLead:
-      "Uma linha com telefone conhecido altera esse contato; outra cria um. Uma célula vazia não muda nada.",
+    importLead: "Uma linha com telefone conhecido altera esse contato; outra cria um. Uma célula vazia não muda nada.",
     importNeedsPhone: "Escolha a coluna com o telefone ou com o id do contato.",
     importing: "Importando",
     importRows: "{count, plural, one {Importar # linha} other {Importar # linhas}}",
@@ -95,8 +94,7 @@ export const crm = {
       opted_out: "Não quer campanhas (true)",
       id: "Id do contato",
     },
-    imported:
-      "{created, plural, one {# contato criado} other {# contatos criados}}, {updated, number} alterados, {unchanged, number} como antes, {invalid, plural, one {# linha não importada} other {# linhas não importadas}}.",
+    imported: "{created, plural, one {# contato criado} other {# contatos criados}}, {updated, number} alterados, {unchanged, number} como antes, {invalid, plural, one {# linha não importada} other {# linhas não importadas}}.",
     importFault: {
       quotes: "Isto não é uma linha de CSV. Verifique as aspas.",
       cells: "A linha tem mais células do que a primeira linha tem colunas.",

@@ -81,8 +81,7 @@ export const faults = {
       loggedOut: "A instância está desvinculada. Conecte-a de novo e reenvie a mensagem.",
       banned: "A rede baniu o número da instância.",
       removed: "A instância foi removida.",
-      neverReached:
-        "Envios para várias conversas não chegaram à rede, e a pausa que se seguiu durou mais que a espera da mensagem.",
+      neverReached: "Envios para várias conversas não chegaram à rede, e a pausa que se seguiu durou mais que a espera da mensagem.",
       fileGone: "O arquivo da mensagem não existe mais.",
       restricted: "A conta não está ativa e não pode enviar.",
       notSupported: "A sessão não pode fazer isto.",
@@ -92,8 +91,7 @@ export const faults = {
       noAddress: "Este endereço não existe mais.",
       content: "A rede não aceita o conteúdo da mensagem.",
       limited: "A rede limita as mensagens desta instância. Envie mais devagar.",
-      malformed:
-        "Para a rede, a mensagem está malformada: o destinatário pode ter aparelhos novos. Envie de novo.",
+      malformed: "Para a rede, a mensagem está malformada: o destinatário pode ter aparelhos novos. Envie de novo.",
       refused: "A rede recusou a mensagem.",
       notMember: "A instância não está neste grupo, ou o grupo não existe.",
       undelivered: "Não foi possível entregar a mensagem à rede em {a} tentativas.",

@@ -45,51 +45,34 @@ export const integrations = {
       refused: "O programa recusa a conexão. Inicie-o e confira o servidor e a porta do endereço dele.",
       reset: "O programa fechou a conexão sem responder. Veja o log dele.",
       tls: "A conexão segura falhou. Confira o certificado do servidor.",
-      timeout_connect:
-        "O servidor não aceitou a conexão a tempo. Confira se ele está no ar e deixa o gateway entrar.",
+      timeout_connect: "O servidor não aceitou a conexão a tempo. Confira se ele está no ar e deixa o gateway entrar.",
       timeout_total: "O programa demorou demais para responder. Faça-o responder antes.",
-      blocked:
-        "O gateway não pode chamar este endereço. Se o programa está na sua própria rede, o operador o permite com WAYGATE_ALLOWED_HOSTS.",
+      blocked: "O gateway não pode chamar este endereço. Se o programa está na sua própria rede, o operador o permite com WAYGATE_ALLOWED_HOSTS.",
       invalid_url: "O endereço não é válido. Informe um endereço http ou https completo.",
-      protocol:
-        "Quem responde neste endereço não é um servidor web. Confira a porta, e se ela espera http ou https.",
+      protocol: "Quem responde neste endereço não é um servidor web. Confira a porta, e se ela espera http ou https.",
       status: "O programa recusou a requisição.",
       n8n_starting: "O n8n está iniciando. O gateway envia o evento de novo em alguns segundos.",
-      n8n_not_found:
-        "O n8n está iniciando, ou o endereço não é do n8n. Se continuar, compare com a URL de produção do nó Webhook.",
-      n8n_test_address:
-        "Este é o endereço de teste do fluxo, que só funciona enquanto o editor escuta. Use a URL de produção.",
-      n8n_inactive:
-        "O fluxo não está ativo, ou o nó Webhook dele tem outro caminho ou método. Ative-o e use POST como método HTTP.",
-      n8n_token:
-        "O nó Webhook recusa o token, ou o endereço ou o nome do gateway. Use o mesmo token nos dois. Os eventos esperam um dia.",
+      n8n_not_found: "O n8n está iniciando, ou o endereço não é do n8n. Se continuar, compare com a URL de produção do nó Webhook.",
+      n8n_test_address: "Este é o endereço de teste do fluxo, que só funciona enquanto o editor escuta. Use a URL de produção.",
+      n8n_inactive: "O fluxo não está ativo, ou o nó Webhook dele tem outro caminho ou método. Ative-o e use POST como método HTTP.",
+      n8n_token: "O nó Webhook recusa o token, ou o endereço ou o nome do gateway. Use o mesmo token nos dois. Os eventos esperam um dia.",
       n8n_failed: "O fluxo ou a resposta dele falhou. Veja as execuções dele no n8n.",
-      n8n_lost:
-        "A resposta do fluxo se perdeu ou chegou tarde. Faça-o responder antes, aumente os limites de tempo, ou faça-o responder pela API.",
-      typebot_not_viewer:
-        "Quem responde não é um visualizador do Typebot. Informe o endereço em que os visitantes conversam com o bot.",
-      typebot_builder:
-        "Este é o editor do Typebot, não o visualizador. Informe o endereço em que os visitantes conversam com o bot.",
+      n8n_lost: "A resposta do fluxo se perdeu ou chegou tarde. Faça-o responder antes, aumente os limites de tempo, ou faça-o responder pela API.",
+      typebot_not_viewer: "Quem responde não é um visualizador do Typebot. Informe o endereço em que os visitantes conversam com o bot.",
+      typebot_builder: "Este é o editor do Typebot, não o visualizador. Informe o endereço em que os visitantes conversam com o bot.",
       typebot_closed: "O bot está fechado, ou recusa a mensagem.",
       typebot_token: "O visualizador recusa o token da API. As mensagens esperam um dia.",
-      typebot_suspended:
-        "O bot está suspenso, ou recusa as requisições deste gateway. As mensagens esperam um dia.",
+      typebot_suspended: "O bot está suspenso, ou recusa as requisições deste gateway. As mensagens esperam um dia.",
       typebot_session_gone: "O bot não tem mais a sessão, e o fluxo começa de novo.",
       typebot_block: "Um bloco do fluxo falhou.",
-      typebot_unpublished:
-        "Não há bot publicado com este nome neste endereço. Publique-o e informe a última parte do endereço dele.",
-      chatwoot_token:
-        "O Chatwoot não conhece o token de acesso. Use o token do perfil de um usuário. Se estiver certo, um proxy pode estar removendo o cabeçalho `api_access_token`.",
-      chatwoot_role:
-        "O token de acesso está certo, mas o usuário dele não é administrador da conta no Chatwoot.",
+      typebot_unpublished: "Não há bot publicado com este nome neste endereço. Publique-o e informe a última parte do endereço dele.",
+      chatwoot_token: "O Chatwoot não conhece o token de acesso. Use o token do perfil de um usuário. Se estiver certo, um proxy pode estar removendo o cabeçalho `api_access_token`.",
+      chatwoot_role: "O token de acesso está certo, mas o usuário dele não é administrador da conta no Chatwoot.",
       chatwoot_suspended: "A conta está suspensa no Chatwoot.",
       chatwoot_too_large: "O arquivo é grande demais para o Chatwoot ou para um proxy na frente dele.",
-      chatwoot_identity:
-        "O Chatwoot recusa contatos novos, porque a caixa de entrada tem outro token HMAC. Salve a integração de novo.",
-      chatwoot_inbox_gone:
-        "A caixa de entrada não existe mais no Chatwoot. Salve a integração com outra; as mensagens em espera vão para lá.",
-      chatwoot_unreadable:
-        "A resposta não veio do Chatwoot. O gateway envia de novo as mensagens em espera. Se continuar, confira o endereço.",
+      chatwoot_identity: "O Chatwoot recusa contatos novos, porque a caixa de entrada tem outro token HMAC. Salve a integração de novo.",
+      chatwoot_inbox_gone: "A caixa de entrada não existe mais no Chatwoot. Salve a integração com outra; as mensagens em espera vão para lá.",
+      chatwoot_unreadable: "A resposta não veio do Chatwoot. O gateway envia de novo as mensagens em espera. Se continuar, confira o endereço.",
     },
     lastError: "Último problema",
     pastError: "Último problema, que já passou",
@@ -125,8 +108,7 @@ export const integrations = {
     },
     n8n: {
       purpose: "Um fluxo inicia a cada mensagem ou outro evento, e pode responder.",
-      deleteHelp:
-        "O fluxo não recebe mais eventos, e os que esperam por ele são descartados. O token é esquecido. O fluxo no n8n continua lá.",
+      deleteHelp: "O fluxo não recebe mais eventos, e os que esperam por ele são descartados. O token é esquecido. O fluxo no n8n continua lá.",
       steps: {
         one: "Importe o fluxo pronto do guia, ou adicione um nó Webhook com o método POST.",
         two: "Coloque o segredo de webhook da instância no nó Settings e ative o fluxo.",
@@ -184,8 +166,7 @@ export const integrations = {
     },
     typebot: {
       purpose: "Um bot conduz diálogos: perguntas, escolhas e formulários.",
-      deleteHelp:
-        "O bot não responde mais, os diálogos abertos em todas as conversas terminam, e as mensagens que esperam por ele são descartadas. O bot no Typebot continua lá.",
+      deleteHelp: "O bot não responde mais, os diálogos abertos em todas as conversas terminam, e as mensagens que esperam por ele são descartadas. O bot no Typebot continua lá.",
       steps: {
         one: "Monte um fluxo com uma bolha de texto e uma entrada de texto.",
         two: "Clique em Publish e depois abra Share.",
@@ -277,8 +258,7 @@ export const integrations = {
     },
     chatwoot: {
       purpose: "Uma equipe responde em uma caixa de entrada comum, com atribuição, notas e histórico.",
-      deleteHelp:
-        "As mensagens não entram mais na caixa, as respostas dos agentes não saem mais dela, e o que espera é descartado. O gateway remove o webhook dele do Chatwoot. A caixa e as conversas continuam lá.",
+      deleteHelp: "As mensagens não entram mais na caixa, as respostas dos agentes não saem mais dela, e o que espera é descartado. O gateway remove o webhook dele do Chatwoot. A caixa e as conversas continuam lá.",
       steps: {
         one: "Adicione uma caixa de entrada do tipo API, deixe o webhook vazio e adicione os agentes.",
         two: "Abra o seu perfil como administrador e copie o token de acesso.",

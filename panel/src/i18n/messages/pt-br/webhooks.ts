@@ -7,8 +7,7 @@ export const webhooks = {
     attemptsTitle: "Entregas",
     summary: "{working} de {total, plural, one {# webhook} other {# webhooks}} sem falha.",
     emptyTitle: "Nenhum webhook ainda",
-    emptyHelp:
-      "Um webhook é um endereço do seu programa. O gateway envia cada evento desta instância para lá, assinado, e repete até chegar.",
+    emptyHelp: "Um webhook é um endereço do seu programa. O gateway envia cada evento desta instância para lá, assinado, e repete até chegar.",
     addFirst: "Adicionar o primeiro webhook",
     add: "Adicionar webhook",
     open: "Abrir",
@@ -28,11 +27,9 @@ export const webhooks = {
     resume: "Ativar",
     paused: "{name} está em pausa",
     resumed: "{name} está ativo",
-    pauseHelp:
-      "Durante a pausa, as entregas na fila são descartadas e novos eventos não entram na fila dele.",
+    pauseHelp: "Durante a pausa, as entregas na fila são descartadas e novos eventos não entram na fila dele.",
     deleteTitle: "Excluir {name}?",
-    deleteHelp:
-      "Seu programa não recebe mais eventos, e as entregas que ainda esperam são descartadas. Não dá para desfazer. Os eventos continuam registrados.",
+    deleteHelp: "Seu programa não recebe mais eventos, e as entregas que ainda esperam são descartadas. Não dá para desfazer. Os eventos continuam registrados.",
     deleteConfirm: "Excluir o webhook",
     removed: "{name} foi excluído",
     itsAttempts: "Entregas dele",
@@ -48,8 +45,7 @@ export const webhooks = {
       off: "Está em pausa e não recebe eventos.",
       stopped: "O gateway o desligou: {reason} Conserte o receptor e depois ative o webhook.",
       failing: "Nenhuma entrega chegou desde a primeira falha <when></when>. O gateway continua tentando.",
-      failingOnce:
-        "Nenhuma entrega chegou desde a primeira falha <when></when>. Cada evento é tentado só uma vez.",
+      failingOnce: "Nenhuma entrega chegou desde a primeira falha <when></when>. Cada evento é tentado só uma vez.",
       waiting: "Está ativo e espera o primeiro evento.",
       working: "A última entrega chegou <when></when>.",
     },
@@ -66,13 +62,11 @@ export const webhooks = {
     failure: {
       dns: {
         cause: "Não foi possível resolver o nome do servidor",
-        remedy:
-          "Procure um erro de digitação no endereço e confira o registro DNS. Se outros servidores também falham, confira o DNS do gateway. Depois envie o evento de novo.",
+        remedy: "Procure um erro de digitação no endereço e confira o registro DNS. Se outros servidores também falham, confira o DNS do gateway. Depois envie o evento de novo.",
       },
       refused: {
         cause: "Nada escuta neste endereço",
-        remedy:
-          "Inicie o seu programa e confira servidor e porta. Um firewall também pode recusar a conexão.",
+        remedy: "Inicie o seu programa e confira servidor e porta. Um firewall também pode recusar a conexão.",
       },
       reset: {
         cause: "A conexão foi fechada antes da resposta",
@@ -80,8 +74,7 @@ export const webhooks = {
       },
       tls: {
         cause: "A conexão segura falhou",
-        remedy:
-          "Confira o certificado do servidor: pode ter vencido, ser de outro nome ou estar sem a cadeia.",
+        remedy: "Confira o certificado do servidor: pode ter vencido, ser de outro nome ou estar sem a cadeia.",
       },
       timeout_connect: {
         cause: "O servidor não aceitou a conexão a tempo",
@@ -93,8 +86,7 @@ export const webhooks = {
       },
       blocked: {
         cause: "O gateway não pode chamar este endereço",
-        remedy:
-          "Ele fica em uma rede privada. O operador pode permiti-lo com WAYGATE_ALLOWED_HOSTS, ou use um endereço público.",
+        remedy: "Ele fica em uma rede privada. O operador pode permiti-lo com WAYGATE_ALLOWED_HOSTS, ou use um endereço público.",
       },
       invalid_url: {
         cause: "O endereço não é válido",
@@ -110,13 +102,11 @@ export const webhooks = {
       },
       redirect: {
         cause: "O endereço redireciona (status {status})",
-        remedy:
-          "O gateway não segue redirecionamentos. Use o endereço final, muitas vezes o que tem https ou não tem barra no fim.",
+        remedy: "O gateway não segue redirecionamentos. Use o endereço final, muitas vezes o que tem https ou não tem barra no fim.",
       },
       unauthorised: {
         cause: "Seu programa recusou a requisição (status {status})",
-        remedy:
-          "Coloque o segredo deste webhook no seu programa, ou dê ao webhook o cabeçalho que ele exige.",
+        remedy: "Coloque o segredo deste webhook no seu programa, ou dê ao webhook o cabeçalho que ele exige.",
       },
       notFound: {
         cause: "Seu servidor não tem essa página (status {status})",
@@ -136,8 +126,7 @@ export const webhooks = {
       },
       busy: {
         cause: "Seu programa pede uma pausa (status {status})",
-        remedy:
-          "Dê mais capacidade ao programa se isso continuar. Com repetições ligadas, o gateway espera o tempo pedido e tenta de novo.",
+        remedy: "Dê mais capacidade ao programa se isso continuar. Com repetições ligadas, o gateway espera o tempo pedido e tenta de novo.",
       },
       refusal: {
         cause: "Seu programa recusou o evento (status {status})",
@@ -230,18 +219,14 @@ export const webhooks = {
       retry: "Repetir entregas que falharam",
       retryHint: "Sem isso, há uma só tentativa, e o evento que falha é abandonado na hora.",
       attempts: "Tentativas",
-      attemptsHint:
-        "De 1 a 20. Por padrão o gateway espera 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h e depois 10 h a cada vez: dez tentativas levam mais de um dia. O operador pode mudar as esperas.",
+      attemptsHint: "De 1 a 20. Por padrão o gateway espera 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h e depois 10 h a cada vez: dez tentativas levam mais de um dia. O operador pode mudar as esperas.",
       headers: "Cabeçalhos próprios",
-      headersHint:
-        "Um por linha, “Nome: valor”, no máximo 20. Um valor que aparece como **** fica como está.",
+      headersHint: "Um por linha, “Nome: valor”, no máximo 20. Um valor que aparece como **** fica como está.",
       format: "Formato do corpo",
       formatNative: "O formato do próprio Waygate, como descreve a referência.",
-      formatOther:
-        "Seu programa recebe os corpos que conhece desse gateway. Eventos sem correspondente lá ficam de fora.",
+      formatOther: "Seu programa recebe os corpos que conhece desse gateway. Eventos sem correspondente lá ficam de fora.",
       token: "Chave dentro do corpo",
-      tokenHint:
-        "Alguns programas esperam em cada corpo a chave de API do outro gateway. Deixe vazio se o seu não espera.",
+      tokenHint: "Alguns programas esperam em cada corpo a chave de API do outro gateway. Deixe vazio se o seu não espera.",
     },
     test: {
       title: "Teste",
@@ -275,19 +260,15 @@ export const webhooks = {
       title: "Depois de uma queda",
       lead: "Envia de novo todo evento abandonado ou descartado desde um momento, com novas tentativas.",
       since: "Eventos desde",
-      preview:
-        "{count, plural, =0 {Nenhum evento foi abandonado desde então.} one {# evento foi abandonado desde então.} other {# eventos foram abandonados desde então.}}",
-      retrying:
-        "{count, plural, one {# evento ainda está sendo tentado: o gateway o repete} other {# eventos ainda estão sendo tentados: o gateway os repete}} sozinho.",
+      preview: "{count, plural, =0 {Nenhum evento foi abandonado desde então.} one {# evento foi abandonado desde então.} other {# eventos foram abandonados desde então.}}",
+      retrying: "{count, plural, one {# evento ainda está sendo tentado: o gateway o repete} other {# eventos ainda estão sendo tentados: o gateway os repete}} sozinho.",
       retryingMany: "Pelo menos {count} eventos ainda estão sendo tentados: o gateway os repete sozinho.",
       inactive: "Ative o webhook primeiro.",
-      submit:
-        "{count, plural, =0 {Enviar de novo} one {Enviar # evento de novo} other {Enviar # eventos de novo}}",
+      submit: "{count, plural, =0 {Enviar de novo} one {Enviar # evento de novo} other {Enviar # eventos de novo}}",
       progress: "{done} de {total} já foram.",
       many: "{total, plural, one {# evento está} other {# eventos estão}} a caminho.",
       done: "{total, plural, one {O evento chegou} other {Todos os # eventos chegaram}}.",
-      failedAgain:
-        "{count, plural, one {# evento falhou} other {# eventos falharam}} de novo. Abra as entregas para ver o motivo.",
+      failedAgain: "{count, plural, one {# evento falhou} other {# eventos falharam}} de novo. Abra as entregas para ver o motivo.",
     },
     retry: {
       submit: "Enviar de novo",
@@ -359,8 +340,7 @@ export const webhooks = {
     },
     response: "Resposta",
     noResponse: "Nenhuma resposta chegou.",
-    responseHelp:
-      "O gateway guarda o status e os primeiros 4 KB do corpo. Ele não guarda cabeçalhos de respostas.",
+    responseHelp: "O gateway guarda o status e os primeiros 4 KB do corpo. Ele não guarda cabeçalhos de respostas.",
     request: "Requisição",
     body: "Corpo",
     bodyGone: "O evento é mais antigo do que o gateway guarda eventos, por isso o corpo não existe mais.",
@@ -404,25 +384,21 @@ export const webhooks = {
       mac: "Calcule HMAC-SHA256: do corpo, ou de “webhook-id.webhook-timestamp.body” para webhook-signature.",
       compare: "Compare o resultado com o cabeçalho em tempo constante. Basta uma assinatura igual.",
       age: "Recuse um webhook-timestamp a mais de cinco minutos do seu relógio.",
-      otherFormat:
-        "Este webhook envia o formato de outro gateway, cujos bytes exatos não aparecem aqui. Por isso não dá para repetir a conferência nesta página.",
+      otherFormat: "Este webhook envia o formato de outro gateway, cujos bytes exatos não aparecem aqui. Por isso não dá para repetir a conferência nesta página.",
       secret: "Segredo do webhook",
       secretHint: "Fica nesta página: nada é enviado nem guardado.",
       given: "Assinatura que o seu programa recebeu",
-      givenHint:
-        "O valor de X-Waygate-Signature ou de webhook-signature. Vazio: só as esperadas são calculadas.",
+      givenHint: "O valor de X-Waygate-Signature ou de webhook-signature. Vazio: só as esperadas são calculadas.",
       timestamp: "webhook-timestamp que o seu programa recebeu",
       timestampHint: "Só para webhook-signature.",
       insecure: "Navegadores só calculam assinaturas em páginas com HTTPS ou em localhost.",
       submit: "Calcular a assinatura",
       genuine: "A assinatura é verdadeira",
-      genuineHelp:
-        "Este segredo assinou este corpo. Se o seu programa a recusa, ele usa outros bytes ou outro segredo.",
+      genuineHelp: "Este segredo assinou este corpo. Se o seu programa a recusa, ele usa outros bytes ou outro segredo.",
       different: "A assinatura não confere",
       differentHelp: "O segredo é outro, ou a assinatura pertence a outro corpo ou momento.",
       computed: "Estas são as assinaturas certas",
-      computedHelp:
-        "Compare com o que o seu programa calcula. Para webhook-signature informe também o timestamp dela.",
+      computedHelp: "Compare com o que o seu programa calcula. Para webhook-signature informe também o timestamp dela.",
     },
   },
 } as const;

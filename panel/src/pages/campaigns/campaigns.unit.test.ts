@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { CsvFile } from "../../api/read-csv.ts";
+import { guessColumns, toImportTable } from "../crm/import-columns.ts";
+import { guessMapping, pickFromCsv } from "./csv-mapping.ts";
+import { toLocal, toMoment } from "./zoned-time.ts";
+
+function fileOf(columns: string[], cells: string[][]): CsvFile {
+  const rows = cells.map((row, at) => ({ line: at + 2, cells: row }));
+  return { name: "people.csv", columns, rows, broken: [], delimiter: ",", encoding: "utf-8" };
+}
+
+test("the column with the number is found by its name, otherwise by its cells", () => {
+  expect(guessMapping(fileOf(["Nome", "Telefone"], [["Ana", "x"]]))).toEqual({ phone: 1, variables: [0] });
+  expect(guessMapping(fileOf(["who", "a"], [["Ana", "+55 11 98888-1001"]])).phone).toBe(1);
+  expect(guessMapping(fileOf(["who", "a"], [["Ana", "seven"]])).phone).toBeUndefined();
+});
+
+test("a line without a number is a problem, and the others become recipients with their variables", () => {
+  const file = fileOf(
+    ["phone", "Order", "note"],
+    [
+      ["5511988881001", "7", "x"],
+      ["", "8", "y"],
+    ],
+  );
+  expect(pickFromCsv(file, { phone: 0, variables: [1] })).toEqual({
+    recipients: [{ line: 2, phone: "5511988881001", variables: { order: "7" } }],
+    problems: [{ line: 3, value: ", 8, y", problem: "missing" }],
+  });
+});
+
+test("a wall clock in a zone becomes its moment, and the moment the same wall clock", () => {
+  expect(toMoment("2026-11-27T09:00", "America/Sao_Paulo")?.toISOString()).toBe("2026-11-27T12:00:00.000Z");
+  expect(toMoment("2026-07-01T09:00", "Europe/Madrid")?.toISOString()).toBe("2026-07-01T07:00:00.000Z");
+  expect(toMoment("2026-12-01T09:00", "Europe/Madrid")?.toISOString()).toBe("2026-12-01T08:00:00.000Z");
+  expect(toLocal(new Date("2026-11-27T12:00:00Z"), "America/Sao_Paulo")).toBe("2026-11-27T09:00");
+});
+
+test("a wall clock just after the clocks change has the offset of its own day", () => {
+  expect(toMoment("2026-03-29T03:30", "Europe/Madrid")?.toISOString()).toBe("2026-03-29T01:30:00.000Z");
+  expect(toMoment("2026-03-29T01:30", "Europe/Madrid")?.toISOString()).toBe("2026-03-29T00:30:00.000Z");
+});
+
+test("a text that is no time has no moment", () => {
+  expect(toMoment("", "UTC")).toBeUndefined();
+  expect(toMoment("tomorrow", "UTC")).toBeUndefined();
+});
+
+test("columns of a file are known by their names in three languages, each meaning once", () => {
+  const columns = ["Telefone", "Nome", "phone", "Etapa", "city", "custom_fields.size", "other"];
+  expect(guessColumns(columns, ["city"])).toEqual([
+    "phone",
+    "name",
+    "",
+    "kanban_status",
+    "custom_fields.city",
+    "custom_fields.size",
+    "",
+  ]);
+});
+
+test("only the chosen columns of a file are sent, each row as one line", () => {
+  const rows = [{ line: 2, cells: ["Ana", "5511988881001", "a\nb"] }];
+  const file = {
+    name: "x",
+    columns: ["a", "b", "c"],
+    rows,
+    broken: [],
+    delimiter: ",",
+    encoding: "utf-8",
+  } as const;
+  expect(toImportTable(file, ["", "phone", "name"])).toEqual({
+    columns: ["phone", "name"],
+    rows: [["5511988881001", "a b"]],
+  });
+});
