@@ -7,7 +7,8 @@ import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Assistant, assistantsQuery } from "./account-queries.ts";
@@ -29,8 +30,8 @@ export function AssistantsPage() {
   const t = useTranslations("account.assistants");
   const { may } = useAccess();
   const query = useInfiniteQuery(assistantsQuery);
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const { data } = query;
+  const rows = rowsOf(data);
   return (
     <>
       <PageHead title={t("title")} lead={t(may("admin") ? "lead" : "leadAgent")}>
@@ -42,17 +43,9 @@ export function AssistantsPage() {
           />
         )}
       </PageHead>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      {data && rows.length === 0 && <Blank title={t("none")} help={t("noneHelp")} />}
-      {rows.length > 0 && (
-        <ul className="rows" aria-label={t("title")}>
-          {rows.map((row) => (
-            <AssistantRow key={row.id} row={row} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      <PagedList query={query} label={t("title")} none={<Blank title={t("none")} help={t("noneHelp")} />}>
+        {(row) => <AssistantRow key={row.id} row={row} />}
+      </PagedList>
       <ConnectAssistant />
     </>
   );

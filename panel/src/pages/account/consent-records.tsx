@@ -1,13 +1,12 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField, PhoneField } from "../../components/form-field.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import { Lamp } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/page-head.tsx";
+import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -31,22 +30,20 @@ const COLUMNS = [
 export function ConsentRecords() {
   const t = useTranslations("account.consent");
   const query = useInfiniteQuery(consentQuery);
-  const { data, error, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const { data } = query;
+  const rows = rowsOf(data);
   return (
     <section className="plate">
       <h2>{t("title")}</h2>
       <p>{t("help")}</p>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
-      {rows.length > 0 && (
-        <ul className="entries" aria-label={t("title")}>
-          {rows.map((row) => (
-            <ConsentEntry key={row.consentId} row={row} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      <PagedList
+        query={query}
+        className="entries"
+        label={t("title")}
+        none={<p className="hint">{t("none")}</p>}
+      >
+        {(row) => <ConsentEntry key={row.consentId} row={row} />}
+      </PagedList>
       <div className="buttons">
         <RecordConsent />
         {rows.length > 0 && (

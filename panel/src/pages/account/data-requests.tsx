@@ -2,10 +2,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadMore } from "../../components/page-head.tsx";
+import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
 
@@ -25,30 +24,27 @@ const COLUMNS = [
 export function DataRequests() {
   const t = useTranslations("account.requests");
   const query = useInfiniteQuery(dataRequestsQuery);
-  const { data, error, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = rowsOf(query.data);
   return (
     <section className="plate">
       <h2>{t("title")}</h2>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
+      <PagedList
+        query={query}
+        className="entries"
+        label={t("title")}
+        none={<p className="hint">{t("none")}</p>}
+      >
+        {(row) => <RequestEntry key={row.id} row={row} />}
+      </PagedList>
       {rows.length > 0 && (
-        <>
-          <ul className="entries" aria-label={t("title")}>
-            {rows.map((row) => (
-              <RequestEntry key={row.id} row={row} />
-            ))}
-          </ul>
-          <div className="buttons">
-            <ListExport<DataRequest>
-              name="data-requests"
-              columns={COLUMNS}
-              readPage={(page) => gateway.listDataRequests(page)}
-            />
-          </div>
-        </>
+        <div className="buttons">
+          <ListExport<DataRequest>
+            name="data-requests"
+            columns={COLUMNS}
+            readPage={(page) => gateway.listDataRequests(page)}
+          />
+        </div>
       )}
-      <LoadMore query={query} />
     </section>
   );
 }

@@ -6,13 +6,14 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { StatusPill } from "../../components/lamp.tsx";
 import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 
 /** Which keys exist and what they reach. A key belongs to one instance, so each is changed there. */
 export function KeysPage() {
   const t = useTranslations();
   const query = useInfiniteQuery(instancesQuery);
   const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = rowsOf(data);
   return (
     <>
       <PageHead title={t("account.keys.title")} lead={t("account.keys.lead")} />

@@ -8,6 +8,7 @@ import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick, PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type AccountUser, ROLES, type Role, usersQuery } from "./account-queries.ts";
@@ -23,7 +24,7 @@ export function UsersPage() {
   const { role } = useSearch({ from: "/shell/account/users" });
   const query = useInfiniteQuery(usersQuery);
   const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = rowsOf(data);
   const shown = rows.filter((row) => role === undefined || row.role === role);
   return (
     <>

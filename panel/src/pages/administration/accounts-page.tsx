@@ -4,9 +4,9 @@ import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readId, readOneOf } from "../../api/read-search.ts";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { useSizeFormat } from "../../components/use-size-format.ts";
@@ -37,8 +37,6 @@ export function AccountsPage() {
   const { search, status, type, reseller } = useSearch({ from: "/shell/administration/accounts" });
   const filter = { search, status, account_type: type, parent_id: reseller };
   const query = useInfiniteQuery(accountsQuery(filter));
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <PageHead title={t("title")} lead={t("lead")}>
@@ -55,15 +53,9 @@ export function AccountsPage() {
             readPage={(page) => gateway.listAccounts({ ...filter, ...page })}
           />
         </div>
-        {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-        {isPending && <LoadingState />}
-        {data && rows.length === 0 && <Blank title={t("none")} help={t("noneHelp")} />}
-        <ul className="rows" aria-label={t("list")}>
-          {rows.map((row) => (
-            <AccountRow key={row.id} row={row} />
-          ))}
-        </ul>
-        <LoadMore query={query} />
+        <PagedList query={query} label={t("list")} none={<Blank title={t("none")} help={t("noneHelp")} />}>
+          {(row) => <AccountRow key={row.id} row={row} />}
+        </PagedList>
       </section>
     </>
   );

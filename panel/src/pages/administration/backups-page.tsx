@@ -4,7 +4,8 @@ import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { type Backup, backupsQuery } from "./administration-queries.ts";
 import { BackupPlate } from "./backup-plate.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
@@ -33,8 +34,8 @@ export function BackupsPage() {
   const t = useTranslations("administration.backups");
   const queries = useQueryClient();
   const query = useInfiniteQuery(backupsQuery);
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const { data } = query;
+  const rows = rowsOf(data);
   const refresh = () => queries.invalidateQueries({ queryKey: backupsQuery.queryKey });
   const make = useMutation({
     mutationFn: () => {
@@ -62,15 +63,14 @@ export function BackupsPage() {
       </PageHead>
       <FaultNotice error={make.error} />
       <HeldWorkNotice />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      {data && rows.length === 0 && <Blank title={t("none")} help={t("noneHelp")} />}
-      <ul className="stack" aria-label={t("title")}>
-        {rows.map((backup) => (
-          <BackupPlate key={backup.id} backup={backup} />
-        ))}
-      </ul>
-      <LoadMore query={query} />
+      <PagedList
+        query={query}
+        className="stack"
+        label={t("title")}
+        none={<Blank title={t("none")} help={t("noneHelp")} />}
+      >
+        {(backup) => <BackupPlate key={backup.id} backup={backup} />}
+      </PagedList>
       <section className="plate">
         <h2>{t("restoreTitle")}</h2>
         <p>{t("restoreHelp")}</p>

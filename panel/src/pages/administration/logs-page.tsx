@@ -4,10 +4,10 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readId, readOneOf } from "../../api/read-search.ts";
 import { Facts } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { FilterField } from "../../components/value-field.tsx";
@@ -78,8 +78,6 @@ export function LogsPage() {
   const type = search.type ?? "audit";
   const filter = toFilter(type, search);
   const query = useInfiniteQuery(logsQuery(filter));
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <PageHead title={t("title")} lead={t(`leads.${type}`)} />
@@ -92,17 +90,14 @@ export function LogsPage() {
             readPage={(page) => gateway.listLogs({ ...filter, ...page })}
           />
         </div>
-        {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-        {isPending && <LoadingState />}
-        {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
-        {rows.length > 0 && (
-          <ul className="events plate" aria-label={t(`types.${type}`)}>
-            {rows.map((row) => (
-              <LogRow key={row.id} row={row} />
-            ))}
-          </ul>
-        )}
-        <LoadMore query={query} />
+        <PagedList
+          query={query}
+          className="events plate"
+          label={t(`types.${type}`)}
+          none={<p className="hint">{t("none")}</p>}
+        >
+          {(row) => <LogRow key={row.id} row={row} />}
+        </PagedList>
       </section>
     </>
   );

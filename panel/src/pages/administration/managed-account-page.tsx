@@ -8,6 +8,7 @@ import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice, FaultPage, Notice } from "../../components/fault-notice.tsx";
 import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { TypedConfirm } from "../../components/typed-confirm.tsx";
@@ -133,7 +134,7 @@ function AccountUsers({ id }: { id: number }) {
   const t = useTranslations();
   const query = useInfiniteQuery(accountUsersQuery(id));
   const { data, error, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = rowsOf(data);
   const recover = useMutation({ mutationFn: (userId: number) => gateway.recoverUser({ id: userId }) });
   const recovered = recover.data?.data;
   return (

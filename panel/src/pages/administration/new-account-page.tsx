@@ -11,6 +11,7 @@ import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
 import { plansQuery } from "./administration-queries.ts";
 import { readTrialEnd } from "./read-trial-end.ts";
@@ -133,7 +134,7 @@ function PlanFields() {
 /** The names of the plans by their number, as a choice. */
 export function usePlanNames(): Record<string, string> {
   const { data } = useInfiniteQuery(plansQuery);
-  const plans = data?.pages.flatMap((page) => page.data) ?? [];
+  const plans = rowsOf(data);
   return Object.fromEntries(plans.map(({ id, name }) => [String(id), name]));
 }
 

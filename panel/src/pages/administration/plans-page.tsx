@@ -7,7 +7,8 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Plan, plansQuery } from "./administration-queries.ts";
 import { PlanFacts } from "./plan-facts.tsx";
@@ -20,8 +21,6 @@ export function PlansPage() {
   const t = useTranslations("administration.plans");
   const { may } = useAccess();
   const query = useInfiniteQuery(plansQuery);
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <PageHead title={t("title")} lead={t(may("owner") ? "lead" : "leadReseller")}>
@@ -32,14 +31,9 @@ export function PlansPage() {
         )}
         <ListExport<Plan> name="plans" columns={COLUMNS} readPage={(page) => gateway.listPlans(page)} />
       </PageHead>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      <ul className="stack" aria-label={t("title")}>
-        {rows.map((plan) => (
-          <PlanPlate key={plan.id} plan={plan} />
-        ))}
-      </ul>
-      <LoadMore query={query} />
+      <PagedList query={query} className="stack" label={t("title")}>
+        {(plan) => <PlanPlate key={plan.id} plan={plan} />}
+      </PagedList>
     </>
   );
 }

@@ -3,9 +3,9 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { readId, readOneOf } from "../../api/read-search.ts";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ListExport } from "../../components/list-export.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { FilterField } from "../../components/value-field.tsx";
 import { RequestEntry } from "../account/data-requests.tsx";
@@ -32,8 +32,6 @@ export function RequestsPage() {
   const { account, type, status } = useSearch({ from: "/shell/administration/requests" });
   const filter = { account_id: account, request_type: type, status };
   const query = useInfiniteQuery(requestsQuery(filter));
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <PageHead title={t("title")} lead={t("lead")} />
@@ -46,21 +44,20 @@ export function RequestsPage() {
             readPage={(page) => gateway.listManagedDataRequests({ ...filter, ...page })}
           />
         </div>
-        {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-        {isPending && <LoadingState />}
-        {data && rows.length === 0 && <p className="hint">{t("none")}</p>}
-        {rows.length > 0 && (
-          <ul className="entries plate" aria-label={t("title")}>
-            {rows.map((row) => (
-              <RequestEntry key={row.id} row={row}>
-                <Link to="/administration/accounts/$accountId" params={{ accountId: row.account_id }}>
-                  {row.account_name}
-                </Link>
-              </RequestEntry>
-            ))}
-          </ul>
-        )}
-        <LoadMore query={query} />
+        <PagedList
+          query={query}
+          className="entries plate"
+          label={t("title")}
+          none={<p className="hint">{t("none")}</p>}
+        >
+          {(row) => (
+            <RequestEntry key={row.id} row={row}>
+              <Link to="/administration/accounts/$accountId" params={{ accountId: row.account_id }}>
+                {row.account_name}
+              </Link>
+            </RequestEntry>
+          )}
+        </PagedList>
       </section>
     </>
   );

@@ -6,9 +6,9 @@ import { gateway } from "../../api/gateway.ts";
 import { useLiveEvent } from "../../api/live-events.ts";
 import type { Table } from "../../api/to-csv.ts";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { CAMPAIGN_STATUSES, type CampaignFilter } from "./campaign-filters.ts";
@@ -19,11 +19,10 @@ export function CampaignsPage() {
   const t = useTranslations("campaigns");
   const filter = useSearch({ from: "/shell/campaigns" });
   const query = useInfiniteQuery(campaignsQuery(filter));
-  const { data, error, isPending, refetch } = query;
+  const { refetch } = query;
   useLiveEvent(({ event }) => {
     if (event.startsWith("campaign.")) void refetch();
   });
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
@@ -34,24 +33,20 @@ export function CampaignsPage() {
         </LinkButton>
       </PageHead>
       <Filters filter={filter} />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      {data && rows.length === 0 && (
-        <Blank
-          title={t(isFiltered ? "noMatch" : "emptyTitle")}
-          help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
-        >
-          {isFiltered && <LinkButton to="/campaigns">{t("showAll")}</LinkButton>}
-        </Blank>
-      )}
-      {rows.length > 0 && (
-        <ul className="rows" aria-label={t("list")}>
-          {rows.map((row) => (
-            <CampaignRow key={row.id} row={row} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      <PagedList
+        query={query}
+        label={t("list")}
+        none={
+          <Blank
+            title={t(isFiltered ? "noMatch" : "emptyTitle")}
+            help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
+          >
+            {isFiltered && <LinkButton to="/campaigns">{t("showAll")}</LinkButton>}
+          </Blank>
+        }
+      >
+        {(row) => <CampaignRow key={row.id} row={row} />}
+      </PagedList>
     </>
   );
 }

@@ -7,7 +7,8 @@ import { saveFile } from "../../api/save-stream.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { type Lead, leadsQuery } from "./crm-queries.ts";
@@ -22,8 +23,6 @@ export function LeadsPage() {
   const filter = useSearch({ from: "/shell/crm" });
   const navigate = useNavigate();
   const query = useInfiniteQuery(leadsQuery(filter));
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
@@ -37,28 +36,25 @@ export function LeadsPage() {
         filter={filter}
         onChange={(search) => void navigate({ to: "/crm", search, replace: true })}
       />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      {data && rows.length === 0 && (
-        <Blank
-          title={t(isFiltered ? "noMatch" : "emptyTitle")}
-          help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
-        >
-          {isFiltered && (
-            <LinkButton to="/crm" search={{}}>
-              {t("showAll")}
-            </LinkButton>
-          )}
-        </Blank>
-      )}
-      {rows.length > 0 && (
-        <ul className="lead-list" aria-label={t("list")}>
-          {rows.map((lead) => (
-            <LeadRow key={lead.id} lead={lead} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      <PagedList
+        query={query}
+        className="lead-list"
+        label={t("list")}
+        none={
+          <Blank
+            title={t(isFiltered ? "noMatch" : "emptyTitle")}
+            help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
+          >
+            {isFiltered && (
+              <LinkButton to="/crm" search={{}}>
+                {t("showAll")}
+              </LinkButton>
+            )}
+          </Blank>
+        }
+      >
+        {(lead) => <LeadRow key={lead.id} lead={lead} />}
+      </PagedList>
     </>
   );
 }

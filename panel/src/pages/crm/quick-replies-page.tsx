@@ -8,7 +8,8 @@ import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-head.tsx";
+import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
@@ -17,8 +18,6 @@ import { type QuickReply, quickRepliesQuery } from "./crm-queries.ts";
 export function QuickRepliesPage() {
   const t = useTranslations("crm");
   const query = useInfiniteQuery(quickRepliesQuery);
-  const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       <PageHead title={t("repliesTab")} lead={t("repliesLead")}>
@@ -26,17 +25,13 @@ export function QuickRepliesPage() {
         <ReplyDialog kind="main" />
       </PageHead>
       <ContactsTabs />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      {isPending && <LoadingState />}
-      {data && rows.length === 0 && <Blank title={t("noReplies")} help={t("noRepliesHelp")} />}
-      {rows.length > 0 && (
-        <ul className="rows" aria-label={t("repliesTab")}>
-          {rows.map((reply) => (
-            <ReplyRow key={reply.id} reply={reply} />
-          ))}
-        </ul>
-      )}
-      <LoadMore query={query} />
+      <PagedList
+        query={query}
+        label={t("repliesTab")}
+        none={<Blank title={t("noReplies")} help={t("noRepliesHelp")} />}
+      >
+        {(reply) => <ReplyRow key={reply.id} reply={reply} />}
+      </PagedList>
     </>
   );
 }

@@ -11,6 +11,7 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/format-phone.ts";
 import { StatusPill } from "../../components/lamp.tsx";
 import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { type ListQuery, useReading } from "../../components/use-reading.ts";
@@ -28,7 +29,7 @@ export function InstancesPage() {
   const query = useInfiniteQuery(instanceListQuery(filter));
   const counts = useQuery(overviewQuery).data?.instances_by_status;
   const { data, error, isPending, refetch } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = rowsOf(data);
   const isFiltered = filter.status !== undefined || filter.search !== undefined;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   const total = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);

@@ -6,6 +6,7 @@ import type { Table } from "../../api/to-csv.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
 import { LoadingState, LoadMore, SectionHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -22,7 +23,7 @@ export function AttemptsPage() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const filter = useSearch({ from: "/shell/instances/$id/webhooks/attempts" });
   const query = useInfiniteQuery(attemptsQuery(id, filter));
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = rowsOf(query.data);
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>

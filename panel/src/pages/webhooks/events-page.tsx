@@ -7,6 +7,7 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
 import { Blank, LoadingState, LoadMore, SectionHead } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -22,7 +23,7 @@ export function EventsPage() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const filter = useSearch({ from: "/shell/instances/$id/webhooks/events" });
   const query = useInfiniteQuery(eventsOfQuery(id, filter));
-  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const rows = rowsOf(query.data);
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>

@@ -1,0 +1,41 @@
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { FaultNotice } from "./fault-notice.tsx";
+import { LoadingState, LoadMore } from "./page-head.tsx";
+
+type Pages<Row> = InfiniteData<{ data: readonly Row[] }>;
+
+interface PagedListProps<Row> {
+  query: Pick<
+    UseInfiniteQueryResult<Pages<Row>>,
+    "data" | "error" | "isPending" | "refetch" | "hasNextPage" | "isFetchingNextPage" | "fetchNextPage"
+  >;
+  label: string;
+  className?: string;
+  /** What an empty list shows. */
+  none?: ReactNode;
+  children(row: Row): ReactNode;
+}
+
+export function rowsOf<Row>(data: Pages<Row> | undefined): Row[] {
+  return data?.pages.flatMap((page) => page.data) ?? [];
+}
+
+/** A list that is read by pages: its rows, that it has none or could not be read, and the way to the next page. */
+export function PagedList<Row>({ query, label, className = "rows", none, children }: PagedListProps<Row>) {
+  const { data, error, isPending, refetch } = query;
+  const rows = rowsOf(data);
+  return (
+    <>
+      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {isPending && <LoadingState />}
+      {data && rows.length === 0 && none}
+      {rows.length > 0 && (
+        <ul className={className} aria-label={label}>
+          {rows.map(children)}
+        </ul>
+      )}
+      <LoadMore query={query} />
+    </>
+  );
+}
