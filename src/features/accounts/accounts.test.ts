@@ -144,15 +144,6 @@ describe("signing in", () => {
     expect((await login(email)).status).toBe(200);
   });
 
-  it("slows down an address that guesses passwords of many accounts", async () => {
-    for (let i = 0; i < 20; i++) expect((await login(`guess${i}@example.com`, "wrong")).status).toBe(401);
-    const { email } = await makeAccount();
-    const refused = await login(email);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(900);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(600);
-  });
-
   it("is limited even if another account has a user and a device with the same e-mail address", async () => {
     const { email, user_id } = await makeAccount();
     const mine = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
@@ -202,14 +193,6 @@ describe("signing in", () => {
     await expect(attempt()).rejects.toMatchObject({ code: "RATE_LIMITED" });
     const { data } = await attempt(createTrustedDevices([secret]).issue(user_id));
     expect(data.user.id).toBe(user_id);
-  });
-
-  it("runs many password checks up to the limit, and rejects the rest with Retry-After", async () => {
-    const { email } = await makeAccount();
-    const responses = await Promise.all(Array.from({ length: 30 }, () => login(email)));
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
-    expect(statuses.every((status) => status === 200 || status === 429)).toBe(true);
   });
 
   it("is rejected for an account that is out of service, only after the password was correct", async () => {

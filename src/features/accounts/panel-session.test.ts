@@ -9,10 +9,12 @@ let server: AccountServer;
 /** What the panel sends with each request. */
 const PANEL = { "x-waygate-panel": "1", "sec-fetch-site": "same-origin" };
 let people = 0;
+let shared: Session;
 
 beforeAll(async () => {
   store = await createTestDatabase();
   server = await serveAccounts(store.database.db);
+  shared = await startSession();
 });
 afterAll(async () => {
   await server?.close();
@@ -87,7 +89,7 @@ describe("the session of the panel", () => {
     ["another value of the header", { ...PANEL, "x-waygate-panel": "true" }],
     ["the header twice", { ...PANEL, "x-waygate-panel": ["1", "1"] }],
   ])("signs in nobody by %s", async (_, headers) => {
-    const { cookie } = await startSession();
+    const { cookie } = shared;
     const { status, body } = await server.send("GET /api/auth/me", { ...headers, cookie });
     expect([status, body.code]).toEqual([401, "AUTH_REQUIRED"]);
     const change = await server.send("POST /api/auth/logout", { ...headers, cookie }, {});

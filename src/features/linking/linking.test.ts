@@ -309,15 +309,14 @@ describe("a link", () => {
     expect(await ask(next, "open")).toMatchObject({ status: 404 });
   });
 
-  it.each(["open", "state", "connect", "passkey/assertion", "passkey/confirm", "passkey/cancel"])(
-    "that is unknown returns no data at %s",
-    async (path) => {
+  it("that is unknown returns no data", async () => {
+    const passkey = ["assertion", "confirm", "cancel"].map((step) => `passkey/${step}`);
+    for (const path of ["open", "state", "connect", ...passkey])
       for (const token of [NOBODY, "short", "..%2f..", "%00"]) {
         const { status } = await ask(token, path, { browser: NOBODY, assertion: {} });
         expect([400, 404]).toContain(status);
       }
-    },
-  );
+  });
 
   it("appears in no log", async () => {
     const lines: string[] = [];

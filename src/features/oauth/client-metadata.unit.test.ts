@@ -20,9 +20,17 @@ test("a long name is cut without breaking a character, and a very long one is re
   expect(() => nameOf("x".repeat(501))).toThrow("client_name");
 });
 
-test.each([undefined, null, 5, "text", [], {}, { redirect_uris: {} }, { redirect_uris: [1] }])(
-  "metadata like %j is refused",
-  (value) => {
-    expect(() => parseClientMetadata(value)).toThrow(/RFC 7591/);
-  },
-);
+test.each([
+  undefined,
+  null,
+  5,
+  "text",
+  [],
+  {},
+  { redirect_uris: {} },
+  { redirect_uris: [1] },
+  { redirect_uris: Array(21).fill(redirect_uris[0]) },
+  { redirect_uris, client_name: 5 },
+])("metadata like %j is refused", (value) => {
+  expect(() => parseClientMetadata(value)).toThrow(/RFC 7591/);
+});

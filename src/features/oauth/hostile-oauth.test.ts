@@ -172,22 +172,24 @@ describe("a revocation", () => {
 });
 
 describe("the token of an assistant", () => {
-  test.each([
-    "GET /api/auth/me",
-    "GET /api/account/assistants",
-    "GET /api/v1/conversations",
-    "GET /instance/all",
-    "GET /api/v1/instances/:id/status",
-    "POST /api/v1/instances/:id/send-text",
-    "POST /api/v1/send",
-    "GET /api/admin/accounts",
-  ])("is refused at %s, in every header", async (route) => {
+  test("is refused at every other route, in every header", async () => {
     const { access_token } = await connect();
-    const [method = "GET", path = ""] = route.replace(":id", String(shop.id)).split(" ");
-    for (const header of ["authorization", "x-auth-token", "x-api-key", "admintoken"]) {
-      const value = header === "authorization" ? `Bearer ${access_token}` : access_token;
-      const { status } = await story.fetch(path, { method, headers: { [header]: value } });
-      expect([header, status]).toEqual([header, 401]);
+    for (const route of [
+      "GET /api/auth/me",
+      "GET /api/account/assistants",
+      "GET /api/v1/conversations",
+      "GET /instance/all",
+      "GET /api/v1/instances/:id/status",
+      "POST /api/v1/instances/:id/send-text",
+      "POST /api/v1/send",
+      "GET /api/admin/accounts",
+    ]) {
+      const [method = "GET", path = ""] = route.replace(":id", String(shop.id)).split(" ");
+      for (const header of ["authorization", "x-auth-token", "x-api-key", "admintoken"]) {
+        const value = header === "authorization" ? `Bearer ${access_token}` : access_token;
+        const { status } = await story.fetch(path, { method, headers: { [header]: value } });
+        expect([route, header, status]).toEqual([route, header, 401]);
+      }
     }
   });
 
@@ -394,25 +396,12 @@ describe("a registration", () => {
     story.fetch("/oauth/register", { method: "POST", headers: { "content-type": type }, body });
 
   test.each<[string, unknown, string]>([
-    ["no redirect address", { client_name: "A" }, "invalid_client_metadata"],
-    [
-      "redirect addresses that are no list",
-      { redirect_uris: "https://a.example" },
-      "invalid_client_metadata",
-    ],
-    [
-      "too many redirect addresses",
-      { redirect_uris: Array(21).fill(REDIRECT_URI) },
-      "invalid_client_metadata",
-    ],
-    ["a script as redirect address", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
-    ["plain HTTP elsewhere", { redirect_uris: ["http://assistant.example/"] }, "invalid_redirect_uri"],
-    ["a name that is no text", { redirect_uris: [REDIRECT_URI], client_name: 5 }, "invalid_client_metadata"],
     [
       "another grant type",
       { redirect_uris: [REDIRECT_URI], grant_types: ["implicit"] },
       "invalid_client_metadata",
     ],
+    ["a script as redirect address", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
     ["a list", [], "invalid_request"],
   ])("with %s is refused", async (_, metadata, error) => {
     expect(await errorOf(await register(JSON.stringify(metadata)))).toEqual([400, error]);

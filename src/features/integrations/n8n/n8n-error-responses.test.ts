@@ -36,7 +36,9 @@ describe("n8n that rejects requests", () => {
     await fixture.save("later");
     await story.receive(newPerson(), "first");
     const inactive = await fixture.status("inactive");
-    expect(inactive.paused_until).toBeNull();
+    expect(inactive).toMatchObject({ paused_until: null, last_error_code: "n8n_inactive" });
+    expect(inactive.last_error).toMatch(/not active.*is not registered/);
+    expect(inactive.last_error).not.toContain("at ...");
     await refusedFor("10 minutes");
     await story.gateway.advance(600_000);
     await waitUntil(async () => (await fixture.read()).paused_until !== null);
@@ -225,5 +227,80 @@ describe("n8n that rejects requests", () => {
       expect(fixture.inputs()).toEqual(["slow", "slow"]);
       expect((await fixture.read()).last_error).toMatch(/runs at most twice.*time limit of a proxy/);
     });
+  });
+});
+
+describe("n8n that restarts", () => {
+  const fixture = setUpN8nStory();
+
+  test("delays people's messages; each gets one reply after the restart", async () => {
+    const { story, n8n } = fixture;
+    n8n.activate("in", { respond: "responseNode", output: { output: "here I am" } });
+    await fixture.save("in", { reply_mode: "response" });
+    await n8n.shut();
+    // More than the gateway calls at once.
+    const people = Array.from({ length: 12 }, () => newPerson());
+    for (const person of people) await story.receive(person, "are you there?");
+    n8n.boot("no_database");
+    await n8n.open();
+    for (const phase of ["migrating", "no_workflows", undefined] as const) {
+      const { last_error_at } = await fixture.read();
+      await waitUntil(async () => {
+        await story.gateway.advance(12_000);
+        return (await fixture.read()).last_error_at !== last_error_at;
+      });
+      n8n.boot(phase);
+    }
+    await waitUntil(async () => {
+      await story.gateway.advance(12_000);
+      const heard = await Promise.all(people.map((person) => story.receivedSoFar(person)));
+      return heard.every((texts) => texts.length > 0);
+    });
+    await story.waitUntilIdle();
+    for (const person of people) expect(await story.receivedSoFar(person)).toEqual(["here I am"]);
+    expect(n8n.executions).toHaveLength(people.length);
+    const shown = { status: "ok", last_error_is_past: true, paused_until: null };
+    expect(await fixture.read()).toMatchObject(shown);
+  });
+
+  test.each([
+    ["migrating", /n8n is starting/],
+    ["no_workflows", /n8n is starting.*compare webhook_url.*Cannot POST/],
+    ["no_database", /Database is not ready/],
+  ] as const)("has accepted nothing while it responds as in the phase %s", async (phase, words) => {
+    const { story, n8n } = fixture;
+    n8n.activate("in");
+    await fixture.save("in");
+    n8n.boot(phase);
+    await story.receive(newPerson(), "hi");
+    expect((await fixture.status("failing")).last_error).toMatch(words);
+    expect(await fixture.test()).toMatchObject({ success: false, message: expect.stringMatching(words) });
+    expect((await fixture.read()).waiting).toBe(1);
+    n8n.boot(undefined);
+    await story.gateway.advance(12_000);
+    await fixture.executed(1);
+    expect(fixture.inputs()).toEqual(["hi"]);
+  });
+
+  test("is not mistaken for an inactive workflow after many other failures", async () => {
+    const { story, n8n } = fixture;
+    n8n.activate("in");
+    await fixture.save("in");
+    await n8n.shut();
+    await story.receive(newPerson(), "first");
+    await fixture.status("failing");
+    for (let tries = 0; tries < 5; tries++) {
+      const { last_error_at } = await fixture.read();
+      await story.gateway.advance(600_000);
+      await waitUntil(async () => (await fixture.read()).last_error_at !== last_error_at);
+    }
+    n8n.deactivate("in");
+    await n8n.open();
+    await story.gateway.advance(600_000);
+    await fixture.status("inactive");
+    expect((await fixture.read()).paused_until).toBeNull();
+    n8n.activate("in");
+    await fixture.executed(1);
+    expect(fixture.inputs()).toEqual(["first"]);
   });
 });

@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, startFileServer } from "../../../../test/file-server.ts";
 import { newPerson } from "../../../../test/integration-story.ts";
 import { setUpN8nStory } from "../../../../test/n8n-story.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { openOwnFile } from "../open-own-file.ts";
-
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
 
 describe("a workflow's response", () => {
   const fixture = setUpN8nStory();
@@ -24,7 +20,7 @@ describe("a workflow's response", () => {
   }
 
   test("reaches the chat as a file if it is a file", async () => {
-    await answer(PNG, "image/png");
+    await answer(SAMPLE.png, "image/png");
     const ana = newPerson();
     await fixture.story.receive(ana, "hi");
     expect(await fixture.story.receivedBy(ana, 1)).toEqual(["[image]"]);
@@ -55,7 +51,7 @@ describe("a workflow's response", () => {
     const { story, n8n } = fixture;
     await answer([]);
     const [ana, bia] = [newPerson(), newPerson()];
-    const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "look" };
+    const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "look" };
     await story.receive(ana, "", { media });
     await fixture.executed(1);
     const { mediaUrl } = n8n.executions[0]?.body ?? {};
@@ -70,7 +66,7 @@ describe("a workflow's response", () => {
   test("cannot contain the file of another account by its link", async () => {
     const { story, n8n } = fixture;
     await answer([]);
-    const media = { base64: PNG.toString("base64"), mime_type: "image/png", caption: "mine" };
+    const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "mine" };
     await story.receive(newPerson(), "", { media });
     await fixture.executed(1);
     const link: string = n8n.executions[0]?.body.mediaUrl;
