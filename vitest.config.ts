@@ -38,6 +38,7 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
+          setupFiles: ["test/cheap-passwords.ts"],
           include: ["{src,packages,panel,test}/**/*.test.ts"],
           exclude: NAMED.map(filesOf),
           isolate: false,

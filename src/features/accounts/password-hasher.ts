@@ -1,8 +1,8 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { Semaphore } from "../../platform/limits/semaphore.ts";
 
-/** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. */
-const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. Tests lower it. */
+export const PASSWORD_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a random password that nobody knows, with the parameters above. */
 export const UNKNOWN_USER =
   "$argon2id$v=19$m=19456,t=2,p=1$17u9kk6vOew/QH3povBSMw$M1RcgR7VMUJmqCZMWAORrAD11H9mabWUn6UwF3rLRkk";
@@ -39,12 +39,12 @@ export function createPasswordHasher(): PasswordHasher {
 /** Hashes without queueing behind sign-ins; for the first start and the command line. */
 export async function hashPassword(password: string): Promise<string> {
   const { hash } = await import("@node-rs/argon2");
-  return hash(normalise(password), COST);
+  return hash(normalise(password), PASSWORD_COST);
 }
 
 /** Whether a stored hash has other cost parameters than the current ones. */
 export function needsRehash(stored: string): boolean {
-  const { memoryCost, timeCost, parallelism } = COST;
+  const { memoryCost, timeCost, parallelism } = PASSWORD_COST;
   return !stored.startsWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`);
 }
 
