@@ -25,21 +25,13 @@ describeInBrowser("the account in the panel", () => {
     if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
   }
 
-  async function lookBoth(page: Page, name: string): Promise<void> {
-    const before = page.viewportSize() ?? DESKTOP;
-    await story.look(page, name);
-    await page.setViewportSize({ width: 360, height: 740 });
-    await story.look(page, name);
-    await page.setViewportSize(before);
-  }
-
   test("the account shows what its plan allows in words, and takes a new name and another behaviour", async () => {
     await story.gateway.connectInstance({ name: "Front desk" });
     const page = await story.openPage(DESKTOP);
     await open(page);
     await page.getByText("1 used, no limit").first().waitFor();
     await page.getByText("Campaigns included").waitFor();
-    await lookBoth(page, "account");
+    await story.lookBoth(page, "account");
     await page.getByLabel("Name of the account").fill("North store");
     await page.getByText("Let every API key list and create instances").click();
     await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
@@ -55,7 +47,7 @@ describeInBrowser("the account in the panel", () => {
     }
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByText("Keys can neither list nor create instances.").waitFor();
-    await lookBoth(page, "account-keys");
+    await story.lookBoth(page, "account-keys");
     await page.getByRole("link", { name: "Open the key of Front desk" }).click();
     await page.waitForURL(/instances\/\d+\/settings$/);
   });
@@ -76,7 +68,7 @@ describeInBrowser("the account in the panel", () => {
     await dialog.getByRole("button", { name: "Add a user" }).click();
     const row = page.getByRole("listitem").filter({ hasText: "ana@example.com" });
     await row.getByText("Agent").waitFor();
-    await lookBoth(page, "account-users");
+    await story.lookBoth(page, "account-users");
     await row.getByRole("button", { name: "Edit" }).click();
     await page.getByRole("dialog").getByLabel("Role").selectOption("admin");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
@@ -110,7 +102,7 @@ describeInBrowser("the account in the panel", () => {
     await question.getByLabel("Password").fill("not the password");
     await question.getByRole("button", { name: "Confirm" }).click();
     await question.getByText("The password is wrong.").waitFor();
-    await lookBoth(page, "account-confirm-password");
+    await story.lookBoth(page, "account-confirm-password");
     await question.getByLabel("Password").fill(PASSWORD);
     await question.getByRole("button", { name: "Confirm" }).click();
     await page.getByRole("listitem").filter({ hasText: "bia@example.com" }).waitFor();
@@ -140,7 +132,7 @@ describeInBrowser("the account in the panel", () => {
     await row.getByText("Reads. Sends.").waitFor();
     await page.getByText("By command, for programs on your computer").click();
     await page.getByText("WAYGATE_API_KEY").waitFor();
-    await lookBoth(page, "account-assistants");
+    await story.lookBoth(page, "account-assistants");
     await row.getByRole("button", { name: "Disconnect" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Disconnect" }).click();
     await page.getByRole("heading", { name: "No assistant is connected" }).waitFor();
@@ -185,7 +177,7 @@ describeInBrowser("the account in the panel", () => {
     await question.waitFor({ state: "detached" });
     await page.getByText("Anonymous: Contacts and campaigns").waitFor();
     await expect.poll(async () => JSON.stringify((await owner.listLeads()).data)).not.toContain("Carla");
-    await lookBoth(page, "account-privacy");
+    await story.lookBoth(page, "account-privacy");
   });
 
   test("a consent is recorded, and its withdrawal replaces it and keeps it", async () => {
@@ -238,14 +230,11 @@ describeInBrowser("the account in the panel", () => {
   });
 
   test.each([
-    ["pt-BR", "Entrar", "Conta", "Papel"],
-    ["es", "Iniciar sesión", "Cuenta", "Rol"],
-  ])("the pages of the account are in %s", async (locale, enter, title, role) => {
+    ["pt-BR", "Conta", "Papel"],
+    ["es", "Cuenta", "Rol"],
+  ])("the pages of the account are in %s", async (locale, title, role) => {
     const page = await story.openPage(undefined, locale);
-    await page.goto(`${story.url}account/users`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await story.press(page, enter);
+    await story.signIn(page, "account/users");
     await page.getByRole("combobox", { name: role }).waitFor();
     await page.getByRole("link", { name: title, exact: true }).first().waitFor();
     await story.look(page, `account-users-${locale}`);

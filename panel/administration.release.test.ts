@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
-import { OWNER, PASSWORD, signIn } from "../test/sign-in.ts";
+import { PASSWORD, signIn } from "../test/sign-in.ts";
 
 describeInBrowser("the administration in the panel", () => {
   let story: PanelStory;
@@ -51,14 +51,6 @@ describeInBrowser("the administration in the panel", () => {
       .execute();
   }
 
-  async function lookBoth(page: Page, name: string): Promise<void> {
-    const before = page.viewportSize() ?? DESKTOP;
-    await story.look(page, name);
-    await page.setViewportSize({ width: 360, height: 740 });
-    await story.look(page, name);
-    await page.setViewportSize(before);
-  }
-
   test("the overview counts the gateway, and leads to the instances behind a figure", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page);
@@ -67,7 +59,7 @@ describeInBrowser("the administration in the panel", () => {
     const accounts = figures.getByRole("listitem").filter({ hasText: "in service" });
     await accounts.getByText("2", { exact: true }).waitFor();
     await page.getByRole("heading", { name: "Messages of Owner in 24 hours" }).waitFor();
-    await lookBoth(page, "administration-overview");
+    await story.lookBoth(page, "administration-overview");
     await page.getByRole("link", { name: "Show instances: Connected" }).click();
     await page.waitForURL(/monitor\?status=connected/);
     await page.getByRole("heading", { name: "Front desk" }).waitFor();
@@ -87,7 +79,7 @@ describeInBrowser("the administration in the panel", () => {
     await lost.getByText("What to do:").waitFor();
     await alerts.getByText("The webhook Shop fails. Its program refuses the connection.").waitFor();
     await page.getByRole("heading", { name: "Failing webhooks" }).waitFor();
-    await lookBoth(page, "administration-monitor");
+    await story.lookBoth(page, "administration-monitor");
     await page.getByRole("combobox", { name: "Status" }).selectOption("connected");
     await page.getByRole("heading", { name: "Returns" }).waitFor({ state: "detached" });
     expect(page.url()).toContain("status=connected");
@@ -103,14 +95,14 @@ describeInBrowser("the administration in the panel", () => {
     const { url } = story.gateway;
     const page = await story.openPage(DESKTOP);
     await open(page, "Accounts");
-    await lookBoth(page, "administration-accounts");
+    await story.lookBoth(page, "administration-accounts");
     await story.follow(page, "New account");
     await page.getByLabel("Name of the account").fill("Florist");
     await page.getByLabel("E-mail of the first user").fill("boss@florist.example");
     await page.getByLabel("Trial ends").fill("tomorrow");
     await story.press(page, "Create the account");
     await page.locator(".fault").filter({ hasText: /\w/ }).first().waitFor();
-    await lookBoth(page, "administration-new-account");
+    await story.lookBoth(page, "administration-new-account");
     await page.getByLabel("Trial ends").fill("2036-01-31");
     await story.press(page, "Create the account");
     await story.heading(page, "Florist is created");
@@ -122,7 +114,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("Status").selectOption("blocked");
     await story.press(page, "Save");
     await page.getByText("Blocked", { exact: true }).first().waitFor();
-    await lookBoth(page, "administration-account");
+    await story.lookBoth(page, "administration-account");
     await story.press(page, "New password");
     await page.getByRole("alertdialog").getByRole("button", { name: "New password" }).click();
     await page.getByText("has a new password").waitFor();
@@ -158,12 +150,12 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Plans");
     await page.getByRole("heading", { name: "standard" }).waitFor();
-    await lookBoth(page, "administration-plans");
+    await story.lookBoth(page, "administration-plans");
     await page.evaluate(`history.pushState({}, "", "/panel/administration/plans/1")`);
     await story.heading(page, "unlimited");
     await page.getByText("This is the owner's own plan. It cannot be changed.").waitFor();
     expect(await page.locator("main input, main button[type=submit]").count()).toBe(0);
-    await lookBoth(page, "administration-plan-fixed");
+    await story.lookBoth(page, "administration-plan-fixed");
     await story.follow(page, "All plans");
     await story.follow(page, "New plan");
     await story.heading(page, "New plan");
@@ -175,7 +167,7 @@ describeInBrowser("the administration in the panel", () => {
       .filter({ hasText: /number/ })
       .first()
       .waitFor();
-    await lookBoth(page, "administration-plan");
+    await story.lookBoth(page, "administration-plan");
     await page.getByLabel("Instances", { exact: true }).fill("2");
     await page.getByLabel("Contacts and tags").selectOption("Not included");
     await story.follow(page, "All plans");
@@ -204,7 +196,7 @@ describeInBrowser("the administration in the panel", () => {
     const entry = audit.getByRole("listitem").filter({ hasText: "account.create" }).first();
     await entry.locator("summary").click();
     await entry.getByText("request_id").waitFor();
-    await lookBoth(page, "administration-logs");
+    await story.lookBoth(page, "administration-logs");
     await page.getByRole("searchbox", { name: "Action" }).fill("instance.*");
     await page.keyboard.press("Enter");
     await audit.getByText("instance.create").first().waitFor();
@@ -231,12 +223,12 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Backups");
     await page.getByRole("heading", { name: "No backup yet" }).waitFor();
-    await lookBoth(page, "administration-no-backup");
+    await story.lookBoth(page, "administration-no-backup");
     await story.press(page, "Back up now");
     await page.getByText("Restore test").waitFor();
     await story.look(page, "administration-backup-running");
     await page.getByText("It was restored as a test, and every table is complete.").waitFor();
-    await lookBoth(page, "administration-backups");
+    await story.lookBoth(page, "administration-backups");
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click();
     const file = await download;
@@ -254,7 +246,7 @@ describeInBrowser("the administration in the panel", () => {
     await open(page, "Privacy requests");
     const list = page.getByRole("list", { name: "Privacy requests" });
     await list.getByRole("listitem").filter({ hasText: "Bakery" }).getByText("Done").waitFor();
-    await lookBoth(page, "administration-requests");
+    await story.lookBoth(page, "administration-requests");
     await page.getByRole("combobox", { name: "Kind" }).selectOption("anonymize");
     await page.getByText("No request matches.").waitFor();
     await page.getByRole("combobox", { name: "Kind" }).selectOption("export");
@@ -268,7 +260,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByText("Database works").waitFor();
     await page.getByRole("heading", { name: "One node runs" }).waitFor();
     await page.getByText("It is set with the administrative token").waitFor();
-    await lookBoth(page, "administration-system");
+    await story.lookBoth(page, "administration-system");
   });
 
   test("work that a restore holds back is decided after its consequence is read", async () => {
@@ -276,7 +268,7 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page);
     await page.getByRole("heading", { name: "The restored backup holds work back" }).waitFor();
-    await lookBoth(page, "administration-held");
+    await story.lookBoth(page, "administration-held");
     await story.press(page, "Discard");
     const question = page.getByRole("alertdialog", { name: "Discard what was held back?" });
     await question.getByText("Nothing is sent twice").waitFor();
@@ -285,14 +277,11 @@ describeInBrowser("the administration in the panel", () => {
   });
 
   test.each([
-    ["pt-BR", "Entrar", "O gateway inteiro", "pt-br"],
-    ["es", "Iniciar sesión", "Todo el gateway", "es"],
-  ])("the administration is in %s", async (locale, enter, title, name) => {
+    ["pt-BR", "O gateway inteiro", "pt-br"],
+    ["es", "Todo el gateway", "es"],
+  ])("the administration is in %s", async (locale, title, name) => {
     const page = await story.openPage(undefined, locale);
-    await page.goto(`${story.url}administration`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await story.press(page, enter);
+    await story.signIn(page, "administration");
     await story.heading(page, title);
     await story.look(page, `administration-overview-${name}`);
   });

@@ -3,7 +3,6 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, type TestInstance, waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { OWNER } from "../test/sign-in.ts";
 
 describeInBrowser("the campaigns of the panel", () => {
   let story: PanelStory;
@@ -18,14 +17,6 @@ describeInBrowser("the campaigns of the panel", () => {
     await story.signIn(page);
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Campaigns" }).click();
     await story.heading(page, "Campaigns");
-  }
-
-  /** Opens a page by its address, through the sign-in. */
-  async function openAt(page: Page, address: string): Promise<void> {
-    await page.goto(address, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.keyboard.press("Enter");
   }
 
   async function fillMessage(page: Page, name: string): Promise<void> {
@@ -137,10 +128,10 @@ describeInBrowser("the campaigns of the panel", () => {
   }
 
   test("a pause acts at once, the page follows the campaign live, and a cancel says what it means", async () => {
-    const { gateway, openPage, look, press, follow, heading, url } = story;
+    const { gateway, openPage, look, press, follow, heading } = story;
     const id = await startLongCampaign("June");
     const page = await openPage(DESKTOP);
-    await openAt(page, `${url}campaigns/${id}`);
+    await story.signIn(page, `campaigns/${id}`);
     await heading(page, "June");
     await page.locator('[data-status="running"]').waitFor();
     await waitUntil(async () => (await gateway.owner.getCampaign({ id })).data.totals.sent > 0);
@@ -167,7 +158,7 @@ describeInBrowser("the campaigns of the panel", () => {
   });
 
   test("an act without a network is refused in words at once, and is not carried out later", async () => {
-    const { gateway, openPage, press, heading, url } = story;
+    const { gateway, openPage, press, heading } = story;
     const { data } = await gateway.owner.createCampaign({
       name: "Offline",
       instance_id: shop.id,
@@ -175,7 +166,7 @@ describeInBrowser("the campaigns of the panel", () => {
     });
     await gateway.owner.addRecipients({ id: data.id, numbers: [newPhone()] });
     const page = await openPage(DESKTOP);
-    await openAt(page, `${url}campaigns/${data.id}`);
+    await story.signIn(page, `campaigns/${data.id}`);
     await heading(page, "Offline");
     await page.context().setOffline(true);
     await press(page, "Delete");
@@ -235,7 +226,7 @@ describeInBrowser("the campaigns of the panel", () => {
       message_template: "Hello",
     });
     const page = await openPage(DESKTOP);
-    await openAt(page, `${url}campaigns/${data.id}`);
+    await story.signIn(page, `campaigns/${data.id}`);
     await heading(page, "Short");
     const editor = await page.context().newPage();
     await editor.goto(`${url}campaigns/${data.id}/edit`, { waitUntil: "load" });
@@ -259,9 +250,9 @@ describeInBrowser("the campaigns of the panel", () => {
     ["pt-BR", "Nova campanha"],
     ["es", "Nueva campaña"],
   ])("the builder of a campaign speaks %s on a phone", async (locale, title) => {
-    const { openPage, look, heading, url } = story;
+    const { openPage, look, heading } = story;
     const page = await openPage(PHONE, locale);
-    await openAt(page, `${url}campaigns/new`);
+    await story.signIn(page, "campaigns/new");
     await heading(page, title);
     await look(page, `campaign-new-${locale}`);
   });

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { blackPng } from "../test/sample-files.ts";
-import { OWNER } from "../test/sign-in.ts";
 
 const BIA = "5511977771234";
 const REFUSED = "5511977770001";
@@ -23,18 +22,10 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
   const write = ({ id, client }: TestInstance, text: string, from = BIA, push_name = "Bia Souza") =>
     client.sandboxReceive({ id, from, text, push_name });
 
-  /** The instances, through the sign-in. */
-  async function openInstances(page: Page): Promise<void> {
-    await page.goto(`${story.url}instances`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.locator("button[type=submit]").click();
-  }
-
   /** Signs in and opens the chats of the instance. */
   async function openChats(name: string, viewport = DESKTOP, locale = "en-GB"): Promise<Page> {
     const page = await story.openPage(viewport, locale);
-    await openInstances(page);
+    await story.signIn(page, "instances");
     await page.getByRole("link", { name, exact: true }).click();
     await page.getByRole("link", { name: "Conversations" }).click();
     await page.getByRole("heading", { name: "Conversations", level: 2 }).waitFor();
@@ -460,7 +451,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     const shop = await story.gateway.connectInstance({ name: "Idiomas" });
     await write(shop, LONG_MESSAGE);
     const page = await story.openPage(PHONE, locale);
-    await openInstances(page);
+    await story.signIn(page, "instances");
     await page.getByRole("link", { name: open, exact: true }).first().click();
     await page.getByRole("link", { name: title }).click();
     await page.getByRole("link", { name: /Bia Souza/ }).click();

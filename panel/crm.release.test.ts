@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { OWNER } from "../test/sign-in.ts";
 
 describeInBrowser("the contacts of the panel", () => {
   let story: PanelStory;
@@ -12,14 +11,6 @@ describeInBrowser("the contacts of the panel", () => {
   });
   afterAll(() => story?.close());
 
-  /** Opens a page by its address, through the sign-in. */
-  async function openAt(page: Page, address: string): Promise<void> {
-    await page.goto(`${story.url}${address}`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.keyboard.press("Enter");
-  }
-
   const stageOf = async (id: number) => (await story.gateway.owner.getLeadDetails({ id })).data.kanban_status;
   const waitForStage = (id: number, stage: string | null) =>
     waitUntil(async () => (await stageOf(id)) === stage);
@@ -27,7 +18,7 @@ describeInBrowser("the contacts of the panel", () => {
   test("a new team begins with stages and a contact, and finds both by a filter", async () => {
     const { openPage, look, press, follow, heading } = story;
     const page = await openPage();
-    await openAt(page, "crm");
+    await story.signIn(page, "crm");
     await heading(page, "Contacts");
     await page.getByRole("heading", { name: "No contact yet" }).waitFor();
     await look(page, "contacts-empty");
@@ -56,7 +47,7 @@ describeInBrowser("the contacts of the panel", () => {
     const { lead_stages } = (await story.gateway.owner.getAccount({})).data.settings;
     expect(lead_stages).toContain("Talking");
     const other = await openPage();
-    await openAt(other, "crm/board");
+    await story.signIn(other, "crm/board");
     await other.getByRole("region", { name: "Talking" }).waitFor();
     await other.getByRole("button", { name: "Remove this stage: Talking" }).click();
     await other.getByRole("region", { name: "Talking" }).waitFor({ state: "detached" });
@@ -74,7 +65,7 @@ describeInBrowser("the contacts of the panel", () => {
     });
     await gateway.owner.createLead({ name: "Bia Souza", phone: newPhone(), kanban_status: "Beta" });
     const page = await openPage(DESKTOP);
-    await openAt(page, "crm/board");
+    await story.signIn(page, "crm/board");
     await heading(page, "Contacts");
     const column = (name: string) => page.getByRole("region", { name, exact: true });
     const card = column("Alpha").getByRole("row", { name: "Eva Lima" });
@@ -113,7 +104,7 @@ describeInBrowser("the contacts of the panel", () => {
     const desk = await gateway.connectInstance({ name: "Front desk" });
     await desk.client.sandboxReceive({ id: desk.id, from: phone, text: "Hello" });
     const page = await openPage();
-    await openAt(page, "crm/fields");
+    await story.signIn(page, "crm/fields");
     await heading(page, "Contacts");
     await page.getByRole("heading", { name: "No field yet" }).waitFor();
     await press(page, "New field");
@@ -185,7 +176,7 @@ describeInBrowser("the contacts of the panel", () => {
     const { owner } = gateway;
     const { data: lead } = await owner.createLead({ name: "Rosa Dias", phone: newPhone() });
     const page = await openPage();
-    await openAt(page, `crm/${lead.id}`);
+    await story.signIn(page, `crm/${lead.id}`);
     await heading(page, "Rosa Dias");
     await page.getByLabel("New tag").fill("vip");
     await owner.deleteLead({ id: lead.id });
@@ -214,7 +205,7 @@ describeInBrowser("the contacts of the panel", () => {
   test("contacts come from a file whose columns are chosen, and each refused row is named by its line", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const page = await openPage(PHONE);
-    await openAt(page, "crm");
+    await story.signIn(page, "crm");
     await follow(page, "Import");
     await heading(page, "Import contacts");
     const rows = [
@@ -247,7 +238,7 @@ describeInBrowser("the contacts of the panel", () => {
     const { gateway, openPage, look, press, heading } = story;
     const { owner } = gateway;
     const page = await openPage();
-    await openAt(page, "quick-replies");
+    await story.signIn(page, "quick-replies");
     await heading(page, "Quick replies");
     await page.getByRole("heading", { name: "No quick reply yet" }).waitFor();
     await press(page, "New quick reply");
@@ -276,7 +267,7 @@ describeInBrowser("the contacts of the panel", () => {
   ])("the contacts speak %s on a phone", async (locale, title) => {
     const { openPage, look, heading } = story;
     const page = await openPage(PHONE, locale);
-    await openAt(page, "crm/board");
+    await story.signIn(page, "crm/board");
     await heading(page, title);
     await look(page, `board-${locale}`);
   });

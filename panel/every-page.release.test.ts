@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { OWNER, PASSWORD } from "../test/sign-in.ts";
+import { PASSWORD } from "../test/sign-in.ts";
 
 /** Before a sign-in: the stories of the entry open them. */
 const ENTRY = ["/panel", "/sign-in", "/welcome"];
@@ -88,10 +88,7 @@ describeInBrowser("every page of the panel", () => {
   }
 
   async function signIn(page: Page): Promise<void> {
-    await page.goto(story.url, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.keyboard.press("Enter");
+    await story.signIn(page);
     await page.locator(".frame h1").waitFor();
   }
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { startReceiver } from "../test/receiver.ts";
-import { OWNER } from "../test/sign-in.ts";
 
 describeInBrowser("the home page of the panel", () => {
   let story: PanelStory;
@@ -58,12 +57,9 @@ describeInBrowser("the home page of the panel", () => {
     ["pt-BR", "Início"],
     ["es", "Inicio"],
   ])("the home page fits a phone in %s", async (locale, title) => {
-    const { openPage, heading, look, url } = story;
+    const { openPage, heading, look, signIn } = story;
     const page = await openPage(PHONE, locale);
-    await page.goto(url, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.locator("button[type=submit]").click();
+    await signIn(page);
     await heading(page, title);
     await page.locator(".plot-picture").first().waitFor();
     await look(page, `home-${locale}`);
@@ -89,16 +85,13 @@ describeInBrowser("the home page of the panel", () => {
   });
 
   test("a failing webhook says in the language of the reader why no delivery arrives", async () => {
-    const { gateway, openPage, look, url } = story;
+    const { gateway, openPage, look, signIn } = story;
     const receiver = await startReceiver();
     await receiver.shut();
     const { client, id } = await gateway.connectInstance({ name: "Loja", webhook_url: receiver.url });
     await client.sandboxReceive({ id, from: "5511977770009", text: "Oi" });
     const page = await openPage(DESKTOP, "pt-BR");
-    await page.goto(url, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.locator("button[type=submit]").click();
+    await signIn(page);
     await page.getByText(/O programa dele recusa a conexão\./).waitFor();
     await page.getByText(/Inicie o programa e confira o servidor e a porta/).waitFor();
     await look(page, "home-webhook");

@@ -1,10 +1,8 @@
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { FakeChatwoot } from "../test/fake-chatwoot.ts";
 import { type N8nServer, startN8n } from "../test/n8n-server.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { OWNER } from "../test/sign-in.ts";
 import { bubble, startTypebot, type TypebotServer } from "../test/typebot-server.ts";
 
 const PATIENTLY = { timeout: 30_000 };
@@ -26,19 +24,11 @@ describeInBrowser("the integrations in the panel", () => {
     await Promise.all([n8n.shut(), typebot.shut(), chatwoot.stop()]);
   });
 
-  /** Opens the integrations of an instance, and signs in where the page asks for it. */
-  async function open(page: Page, id: number): Promise<void> {
-    await page.goto(`${story.url}instances/${id}/integrations`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.locator("button[type=submit]").click();
-  }
-
   test("what is not set up yet is explained, with the first steps in the other program", async () => {
     const { gateway, openPage, look, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Museum" });
     const page = await openPage(PHONE);
-    await open(page, id);
+    await story.signIn(page, `instances/${id}/integrations`);
     await page.getByRole("heading", { name: "Integrations" }).waitFor();
     await look(page, "integrations-empty");
     await follow(page, "Set up: n8n");
@@ -52,7 +42,7 @@ describeInBrowser("the integrations in the panel", () => {
     const auth = { name: "Authorization", value: "Bearer right-token" };
     n8n.activate("bakery", { respond: "lastNode", output: { output: "Open until six" }, auth });
     const page = await openPage(PHONE);
-    await open(page, id);
+    await story.signIn(page, `instances/${id}/integrations`);
     await follow(page, "Set up: n8n");
     await press(page, "Save n8n");
     await page.getByText("Fill in this field.").first().waitFor();
@@ -94,7 +84,7 @@ describeInBrowser("the integrations in the panel", () => {
     const { id } = await gateway.connectInstance({ name: "Florist" });
     typebot.publish("florist", [bubble("b1", "Hello")]);
     const page = await openPage(DESKTOP);
-    await open(page, id);
+    await story.signIn(page, `instances/${id}/integrations`);
     await follow(page, "Set up: Typebot");
     await page.getByLabel("Address of the viewer").fill(typebot.url);
     await page.getByLabel("Public id of the bot").fill("florist-typo");
@@ -135,7 +125,7 @@ describeInBrowser("the integrations in the panel", () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Hotel" });
     const page = await openPage(PHONE);
-    await open(page, id);
+    await story.signIn(page, `instances/${id}/integrations`);
     await follow(page, "Set up: Chatwoot");
     await page.getByLabel("Address of Chatwoot").fill(chatwoot.url);
     await page.getByLabel("Access token of an administrator").fill("not the token");
@@ -165,7 +155,7 @@ describeInBrowser("the integrations in the panel", () => {
     const { gateway, openPage, look, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Pousada" });
     const page = await openPage(PHONE, locale);
-    await open(page, id);
+    await story.signIn(page, `instances/${id}/integrations`);
     await follow(page, link);
     await page.getByLabel(label).waitFor();
     await look(page, name);

@@ -1,9 +1,7 @@
-import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { type Receiver, startReceiver } from "../test/receiver.ts";
-import { OWNER } from "../test/sign-in.ts";
 
 const PATIENTLY = { timeout: 30_000 };
 
@@ -19,14 +17,6 @@ describeInBrowser("the webhooks in the panel", () => {
     receiver = await startReceiver();
   });
   afterEach(() => receiver.close());
-
-  /** Signs in where the address of a page asks for it. */
-  async function open(page: Page, path: string): Promise<void> {
-    await page.goto(`${story.url}${path}`, { waitUntil: "load" });
-    await page.locator("input[name=email]").fill(OWNER.email);
-    await page.locator("input[name=password]").fill(OWNER.password);
-    await page.locator("button[type=submit]").click();
-  }
 
   async function addShop(name: string, input: Record<string, unknown> = {}) {
     const shop = await story.gateway.connectInstance({ name });
@@ -50,7 +40,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await shop.say("Two loaves, please");
     await waitUntil(async () => (await shop.logs()).length === 1);
     const page = await openPage(PHONE);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await page.getByText("No delivery has arrived since the first failure").waitFor();
     await page.getByRole("heading", { name: "Nothing listens at this address" }).waitFor();
     await look(page, "webhooks-failing");
@@ -76,7 +66,7 @@ describeInBrowser("the webhooks in the panel", () => {
     const { gateway, openPage, look, press, follow } = story;
     const shop = await gateway.connectInstance({ name: "Florist" });
     const page = await openPage(DESKTOP);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
     await look(page, "webhooks-empty");
     await follow(page, "Add the first webhook");
@@ -111,7 +101,7 @@ describeInBrowser("the webhooks in the panel", () => {
     const { gateway, openPage, press, follow } = story;
     const shop = await addShop("Atelier");
     const page = await openPage(DESKTOP);
-    await open(page, `instances/${shop.id}/webhooks/${shop.webhook.id}/edit`);
+    await story.signIn(page, `instances/${shop.id}/webhooks/${shop.webhook.id}/edit`);
     await page.getByRole("heading", { name: "Change Orders" }).waitFor();
     const leaving = page.getByRole("alertdialog", { name: "Leave without saving?" });
     await page.getByText("The network accepted a message of the instance.").click();
@@ -140,7 +130,7 @@ describeInBrowser("the webhooks in the panel", () => {
     for (const text of ["One", "Two", "Three"]) await shop.say(text);
     await waitUntil(async () => (await shop.logs()).length === 3);
     const page = await openPage(DESKTOP);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Open: Orders");
     await page.getByText("3 events since then were given up.").waitFor();
     await look(page, "webhook");
@@ -165,7 +155,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await shop.say("One");
     await waitUntil(async () => (await shop.logs()).length === 1);
     const page = await openPage(DESKTOP);
-    await open(page, `instances/${shop.id}/webhooks/${shop.webhook.id}`);
+    await story.signIn(page, `instances/${shop.id}/webhooks/${shop.webhook.id}`);
     await page.getByText("No event since then was given up.").waitFor();
     await page.getByText("1 event is still being tried: the gateway repeats it by itself.").waitFor();
     await look(page, "webhook-still-tried");
@@ -175,7 +165,7 @@ describeInBrowser("the webhooks in the panel", () => {
     const { gateway, openPage, look, press, follow } = story;
     const shop = await addShop("Tailor");
     const page = await openPage(PHONE);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Open: Orders");
     await press(page, "Replace the secret");
     await page.getByRole("dialog", { name: "Replace the secret of Orders?" }).waitFor();
@@ -215,7 +205,7 @@ describeInBrowser("the webhooks in the panel", () => {
       events: ["message.received"],
     });
     const page = await openPage(DESKTOP);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Deliveries");
     const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
     await expect.poll(() => rows.count(), PATIENTLY).toBe(2);
@@ -252,7 +242,7 @@ describeInBrowser("the webhooks in the panel", () => {
     const page = await openPage(PHONE);
     const sent: string[] = [];
     page.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Deliveries");
     await page.getByRole("list", { name: "Deliveries" }).getByRole("link").click();
     await page.getByLabel("Secret of the webhook").fill(shop.webhook.secret);
@@ -276,7 +266,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await shop.say("Oi");
     await waitUntil(async () => (await shop.logs()).length === 1);
     const page = await openPage(PHONE, locale);
-    await open(page, `instances/${shop.id}/webhooks`);
+    await story.signIn(page, `instances/${shop.id}/webhooks`);
     await page.getByRole("heading", { name: cause }).waitFor();
     await look(page, `webhooks-failing-${locale}`);
     await follow(page, link);

@@ -28,13 +28,15 @@ export interface PanelStory {
   openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
   /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
   look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
+  /** Looks at the page as it is, and on a phone. */
+  lookBoth(page: Page, name: string): Promise<void>;
   /** Types into what has the focus, at the pace of a very fast writer. */
   type(page: Page, text: string): Promise<void>;
   press(page: Page, name: string | RegExp): Promise<void>;
   follow(page: Page, name: string | RegExp): Promise<void>;
   heading(page: Page, name: string | RegExp): Promise<void>;
-  /** Opens the first page and signs in as the owner. */
-  signIn(page: Page): Promise<void>;
+  /** Opens the first page, or another one by its address, and signs in as the owner. */
+  signIn(page: Page, address?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,11 +77,18 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
       return page;
     },
     look,
+    async lookBoth(page, name) {
+      const before = page.viewportSize() ?? DESKTOP;
+      await look(page, name);
+      await page.setViewportSize(PHONE);
+      await look(page, name);
+      await page.setViewportSize(before);
+    },
     type: (page, text) => page.keyboard.type(text, { delay: BETWEEN_KEYS_MS }),
     press: (page, name) => page.getByRole("button", { name }).click(),
     follow: (page, name) => page.getByRole("link", { name }).click(),
     heading: (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor(),
-    signIn: (page) => signIn(page, url),
+    signIn: (page, address = "") => signIn(page, `${url}${address}`),
     async close() {
       interactions.print(expect.getState().testPath?.split("/").at(-1) ?? "");
       await browser.close();
@@ -117,9 +126,10 @@ async function look(page: Page, name: string, themes: readonly Theme[] = THEMES)
   }
 }
 
+/** The names of the fields are the same in every language. */
 async function signIn(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: "load" });
-  await page.getByLabel("E-mail").fill(OWNER.email);
-  await page.getByLabel("Password").fill(OWNER.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.locator("input[name=email]").fill(OWNER.email);
+  await page.locator("input[name=password]").fill(OWNER.password);
+  await page.locator("button[type=submit]").click();
 }

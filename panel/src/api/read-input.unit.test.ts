@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readTrialEnd } from "../pages/administration/read-trial-end.ts";
+import { readTrialEnd } from "../pages/administration/administration-words.ts";
 import { numberParam } from "../shell/number-param.ts";
 import { readId, readLimit, readOneOf, readText } from "./read-search.ts";
 

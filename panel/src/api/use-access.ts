@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { mayOpen, type Need } from "./access.ts";
 import type { Signed } from "./gateway.ts";
-import { mayOpen, type Need } from "./may-open.ts";
 import { sessionQuery } from "./queries.ts";
 
 export interface Access {

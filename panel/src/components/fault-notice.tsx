@@ -1,11 +1,11 @@
+import { useMatches } from "@tanstack/react-router";
 import { type ReactNode, type Ref, useEffect, useMemo, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isPasswordRequired } from "../api/question.ts";
 import { type Fault, toFault } from "../api/to-fault.ts";
-import { ActionButton } from "./action-button.tsx";
+import { ActionButton, LinkButton } from "./action-button.tsx";
 import type { Tone } from "./lamp.tsx";
-import { LinkRemedy } from "./link-remedy.tsx";
 import { PageHead } from "./page-head.tsx";
 import { useGatewayWords } from "./use-gateway-words.ts";
 
@@ -161,4 +161,27 @@ export function useFocusFault(error: unknown) {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
   return form;
+}
+
+/** Leads to the page that links a phone, if the request failed because the instance of the page has none. */
+export function LinkRemedy({ error }: { error: unknown }) {
+  const t = useTranslations("connection");
+  const id = useMatches({ select: (matches) => instanceOf(matches.at(-1)) });
+  if (id === undefined || toFault(error).text !== "notConnected") return null;
+  return (
+    <LinkButton to="/instances/$id/link" params={{ id }}>
+      {t("toLink")}
+    </LinkButton>
+  );
+}
+
+interface Page {
+  fullPath: string;
+  params: object;
+}
+
+/** Elsewhere `$id` is not that of an instance. */
+function instanceOf(page: Page | undefined): number | undefined {
+  const { id }: { id?: number } = page?.fullPath.startsWith("/instances/$id") ? page.params : {};
+  return id;
 }

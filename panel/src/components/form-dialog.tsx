@@ -4,8 +4,7 @@ import { useTranslations } from "use-intl";
 import { readForm } from "../api/read-search.ts";
 import { ActionButton } from "./action-button.tsx";
 import { FaultNotice, useFault } from "./fault-notice.tsx";
-import { LeaveDialog, UnsavedGuard } from "./unsaved-guard.tsx";
-import { useEntered } from "./use-entered.ts";
+import { LeaveDialog, UnsavedGuard, useEntered } from "./unsaved-guard.tsx";
 
 interface FormDialogProps {
   /** On the button that opens the dialog. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatPhone } from "./format-phone.ts";
+import { formatPhone } from "./formats.tsx";
 import { lacksCountryCode } from "./lacks-country-code.ts";
 
 test.each([

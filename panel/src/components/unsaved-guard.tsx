@@ -1,5 +1,5 @@
 import { useBlocker } from "@tanstack/react-router";
-import { useEffect, useId } from "react";
+import { useEffect, useId, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "./action-button.tsx";
@@ -43,4 +43,18 @@ export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): vo
       </Modal>
     </ModalOverlay>
   );
+}
+
+/** For a form whose fields keep their own values: whether something was entered since it was shown or saved. */
+export function useEntered() {
+  const [isEntered, setEntered] = useState(false);
+  const enter = () => setEntered(true);
+  return {
+    isEntered,
+    /** For a checkbox, which reports nothing to its form. */
+    enter,
+    clear: () => setEntered(false),
+    /** Of the form. */
+    listener: { onInput: enter },
+  };
 }

@@ -4,20 +4,20 @@ import { type FormEvent, useMemo, useState } from "react";
 import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+import { type Need, needOfPage } from "../api/access.ts";
 import { gateway } from "../api/gateway.ts";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
-import { type Need, needOfPage } from "../api/may-open.ts";
 import { accountQuery } from "../api/queries.ts";
 import { passwordQuestion, type Question, useQuestion } from "../api/question.ts";
 import { readForm } from "../api/read-search.ts";
 import { useAccess } from "../api/use-access.ts";
 import { ActionButton, LinkButton } from "../components/action-button.tsx";
-import { BrandMark } from "../components/brand-mark.tsx";
 import { FaultNotice } from "../components/fault-notice.tsx";
 import { FormField } from "../components/form-field.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
 import { useOnline } from "../components/use-online.ts";
+import { BrandMark } from "./gate-frame.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
 export function AppShell() {

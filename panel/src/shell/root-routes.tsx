@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
-import { toSignInSearch } from "../api/own-path.ts";
+import { toSignInSearch } from "../api/access.ts";
 import { isSignedOut, sessionQuery } from "../api/queries.ts";
 import { Toasts } from "../components/toasts.tsx";
 import { AppShell } from "./app-shell.tsx";

@@ -12,12 +12,11 @@ import { CheckField } from "../../components/check-field.tsx";
 import { Facts, UsageBar } from "../../components/facts.tsx";
 import { FaultNotice, FaultPage, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { ZonePick } from "../../components/pick-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { useSizeFormat } from "../../components/use-size-format.ts";
 import type { OwnAccount } from "./account-queries.ts";
 
 /** The account itself: what its plan allows, what of it is used, and how it behaves. */

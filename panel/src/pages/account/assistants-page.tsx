@@ -6,10 +6,10 @@ import { useAccess } from "../../api/use-access.ts";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Assistant, assistantsQuery } from "./account-queries.ts";
 

@@ -3,12 +3,11 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField, PhoneField } from "../../components/form-field.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type ConsentRecord, consentQuery } from "./account-queries.ts";
 

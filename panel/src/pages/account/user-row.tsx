@@ -7,11 +7,10 @@ import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import type { AccountUser, Role } from "./account-queries.ts";
-import { useGrantableRoles } from "./use-grantable-roles.ts";
+import { type AccountUser, ROLES, type Role } from "./account-queries.ts";
 
 /** A user with what an administrator may do to it; the own row has the way to the own sign-in. */
 export function UserRow({ user }: { user: AccountUser }) {
@@ -119,4 +118,12 @@ function EditUser({ user }: { user: AccountUser }) {
       />
     </FormDialog>
   );
+}
+
+/** The roles that the signed-in user may give to others, with their names. */
+export function useGrantableRoles(): Record<string, string> {
+  const t = useTranslations("settings.roles");
+  const isSuper = useAccess().signed?.user.role === "super_admin";
+  const roles = ROLES.filter((role) => isSuper || role !== "super_admin");
+  return Object.fromEntries(roles.map((role) => [role, t(role)]));
 }

@@ -13,8 +13,7 @@ import { NamedPick, PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type AccountUser, ROLES, type Role, usersQuery } from "./account-queries.ts";
 import { RolesTable } from "./roles-table.tsx";
-import { useGrantableRoles } from "./use-grantable-roles.ts";
-import { UserRow } from "./user-row.tsx";
+import { UserRow, useGrantableRoles } from "./user-row.tsx";
 
 const COLUMNS = ["id", "name", "email", "role", "created_at"] as const;
 

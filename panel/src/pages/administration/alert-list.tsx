@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
 import { Notice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { useAlertWords } from "../home/use-alert-words.ts";
 import type { Alert } from "./administration-queries.ts";
 

@@ -6,9 +6,8 @@ import { saveStream } from "../../api/save-stream.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Facts, RouteLine, type Station } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
-import { useSizeFormat } from "../../components/use-size-format.ts";
 import type { Backup } from "./administration-queries.ts";
 
 const TONES: Readonly<Record<Backup["status"], Tone>> = {

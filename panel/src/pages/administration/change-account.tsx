@@ -11,9 +11,8 @@ import { FormField } from "../../components/form-field.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { ManagedAccount } from "./administration-queries.ts";
-import { ACCOUNT_STATUSES } from "./administration-words.ts";
+import { ACCOUNT_STATUSES, readTrialEnd } from "./administration-words.ts";
 import { usePlanNames } from "./new-account-page.tsx";
-import { readTrialEnd } from "./read-trial-end.ts";
 
 /** Name, status, plan and trial of an account; those of the owner's account are fixed. */
 export function ChangeAccount({ account }: { account: ManagedAccount }) {

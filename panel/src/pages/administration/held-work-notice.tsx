@@ -3,7 +3,7 @@ import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { heldWorkQuery } from "./administration-queries.ts";
 

@@ -14,7 +14,7 @@ import { PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
 import { plansQuery } from "./administration-queries.ts";
-import { readTrialEnd } from "./read-trial-end.ts";
+import { readTrialEnd } from "./administration-words.ts";
 
 type NewAccount = Parameters<typeof gateway.createAccount>[0];
 

@@ -8,8 +8,8 @@ import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { hoursQuery, monitorQuery, overviewQuery } from "./administration-queries.ts";
 import { INSTANCE_STATUSES } from "./administration-words.ts";
-import { HealthSummary } from "./health-summary.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
+import { HealthSummary } from "./queue-table.tsx";
 
 /** The whole gateway at a glance: what needs a person first, then its figures. */
 export function OverviewPage() {

@@ -11,11 +11,9 @@ import { FormField } from "../../components/form-field.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { NamedPick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useEntered } from "../../components/use-entered.ts";
+import { UnsavedGuard, useEntered } from "../../components/unsaved-guard.tsx";
 import { type Plan, plansQuery } from "./administration-queries.ts";
-import { PlanFacts } from "./plan-facts.tsx";
-import { isFixedPlan, PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS } from "./plan-limits.ts";
+import { isFixedPlan, PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS, PlanFacts } from "./plan-facts.tsx";
 
 type NewPlan = Parameters<typeof gateway.createPlan>[0];
 

@@ -11,8 +11,7 @@ import { PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type Plan, plansQuery } from "./administration-queries.ts";
-import { PlanFacts } from "./plan-facts.tsx";
-import { isFixedPlan, PLAN_LIMITS } from "./plan-limits.ts";
+import { isFixedPlan, PLAN_LIMITS, PlanFacts } from "./plan-facts.tsx";
 
 const COLUMNS = ["id", "name", "price", ...PLAN_LIMITS, "features"] as const;
 

@@ -1,13 +1,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 import { healthQuery, monitorQuery } from "./administration-queries.ts";
-import { HealthSummary } from "./health-summary.tsx";
-import { QueueTable } from "./queue-table.tsx";
+import { HealthSummary, QueueTable } from "./queue-table.tsx";
 
 type BlockerText = `blockers.${keyof Messages["administration"]["system"]["blockers"]}`;
 

@@ -10,12 +10,11 @@ import {
 } from "../../../../src/features/campaigns/render-template.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { Notice } from "../../components/fault-notice.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone } from "../../components/formats.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import type { CampaignDraft, DraftFaults, PickedRecipient } from "./campaign-draft.ts";
 import { senderQuery } from "./campaigns-queries.ts";
-import { MessageBubble } from "./message-bubble.tsx";
 
 interface MessageStepProps {
   draft: CampaignDraft;
@@ -224,5 +223,20 @@ function TemplateHints(props: { template: string; recipients: readonly PickedRec
         <p key={name}>{t("mayStayEmpty", { name: `{{${name}}}`, count })}</p>
       ))}
     </Notice>
+  );
+}
+
+/** A text as it appears in a chat. */
+export function MessageBubble({ text, file }: { text: string; file?: string | undefined }) {
+  const t = useTranslations("campaigns");
+  return (
+    <div className="text-bubble">
+      {file !== undefined && <p className="text-bubble-file">{file}</p>}
+      {text.trim() === "" ? (
+        <p className="hint">{t("noText")}</p>
+      ) : (
+        <p className="text-bubble-text">{text}</p>
+      )}
+    </div>
   );
 }

@@ -6,7 +6,7 @@ import { gateway, type InstanceState } from "../../api/gateway.ts";
 import { instanceQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { Composer, type Target } from "./composer.tsx";
 import { putChat } from "./conversation-cache.ts";

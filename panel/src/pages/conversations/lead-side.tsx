@@ -7,9 +7,8 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { RelativeTime, useContactStatus } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
-import { useContactStatus } from "../../components/use-contact-status.ts";
 import { type Chat, leadQuery } from "./conversation-queries.ts";
 import { LeadForm } from "./lead-form.tsx";
 

@@ -1,4 +1,4 @@
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone } from "../../components/formats.tsx";
 import type { Chat, Message } from "./conversation-queries.ts";
 
 interface Person {

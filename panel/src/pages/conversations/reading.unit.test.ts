@@ -1,7 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { noteChange, readAlong } from "./read-along.ts";
-import { readOnceMore } from "./read-once-more.ts";
+import { noteChange, readAlong, readOnceMore } from "./read-along.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

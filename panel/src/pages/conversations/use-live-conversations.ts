@@ -4,8 +4,7 @@ import { gateway } from "../../api/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
-import { noteChange, readAlong } from "./read-along.ts";
-import { readOnceMore } from "./read-once-more.ts";
+import { noteChange, readAlong, readOnceMore } from "./read-along.ts";
 
 /** Events of one chat come in groups; the chat is read once for each group. */
 const GATHER_MS = 250;

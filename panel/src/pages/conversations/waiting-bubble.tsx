@@ -1,7 +1,6 @@
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { useFaultText } from "../../components/fault-notice.tsx";
-import { LinkRemedy } from "../../components/link-remedy.tsx";
+import { LinkRemedy, useFaultText } from "../../components/fault-notice.tsx";
 import { MessageStatus } from "./message-status.tsx";
 import { MessageText } from "./message-text.tsx";
 import type { Waiting } from "./outbox.ts";

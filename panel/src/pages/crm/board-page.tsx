@@ -17,7 +17,7 @@ import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import type { LeadFilter } from "./lead-filters.ts";
-import { nameOf } from "./name-of.ts";
+import { nameOf } from "./lead-marks.tsx";
 import { StageColumn } from "./stage-column.tsx";
 
 export function BoardPage() {

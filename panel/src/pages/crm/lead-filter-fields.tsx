@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
+import { useContactStatus } from "../../components/formats.tsx";
 import { PickList } from "../../components/pick-list.tsx";
-import { useContactStatus } from "../../components/use-contact-status.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { labelsQuery } from "./crm-queries.ts";
 import type { LeadFilter } from "./lead-filters.ts";

@@ -1,4 +1,5 @@
 import { useTranslations } from "use-intl";
+import { formatPhone } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import type { Lead } from "./crm-queries.ts";
 
@@ -26,4 +27,15 @@ export function TagList({ tags }: { tags: readonly string[] }) {
       {tags.length > SHOWN && <li>+{tags.length - SHOWN}</li>}
     </ul>
   );
+}
+
+/** What a contact is called: its name, otherwise what is known of it. */
+export function nameOf({
+  name,
+  phone,
+  email,
+  lid,
+  id,
+}: Pick<Lead, "name" | "phone" | "email" | "lid" | "id">): string {
+  return name ?? (phone === null ? (email ?? lid ?? `#${id}`) : formatPhone(phone));
 }

@@ -10,19 +10,16 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { DeletedPage, FaultNotice, FaultPage } from "../../components/fault-notice.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone, RelativeTime, useContactStatus } from "../../components/formats.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useContactStatus } from "../../components/use-contact-status.ts";
 import { ValueField } from "../../components/value-field.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFields } from "./lead-fields.tsx";
-import { OptOutPill } from "./lead-marks.tsx";
-import { nameOf } from "./name-of.ts";
+import { nameOf, OptOutPill } from "./lead-marks.tsx";
 
 export function LeadPage() {
   const t = useTranslations("crm");

@@ -6,17 +6,15 @@ import { gateway } from "../../api/gateway.ts";
 import { saveFile } from "../../api/save-stream.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { type Lead, leadsQuery } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
-import { OptOutPill, TagList } from "./lead-marks.tsx";
-import { nameOf } from "./name-of.ts";
+import { nameOf, OptOutPill, TagList } from "./lead-marks.tsx";
 
 export function LeadsPage() {
   const t = useTranslations("crm");

@@ -10,10 +10,9 @@ import {
 } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone } from "../../components/formats.tsx";
 import type { Lead } from "./crm-queries.ts";
-import { OptOutPill, TagList } from "./lead-marks.tsx";
-import { nameOf } from "./name-of.ts";
+import { nameOf, OptOutPill, TagList } from "./lead-marks.tsx";
 
 const DRAGGED = "application/x-waygate-lead";
 const SHOWN_AT_ONCE = 50;

@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { isOwnPath } from "../../api/own-path.ts";
+import { isOwnPath } from "../../api/access.ts";
 import { rootRoute } from "../../shell/root-routes.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 import { WelcomePage } from "./welcome-page.tsx";

@@ -11,8 +11,7 @@ import { Notice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { SignInFault } from "../../components/sign-in-fault.tsx";
-import { GateFrame } from "../../shell/gate-frame.tsx";
-import { MemoryHint } from "./memory-hint.tsx";
+import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
 
 export function SignInPage() {
   const t = useTranslations("signIn");

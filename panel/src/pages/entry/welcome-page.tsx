@@ -12,8 +12,7 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { GateFrame } from "../../shell/gate-frame.tsx";
-import { MemoryHint } from "./memory-hint.tsx";
+import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
 
 /** The first page of a new owner, opened by the link that the start has printed. */
 export function WelcomePage() {

@@ -4,14 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp, StatusPill } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { type SeriesTone, TimePlot } from "../../components/time-plot.tsx";
 import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
-import { type Alert, type Overview, overviewQuery } from "./overview-query.ts";
-import { useAlertWords } from "./use-alert-words.ts";
+import { type Alert, type Overview, overviewQuery, useAlertWords } from "./use-alert-words.ts";
 
 /** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {

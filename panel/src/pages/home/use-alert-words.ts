@@ -1,8 +1,8 @@
+import { queryOptions } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import type { InstanceStatus } from "../../api/gateway.ts";
+import { gateway, type InstanceStatus } from "../../api/gateway.ts";
 import { STATUSES } from "../instances/instances-queries.ts";
 import { type AttemptResult, type FailureKind, failureKindOf } from "../webhooks/explain-failure.ts";
-import type { Alert } from "./overview-query.ts";
 
 export interface AlertWords {
   sentence: string;
@@ -88,3 +88,13 @@ function operatorWords({ key, name, status }: Alert, t: Translate): AlertWords |
   const decision = status === "release" || status === "discard" ? status : "none";
   return { sentence: t("alerts.held"), help: t(`alerts.heldHelp.${decision}`) };
 }
+
+/** Problems with advice, instances by status, and the last 24 hours. */
+export const overviewQuery = queryOptions({
+  queryKey: ["overview"],
+  queryFn: async ({ signal }) => (await gateway.accountOverview({}, { signal })).data,
+  refetchInterval: 30_000,
+});
+
+export type Overview = Awaited<ReturnType<typeof gateway.accountOverview>>["data"];
+export type Alert = Overview["alerts"][number];

@@ -7,9 +7,9 @@ import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { apiKeyQuery } from "./instances-queries.ts";
 

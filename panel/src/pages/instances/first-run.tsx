@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
 import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FirstRunLine } from "./first-run-line.tsx";
+import { RouteLine } from "../../components/facts.tsx";
 
 /** What an empty account shows: the way to the first message. */
 export function FirstRun() {
@@ -18,5 +18,31 @@ export function FirstRun() {
         <p>{t("askAdmin")}</p>
       )}
     </section>
+  );
+}
+
+const STEPS = ["instance", "link", "message"] as const;
+type FirstRunStep = (typeof STEPS)[number];
+
+/** How far the way to the first message has come. */
+export function FirstRunLine({ step }: { step: FirstRunStep }) {
+  const t = useTranslations("instances");
+  const here = STEPS.indexOf(step);
+  const names = { instance: t("stepInstance"), link: t("stepLink"), message: t("stepMessage") };
+  const details = {
+    instance: t("stepInstanceHelp"),
+    link: t("stepLinkHelp"),
+    message: t("stepMessageHelp"),
+  };
+  return (
+    <RouteLine
+      isFlat
+      stations={STEPS.map((key, index) => ({
+        key,
+        name: names[key],
+        detail: details[key],
+        state: index < here ? "done" : index === here ? "here" : "ahead",
+      }))}
+    />
   );
 }

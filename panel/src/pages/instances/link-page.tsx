@@ -8,13 +8,11 @@ import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, FaultPage, Notice } from "../../components/fault-notice.tsx";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone } from "../../components/formats.tsx";
 import { StatusPill } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { FirstRunLine } from "./first-run-line.tsx";
-import { PairingFault } from "./pairing-fault.tsx";
-import { PairingPanel } from "./pairing-panel.tsx";
-import { PhoneCodeForm } from "./phone-code-form.tsx";
+import { FirstRunLine } from "./first-run.tsx";
+import { PairingFault, PairingPanel, PhoneCodeForm } from "./pairing-panel.tsx";
 
 export function LinkPage() {
   const t = useTranslations();

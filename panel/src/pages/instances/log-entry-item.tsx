@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import type { InstanceStatus } from "../../api/gateway.ts";
-import { formatPhone } from "../../components/format-phone.ts";
+import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { Lamp, StatusPill, type Tone } from "../../components/lamp.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { useFailureCause } from "../home/use-alert-words.ts";

@@ -1,13 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
-import { useNow, useTranslations } from "use-intl";
+import { type FormEvent, useRef } from "react";
+import { Form } from "react-aria-components";
+import { useFormatter, useLocale, useMessages, useNow, useTranslations } from "use-intl";
 import { gateway, type Pairing } from "../../api/gateway.ts";
 import { pairingQuery } from "../../api/queries.ts";
+import { readForm } from "../../api/read-search.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
+import { PhoneField } from "../../components/form-field.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
-import { PairingFault } from "./pairing-fault.tsx";
-import { PhoneCodeForm } from "./phone-code-form.tsx";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
+import type { Messages } from "../../i18n/locales.ts";
 
 /** The code to scan or to type; it redraws itself as the network renews it. */
 export function PairingPanel({ id, network }: { id: number; network: "whatsapp" | "sandbox" }) {
@@ -113,5 +116,83 @@ function Countdown({ until, label }: { until: string; label: "renews" | "codeRen
       />
       <p className="hint">{text}</p>
     </div>
+  );
+}
+
+type Fault = NonNullable<Pairing["pairing_error"]>;
+type FaultCode = keyof Messages["pairing"];
+
+/** Why an attempt to link failed, and what helps. */
+export function PairingFault({ fault }: { fault: Fault }) {
+  const t = useTranslations("link");
+  return (
+    <Notice tone="stop" title={t("failed")} isUrgent>
+      <AreaTexts area="pairing">
+        <FaultWords fault={fault} />
+      </AreaTexts>
+    </Notice>
+  );
+}
+
+/** Codes whose words from the gateway name what was the matter this time. */
+const SAYS_MORE = new Set<string>(["pairing_unavailable", "client_outdated"] satisfies FaultCode[]);
+
+/** The gateway's own words for a code that the panel does not know, and where they say more than the panel's. */
+function FaultWords({ fault: { code, message, action, retry_at } }: { fault: Fault }) {
+  const t = useTranslations("pairing");
+  const format = useFormatter();
+  const locale = useLocale();
+  const { pairing } = useMessages() as Messages;
+  const saysMore = SAYS_MORE.has(code);
+  if (!(code in pairing) || (saysMore && locale === "en"))
+    return (
+      <>
+        <p>{message}</p>
+        <p>{action}</p>
+      </>
+    );
+  const known = code as FaultCode;
+  const time = retry_at
+    ? format.dateTime(new Date(retry_at), { dateStyle: "short", timeStyle: "short" })
+    : "";
+  return (
+    <>
+      <p>{t(`${known}.message`)}</p>
+      <p>{t(`${known}.action`, { time })}</p>
+      {saysMore && (
+        <p className="hint" lang="en">
+          {message} {action}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
+export function PhoneCodeForm({ id }: { id: number }) {
+  const t = useTranslations("link");
+  const queries = useQueryClient();
+  const connect = useMutation({
+    mutationFn: (phone: string) => gateway.connectInstance({ id, phone, wait_seconds: 5 }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    connect.mutate(readForm(event.currentTarget).phone ?? "");
+  };
+  const { fields } = useFault(connect.error);
+  return (
+    <details>
+      <summary>{t("withCode")}</summary>
+      <Form className="stack" onSubmit={submit} validationErrors={fields}>
+        {!fields.phone && <FaultNotice error={connect.error} />}
+        <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" maxLength={30} />
+        <div className="buttons">
+          <ActionButton type="submit" isPending={connect.isPending}>
+            {t("getCode")}
+          </ActionButton>
+        </div>
+      </Form>
+    </details>
   );
 }

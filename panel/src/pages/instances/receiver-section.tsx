@@ -8,9 +8,9 @@ import { gateway, type Instance } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { type ReceivedWebhook, type Receiver, receiverQuery } from "./instances-queries.ts";
 
 /** Receivers that stay closed until this page is left for good. */

@@ -10,8 +10,7 @@ import { FaultNotice, useFault, useFocusFault } from "../../components/fault-not
 import { FormField } from "../../components/form-field.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useEntered } from "../../components/use-entered.ts";
+import { UnsavedGuard, useEntered } from "../../components/unsaved-guard.tsx";
 import { ALL_EVENTS } from "../webhooks/event-groups.ts";
 import { PROVIDER_NAMES, type Provider } from "./integrations-queries.ts";
 import {

@@ -5,8 +5,7 @@ import { readForm } from "../../api/read-search.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice, useFault, useFocusFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { useEntered } from "../../components/use-entered.ts";
+import { UnsavedGuard, useEntered } from "../../components/unsaved-guard.tsx";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
 import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
 

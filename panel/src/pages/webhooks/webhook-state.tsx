@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
+import { RelativeTime } from "../../components/formats.tsx";
 import { StatePill, type Tone } from "../../components/lamp.tsx";
-import { RelativeTime } from "../../components/relative-time.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { Delivery, Webhook } from "./webhooks-queries.ts";
 

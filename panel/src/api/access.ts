@@ -22,3 +22,15 @@ const NEEDS: readonly (readonly [path: RegExp, need: Need])[] = [
 export function needOfPage(path: string): Need | undefined {
   return NEEDS.find(([pattern]) => pattern.test(path))?.[1];
 }
+
+const LONGEST_PATH = 2_000;
+
+/** Only a path of the panel, with its search: a link must not lead a signed-in user elsewhere. */
+export function isOwnPath(to: unknown): to is string {
+  return typeof to === "string" && /^\/(?![/\\])/.test(to) && to.length < LONGEST_PATH;
+}
+
+/** The search of the sign-in page, so that it leads back to `href`, an address of the panel. */
+export function toSignInSearch(href: string): { to?: string } {
+  return href !== "/" && isOwnPath(href) ? { to: href } : {};
+}

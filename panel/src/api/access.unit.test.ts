@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
+import { isOwnPath, mayOpen, needOfPage, toSignInSearch } from "./access.ts";
 import type { Signed } from "./gateway.ts";
 import { isLinked } from "./is-linked.ts";
-import { mayOpen, needOfPage } from "./may-open.ts";
-import { isOwnPath, toSignInSearch } from "./own-path.ts";
 
 type Kind = Signed["account"]["account_type"];
 type Role = Signed["user"]["role"];

@@ -1,0 +1,47 @@
+import { useFormatter, useNow, useTranslations } from "use-intl";
+
+/** How long ago, in words, with the exact time in the reader's zone on hover. */
+export function RelativeTime({ at }: { at: string | Date }) {
+  const format = useFormatter();
+  const now = useNow({ updateInterval: 10_000 });
+  const date = new Date(at);
+  const exact = format.dateTime(date, { dateStyle: "full", timeStyle: "long" });
+  // A clock that is a little slow must not say "in 2 seconds" of the past.
+  const shown = new Date(Math.min(date.getTime(), now.getTime()));
+  return (
+    <time dateTime={date.toISOString()} title={exact}>
+      {format.relativeTime(shown, now)}
+    </time>
+  );
+}
+
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** Writes a number of bytes with the unit that keeps it short. */
+export function useSizeFormat(): (bytes: number) => string {
+  const format = useFormatter();
+  return (bytes) => {
+    const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)));
+    const unit = UNITS[step] ?? "byte";
+    return format.number(bytes / 1024 ** step, { style: "unit", unit, maximumFractionDigits: 1 });
+  };
+}
+
+/** Country, area and subscriber of Brazil and North America. */
+const KNOWN = [/^(55)(\d{2})(\d{4,5})(\d{4})$/, /^(1)(\d{3})(\d{3})(\d{4})$/];
+
+/** Digits as people write a number: with a plus, and a gap before the last four digits and the four before. */
+export function formatPhone(digits: string): string {
+  for (const pattern of KNOWN) {
+    const known = pattern.exec(digits);
+    if (known) return `+${known[1]} ${known[2]} ${known[3]}-${known[4]}`;
+  }
+  if (!/^\d{8,15}$/.test(digits)) return digits;
+  return `+${digits.slice(0, -8)} ${digits.slice(-8, -4)}-${digits.slice(-4)}`.replace("+ ", "+");
+}
+
+/** Statuses of contacts are the team's own words, except the first, which the gateway gives. */
+export function useContactStatus(): (status: string) => string {
+  const t = useTranslations("crm");
+  return (status) => (status === "new" ? t("statusNew") : status);
+}
