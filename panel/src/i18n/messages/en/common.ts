@@ -32,7 +32,6 @@ export const common = {
     notFoundHelp: "The address may be mistyped, or what it showed was removed.",
     deletedHelp: "It was deleted while this page was open, so nothing of it can be changed any more.",
     guide: "Guide",
-    reference: "API reference",
     requestId: "Request {id}",
     more: "Show more",
     export: "Export as CSV",

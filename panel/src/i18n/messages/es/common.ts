@@ -32,7 +32,6 @@ export const common = {
     notFoundHelp: "La dirección puede estar mal escrita, o lo que mostraba fue eliminado.",
     deletedHelp: "Se eliminó mientras esta página estaba abierta, así que ya no se puede cambiar nada.",
     guide: "Guía",
-    reference: "Referencia de la API",
     requestId: "Solicitud {id}",
     more: "Mostrar más",
     export: "Exportar como CSV",

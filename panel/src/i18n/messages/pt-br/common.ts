@@ -32,7 +32,6 @@ export const common = {
     notFoundHelp: "O endereço pode estar errado, ou o que ele mostrava foi removido.",
     deletedHelp: "Foi excluído enquanto esta página estava aberta, então nada mais pode ser alterado.",
     guide: "Guia",
-    reference: "Referência da API",
     requestId: "Requisição {id}",
     more: "Mostrar mais",
     export: "Exportar como CSV",
