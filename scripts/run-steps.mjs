@@ -48,7 +48,7 @@ for (const step of chosen.length > 0 ? chosen : steps) {
 for (const { step, exit_code, seconds } of results)
   console.log(`${step.padEnd(16)}${String(seconds).padStart(6)} s${exit_code === 0 ? "" : "  FAILED"}`);
 const sum = (key) => results.reduce((total, { tests }) => total + (tests?.[key].length ?? 0), 0);
-console.log(`${sum("passed")} passed, ${sum("failed")} failed, ${sum("pending")} skipped`);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
 if (isWhole) writeRecord();
 process.exitCode = results.every(({ exit_code }) => exit_code === 0) ? 0 : 1;
 
@@ -67,9 +67,9 @@ function runStep(step) {
   return { step, exit_code: status, seconds, ...(isVitest && { tests: readReport(report) }) };
 }
 
-/** The full names of the tests by their state; `pending` is a skipped one. */
+/** The full names of the tests by their state. */
 function readReport(path) {
-  const tests = { passed: [], failed: [], pending: [] };
+  const tests = { passed: [], failed: [], skipped: [] };
   try {
     for (const { assertionResults } of JSON.parse(readFileSync(path, "utf8")).testResults)
       for (const { fullName, status } of assertionResults) tests[status]?.push(fullName);
@@ -90,7 +90,7 @@ function writeRecord() {
       step,
       exit_code,
       seconds,
-      ...(tests && { passed: tests.passed.length, failed: tests.failed, skipped: tests.pending }),
+      ...(tests && { passed: tests.passed.length, failed: tests.failed, skipped: tests.skipped }),
     })),
     skipped_steps: [NIGHTLY],
   };
