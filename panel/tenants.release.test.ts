@@ -83,7 +83,7 @@ describeInBrowser("tenants and roles in the panel", () => {
       ]) {
         await visit(page, path);
         await page.getByRole("heading", { level: 1 }).first().waitFor();
-        await page.getByText("Loading", { exact: true }).waitFor({ state: "detached" });
+        await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
         expect(await textOf(page), `${own.name} at ${path}`).not.toContain(other.name);
       }
     }
