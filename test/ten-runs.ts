@@ -73,6 +73,7 @@ async function runSuite({ number, seed }: Run): Promise<number | null> {
 function keepBusy(): void {
   for (let nth = 0; nth < BUSY_LOOPS; nth++) {
     const child = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
+    child.unref();
     process.once("exit", () => child.kill("SIGKILL"));
   }
 }
