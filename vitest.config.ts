@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
-import { WaitingFirstSequencer } from "./test/waiting-first-sequencer.ts";
+import { WaitingFirstSequencer } from "./test/run/waiting-first-sequencer.ts";
 
 const EVERY_FILE: UserWorkspaceConfig["test"] = {
   env: { NODE_ENV: "test" },
@@ -25,7 +25,7 @@ const isShuffled = process.argv.some((option) => option.startsWith("--sequence.s
 export default defineConfig({
   test: {
     // Once for all projects: each asks the root for what is provided.
-    globalSetup: ["test/global-setup.ts"],
+    globalSetup: ["test/run/global-setup.ts"],
     sequence: isShuffled ? {} : { sequencer: WaitingFirstSequencer },
     // A test waits for a database, a process or a clock for half of its time.
     maxWorkers: Math.max(4, availableParallelism()),
@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
-          setupFiles: ["test/cheap-passwords.ts"],
+          setupFiles: ["test/run/cheap-passwords.ts"],
           include: ["{src,packages,panel,test}/**/*.test.ts"],
           exclude: NAMED.map(filesOf),
           isolate: false,

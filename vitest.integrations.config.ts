@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     env: { NODE_ENV: "test", WAYGATE_INTEGRATIONS_CACHE: CACHE },
     include: ["test/integrations/*-story.ts", "test/integrations/*.test.ts"],
-    globalSetup: ["test/global-setup.ts"],
+    globalSetup: ["test/run/global-setup.ts"],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 300_000,

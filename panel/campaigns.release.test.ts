@@ -2,7 +2,13 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, type TestInstance, waitUntil } from "../test/gateway.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 describeInBrowser("the campaigns of the panel", () => {
   let story: PanelStory;

@@ -1,7 +1,13 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 describeInBrowser("the contacts of the panel", () => {
   let story: PanelStory;

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { buildDist } from "../test/build-dist.ts";
 import { createTestDatabase } from "../test/database.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
-import { startReceiver } from "../test/receiver.ts";
-import { makeScratchDir } from "../test/scratch-dir.ts";
+import { buildDist } from "../test/run/build-dist.ts";
+import { makeScratchDir } from "../test/run/scratch-dir.ts";
+import { type LaunchedGateway, launchGateway } from "../test/run/spawn-gateway.ts";
+import { startReceiver } from "../test/servers/receiver.ts";
 import { OWNER } from "../test/sign-in.ts";
-import { type LaunchedGateway, launchGateway } from "../test/spawn-gateway.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
 /** The home page of an account without an instance. */
 const HOME = "From nothing to a first message";

@@ -1,8 +1,14 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
 import { PASSWORD } from "../test/sign-in.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 /** Before a sign-in: the stories of the entry open them. */
 const ENTRY = ["/panel", "/sign-in", "/welcome"];

@@ -3,11 +3,17 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPanel } from "../test/build-panel.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { type Receiver, startReceiver } from "../test/receiver.ts";
+import { buildPanel } from "../test/run/build-panel.ts";
+import { type Receiver, startReceiver } from "../test/servers/receiver.ts";
 import { OWNER } from "../test/sign-in.ts";
 import { ROOT } from "../test/source-files.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 describeInBrowser("the panel in a browser", () => {
   let story: PanelStory;

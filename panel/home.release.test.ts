@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { startReceiver } from "../test/receiver.ts";
+import { startReceiver } from "../test/servers/receiver.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 describeInBrowser("the home page of the panel", () => {
   let story: PanelStory;

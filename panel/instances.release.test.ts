@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
-import { startHttpProxy } from "../test/proxy-server.ts";
+import { startHttpProxy } from "../test/servers/proxy-server.ts";
 import { OWNER } from "../test/sign-in.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
 describeInBrowser("the instances of the panel", () => {
   let story: PanelStory;

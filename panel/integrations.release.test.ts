@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
-import { FakeChatwoot } from "../test/fake-chatwoot.ts";
-import { type N8nServer, startN8n } from "../test/n8n-server.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { bubble, startTypebot, type TypebotServer } from "../test/typebot-server.ts";
+import { FakeChatwoot } from "../test/servers/fake-chatwoot.ts";
+import { type N8nServer, startN8n } from "../test/servers/n8n-server.ts";
+import { bubble, startTypebot, type TypebotServer } from "../test/servers/typebot-server.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 const PATIENTLY = { timeout: 30_000 };
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
-import { DESKTOP, type PanelStory, startPanelStory } from "../test/panel-story.ts";
+import { DESKTOP, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
 const CHATS = 100_000;
 const MESSAGES = 1_000_000;

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/panel-story.ts";
 import { PASSWORD, signIn } from "../test/sign-in.ts";
+import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
 interface Tenant {
   name: string;

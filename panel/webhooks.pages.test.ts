@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { waitUntil } from "../test/gateway.ts";
-import { DESKTOP, describeInBrowser, type PanelStory, PHONE, startPanelStory } from "../test/panel-story.ts";
-import { type Receiver, startReceiver } from "../test/receiver.ts";
+import { type Receiver, startReceiver } from "../test/servers/receiver.ts";
+import {
+  DESKTOP,
+  describeInBrowser,
+  type PanelStory,
+  PHONE,
+  startPanelStory,
+} from "../test/stories/panel-story.ts";
 
 const PATIENTLY = { timeout: 30_000 };
 

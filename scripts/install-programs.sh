@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs that tests need (test/programs.ts) from Debian's packages, where root may do so: those of CI, or
+# Installs the programs that tests need (test/run/programs.ts) from Debian's packages, where root may do so: those of CI, or
 # with `all` also those of `npm run test:all`. What cannot be installed is named by the tests themselves.
 set -euo pipefail
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../test/build-dist.ts";
+import { buildDist } from "../test/run/build-dist.ts";
 import { packageVersion } from "./platform/config/package-version.ts";
 
 beforeAll(buildDist);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../src/platform/config/config.ts";
-import { type ComposeFile, readCompose } from "./read-compose.ts";
+import { type ComposeFile, readCompose } from "./documents/read-compose.ts";
 import { ROOT } from "./source-files.ts";
 
 const SETTINGS = [...readFileSync(join(ROOT, ".env.example"), "utf8").matchAll(/^# ([A-Z]\w+)=/gm)].map(

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type LockedPackage, readLockedPackages, readShippedPackages } from "../scripts/dependencies.ts";
-import { buildDist } from "./build-dist.ts";
-import { buildPanel } from "./build-panel.ts";
+import { buildDist } from "./run/build-dist.ts";
+import { buildPanel } from "./run/build-panel.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
 // The library of fastify: npm compares with the same one.

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Client } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
 import { waitUntil } from "./gateway.ts";
-import { type NetworkName, type NetworkSide, startNetworkSide } from "./network-side.ts";
 import { inBase64, SAMPLE } from "./sample-files.ts";
+import { type NetworkName, type NetworkSide, startNetworkSide } from "./stories/network-side.ts";
 
 const TAGS = new Set(["Instances", "Messages", "Contacts", "Chats", "Profile", "Groups"]);
 

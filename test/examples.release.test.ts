@@ -4,9 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "./build-dist.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
-import { makeScratchDir } from "./scratch-dir.ts";
+import { buildDist } from "./run/build-dist.ts";
+import { makeScratchDir } from "./run/scratch-dir.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { listSettings } from "../src/platform/config/config.ts";
-import { buildDist } from "./build-dist.ts";
-import { buildPanel } from "./build-panel.ts";
+import { buildDist } from "./run/build-dist.ts";
+import { buildPanel } from "./run/build-panel.ts";
 
 beforeAll(buildDist);
 // The list of dependencies names what is inside the panel.

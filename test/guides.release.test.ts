@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
 import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
-import { buildDist } from "./build-dist.ts";
 import { createEmptyDatabase } from "./database.ts";
 import {
   type DocumentBlock,
@@ -21,10 +20,11 @@ import {
   responseDifferences,
   shapeDifferences,
   toShownResponse,
-} from "./document-blocks.ts";
+} from "./documents/document-blocks.ts";
+import { type GuideShell, startGuideShell } from "./documents/guide-shell.ts";
 import { waitUntil } from "./gateway.ts";
-import { type GuideShell, startGuideShell } from "./guide-shell.ts";
-import { findProgram } from "./programs.ts";
+import { buildDist } from "./run/build-dist.ts";
+import { findProgram } from "./run/programs.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 

@@ -7,9 +7,9 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { ConfigMap, PersistentVolumeClaim, Secret, Service } from "kubernetes-models/v1";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../src/platform/config/config.ts";
-import { findProgram } from "./programs.ts";
-import { type ChartRenderer, createChartRenderer } from "./render-chart.ts";
-import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
+import { type ChartRenderer, createChartRenderer } from "./documents/render-chart.ts";
+import { findProgram } from "./run/programs.ts";
+import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a rendered object

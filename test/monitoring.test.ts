@@ -5,11 +5,11 @@ import { parse } from "yaml";
 import { SEND_ERROR } from "../src/features/messages/send/send-error.ts";
 import { ERROR_CODES } from "../src/platform/error-codes.ts";
 import { FINDINGS, type Finding } from "../src/platform/findings.ts";
+import { readMetrics, type ServedMetrics } from "./documents/read-metrics.ts";
+import { type PromqlExpression, readPromql } from "./documents/read-promql.ts";
 import { waitUntil } from "./gateway.ts";
-import { type MessagingStory, startMessagingStory } from "./messaging-story.ts";
-import { readMetrics, type ServedMetrics } from "./read-metrics.ts";
-import { type PromqlExpression, readPromql } from "./read-promql.ts";
 import { ROOT } from "./source-files.ts";
+import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
 type Json = any;

@@ -7,20 +7,20 @@ import { join, normalize, relative } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "./build-dist.ts";
 import { startTestGateway } from "./gateway.ts";
+import { buildDist } from "./run/build-dist.ts";
 import {
   checkTypes,
   installPackages,
   type PackedPackage,
   packGateway,
   packWorkspace,
-} from "./installed-packages.ts";
-import { findProgram } from "./programs.ts";
-import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
+} from "./run/installed-packages.ts";
+import { findProgram } from "./run/programs.ts";
+import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
+import { launchGateway } from "./run/spawn-gateway.ts";
 import { SIGNATURE_VECTORS } from "./signature-vectors.ts";
 import { ROOT } from "./source-files.ts";
-import { launchGateway } from "./spawn-gateway.ts";
 
 const run = promisify(execFile);
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonSchema } from "../scripts/openapi/json-schema.ts";
 import { readOpenApiFile } from "../src/platform/openapi/openapi-file.ts";
+import { updateDescription } from "./documents/recorded-examples.ts";
+import { componentOf, describedPart, toResponseExample } from "./documents/to-response-example.ts";
 import { createHttpRequester } from "./http-requester.ts";
-import { updateDescription } from "./recorded-examples.ts";
 import { credentialsFor, type FuzzTarget, startFuzzTarget } from "./security/fuzz-target.ts";
 import type { KnownValues } from "./security/json-values.ts";
 import { type Operation, readOperations } from "./security/operations.ts";
-import { componentOf, describedPart, toResponseExample } from "./to-response-example.ts";
 
 interface DescribedOperation {
   operationId: string;

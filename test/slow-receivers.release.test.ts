@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FakeChatwoot } from "./fake-chatwoot.ts";
-import { file, startFileServer } from "./file-server.ts";
-import { type IntegrationStory, newPerson, startIntegrationStory, waitUntil } from "./integration-story.ts";
-import { startN8n } from "./n8n-server.ts";
-import { type ProxyServer, startHttpProxy } from "./proxy-server.ts";
-import { startReceiver } from "./receiver.ts";
-import { type SlowRelay, startSlowRelay } from "./slow-relay.ts";
-import { bubble, startTypebot } from "./typebot-server.ts";
+import { FakeChatwoot } from "./servers/fake-chatwoot.ts";
+import { file, startFileServer } from "./servers/file-server.ts";
+import { startN8n } from "./servers/n8n-server.ts";
+import { type ProxyServer, startHttpProxy } from "./servers/proxy-server.ts";
+import { startReceiver } from "./servers/receiver.ts";
+import { type SlowRelay, startSlowRelay } from "./servers/slow-relay.ts";
+import { bubble, startTypebot } from "./servers/typebot-server.ts";
+import {
+  type IntegrationStory,
+  newPerson,
+  startIntegrationStory,
+  waitUntil,
+} from "./stories/integration-story.ts";
 
 /** Longer than any shorter internal limit, and shorter than every documented time limit of a request. */
 const HOLD_MS = 11_000;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { nameOf, partOf, readOwners, readWrites, writesByName } from "./documents/table-owners.ts";
 import { ROOT, readSources, type SourceFile } from "./source-files.ts";
-import { nameOf, partOf, readOwners, readWrites, writesByName } from "./table-owners.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const sources = readSources("src").filter(({ path }) => !path.endsWith(".test.ts"));

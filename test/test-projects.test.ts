@@ -6,12 +6,12 @@ const CHANGES_ITS_PROCESS =
   /\bvi\.(mock|doMock|hoisted|stubGlobal)|\bprocess\.(chdir|umask|on)\(|\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env|\b(silenceConsole|trustRoot|hardenSignatures)\(/;
 /** What needs more than the process of the test. */
 const NEEDS_MORE =
-  /^(test\/(database|gateway|test-postgres|scratch-dir|build-dist|spawn-gateway)\.ts|(node:)?child_process)$/;
+  /^(test\/(database|gateway|run\/(test-postgres|scratch-dir|build-dist|spawn-gateway))\.ts|(node:)?child_process)$/;
 /** Not the `dist` of a package. */
 const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
 /** The places that name or start programs below `dist`. */
 const STARTS_PROGRAMS =
-  /^test\/(cli-process|spawn-gateway|postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
+  /^test\/(run\/cli-process|run\/spawn-gateway|stories\/postgres-story|whatsapp-server\/server-process)\.ts$|^src\/features\/public-pages\/public-pages\.ts$/;
 
 /** An expression that measures how long something took. Dates that lie before now by a number are data. */
 const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|process\.(?:hrtime|cpuUsage)\b|\b(?:cpuMsOf|leastCpuMs)\()`;

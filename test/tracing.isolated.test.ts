@@ -15,12 +15,12 @@ import type { Jid } from "../src/network/driver.ts";
 import { newMessageId } from "../src/network/jid.ts";
 import type { TestInstance } from "./gateway.ts";
 import { createHttpRequester } from "./http-requester.ts";
-import { type MessagingStory, startMessagingStory } from "./messaging-story.ts";
-import type { Received } from "./receiver.ts";
 import { drawTrace, recordSpans } from "./recorded-spans.ts";
-import { createSecondRecorder } from "./second-recorder.ts";
+import type { Received } from "./servers/receiver.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
+import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
+import { createSecondRecorder } from "./stories/second-recorder.ts";
 
 const TEXT = "Your table for two is ready";
 const NAMES = { "x-request-id": "req-of-the-test" };

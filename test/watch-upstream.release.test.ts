@@ -3,8 +3,8 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { buildDist } from "./build-dist.ts";
-import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
+import { buildDist } from "./run/build-dist.ts";
+import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 
 beforeAll(buildDist);
 

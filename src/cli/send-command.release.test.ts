@@ -3,11 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../../test/build-dist.ts";
-import { runCli } from "../../test/cli-process.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { buildDist } from "../../test/run/build-dist.ts";
+import { runCli } from "../../test/run/cli-process.ts";
+import { makeScratchDir, type ScratchDir } from "../../test/run/scratch-dir.ts";
 import { blackPng } from "../../test/sample-files.ts";
-import { makeScratchDir, type ScratchDir } from "../../test/scratch-dir.ts";
 
 const ANA = "5511977771234";
 const NOBODY = "5511999990000";

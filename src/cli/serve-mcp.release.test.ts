@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import { Client as McpClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../../test/build-dist.ts";
-import { startFileServer } from "../../test/file-server.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
+import { buildDist } from "../../test/run/build-dist.ts";
+import { startFileServer } from "../../test/servers/file-server.ts";
 import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
 
 beforeAll(buildDist);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../test/servers/receiver.ts";
 import { verifyWebhook } from "./client.ts";
 
 describe("webhook deliveries of a gateway", () => {

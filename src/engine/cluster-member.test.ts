@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { type Cable, layCable } from "../../test/cable.ts";
-import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
+import { type Cable, layCable } from "../../test/servers/cable.ts";
+import { createEngineStory } from "../../test/stories/engine-story.ts";
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
 import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
+import { createEngineStory } from "../../test/stories/engine-story.ts";
 import type { Engine, Job, JobReservation, JobResult, LaneKind } from "./engine.ts";
 import { singleJobGroup } from "./job-store.ts";
 import { removeLane } from "./lane-store.ts";

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { buildDist } from "../../test/build-dist.ts";
-import { createEngineStory } from "../../test/engine-story.ts";
-import type { LaneWorkerOptions } from "../../test/lane-worker.ts";
+import { buildDist } from "../../test/run/build-dist.ts";
+import { createEngineStory } from "../../test/stories/engine-story.ts";
+import type { LaneWorkerOptions } from "../../test/stories/lane-worker.ts";
 
 beforeAll(buildDist);
 
-const PROGRAM = fileURLToPath(new URL("../../dist/test/lane-worker.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../dist/test/stories/lane-worker.js", import.meta.url));
 // Longer than a busy machine can pause a process: only the killed node may be declared dead.
 const TIMES = { heartbeatMs: 200, deadAfterMs: 6_000, selfFenceMs: 5_000 };
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from "vitest";
-import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
+import { createEngineStory } from "../../test/stories/engine-story.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "./engine.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";

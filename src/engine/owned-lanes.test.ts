@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { createEngineStory } from "../../test/engine-story.ts";
 import { createGate } from "../../test/gate.ts";
+import { createEngineStory } from "../../test/stories/engine-story.ts";
 import { claimLanes } from "./claim-lanes.ts";
 import { DatabaseAvailability } from "./database-availability.ts";
 import { LaneDispatcher } from "./lane-dispatcher.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
-import { buildDist } from "../../test/build-dist.ts";
+import { buildDist } from "../../test/run/build-dist.ts";
 import { armFaultPoint, faultPoint } from "./fault-point.ts";
 
 beforeAll(buildDist);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
-import { buildDist } from "../../test/build-dist.ts";
+import { buildDist } from "../../test/run/build-dist.ts";
 
 beforeAll(buildDist);
 

@@ -1,6 +1,6 @@
 import { chmod } from "node:fs/promises";
 import { constants } from "node:os";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { describeMachine } from "../process-figures.ts";
+import { describeMachine } from "../run/process-figures.ts";
 import { openBenchScratch } from "./bench-scratch.ts";
 import { runScenario, type Scenario, toTable } from "./scenario.ts";
 import { inbound } from "./scenarios/inbound.ts";

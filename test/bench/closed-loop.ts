@@ -1,5 +1,5 @@
 import type { Offered } from "../load/open-loop.ts";
-import { percentile } from "../process-figures.ts";
+import { percentile } from "../run/process-figures.ts";
 
 /** What came of one load; times in milliseconds. */
 export interface LoadFigures {

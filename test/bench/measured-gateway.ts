@@ -1,5 +1,5 @@
 import { type Client, createClient } from "../../src/client/client.ts";
-import { findProcessTree } from "../process-figures.ts";
+import { findProcessTree } from "../run/process-figures.ts";
 import type { WhatsAppServerProcess } from "../whatsapp-server/server-process.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 

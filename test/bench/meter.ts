@@ -1,4 +1,4 @@
-import { type ProcessUse, readUse } from "../process-figures.ts";
+import { type ProcessUse, readUse } from "../run/process-figures.ts";
 
 /** A result with what the processes of each role have computed meanwhile and hold at the end. */
 export interface Metered<Result, Role extends string> {

@@ -1,4 +1,4 @@
-import { percentile } from "../process-figures.ts";
+import { percentile } from "../run/process-figures.ts";
 
 /** Its name says its unit; `ratio_...` compares with a limit that was measured in the same run. */
 export type Figures = Record<string, number>;

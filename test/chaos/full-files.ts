@@ -6,7 +6,7 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { residentMb } from "../process-figures.ts";
+import { residentMb } from "../run/process-figures.ts";
 import { signIn } from "../sign-in.ts";
 import type { Round, RoundFigures } from "./chaos-row.ts";
 import { readBlockers } from "./read-blockers.ts";

@@ -1,4 +1,4 @@
-import type { Receiver } from "../receiver.ts";
+import type { Receiver } from "../servers/receiver.ts";
 
 /** How something that a client asked for ended, as far as the client knows. */
 export type Known = "ok" | "fail" | "unknown";

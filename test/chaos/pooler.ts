@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { waitUntil } from "../gateway.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
 import type { Round } from "./chaos-row.ts";
 
 /** A PgBouncer in transaction mode in front of one database, set up as docs/operation/scaling.md says. */

@@ -1,5 +1,5 @@
-import { makeScratchDir } from "../scratch-dir.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
+import { startTestPostgres } from "../run/test-postgres.ts";
 import type { ChaosRow } from "./chaos-row.ts";
 import { runRound } from "./rounds.ts";
 import { insideF12 } from "./rows/f12-metadata-server.ts";

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Client, WaygateError } from "../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { percentile } from "../process-figures.ts";
-import type { Receiver } from "../receiver.ts";
+import { percentile } from "../run/process-figures.ts";
+import type { Receiver } from "../servers/receiver.ts";
 
 /** An instance whose webhook goes to a receiver of the row's choice. */
 export interface Endpoint extends PairedInstance {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway } from "../gateway.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
 import { OWNER } from "../sign-in.ts";
 import { ROOT } from "../source-files.ts";
 

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { PASSWORD } from "../sign-in.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 
 beforeAll(buildDist);

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
-import { buildDist } from "../build-dist.ts";
-import { FakeChatwoot } from "../fake-chatwoot.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { FakeChatwoot } from "../servers/fake-chatwoot.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

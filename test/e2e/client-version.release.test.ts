@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BUILT_IN_REVISION } from "../../src/features/client-version/find-revision.ts";
-import { buildDist } from "../build-dist.ts";
-import { startWebClientServer, type WebClientServer } from "../web-client-server.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { startWebClientServer, type WebClientServer } from "../servers/web-client-server.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);

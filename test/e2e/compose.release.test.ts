@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { buildDist } from "../build-dist.ts";
+import { readCompose } from "../documents/read-compose.ts";
 import { waitUntil } from "../gateway.ts";
-import { readCompose } from "../read-compose.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
+import { launchGateway } from "../run/spawn-gateway.ts";
+import { startTestPostgres, type TestPostgres } from "../run/test-postgres.ts";
 import { OWNER } from "../sign-in.ts";
-import { launchGateway } from "../spawn-gateway.ts";
-import { startTestPostgres, type TestPostgres } from "../test-postgres.ts";
 
 /** Characters that end or change a part of a URL. */
 const PASSWORD = 'a/b#c?d@e:f%41 g"h\\i';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
-import { type Received, type Receiver, startReceiver } from "../receiver.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { type Received, type Receiver, startReceiver } from "../servers/receiver.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createTestDatabase, type TestDatabase, WORK_LEFT } from "../database.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { type Receiver, startReceiver } from "../receiver.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
+import { type LaunchedGateway, launchGateway, type SpawnedGateway } from "../run/spawn-gateway.ts";
+import { type Receiver, startReceiver } from "../servers/receiver.ts";
 import { OWNER, signIn } from "../sign-in.ts";
-import { type LaunchedGateway, launchGateway, type SpawnedGateway } from "../spawn-gateway.ts";
 
 const DIES_WITHIN_MS = 300_000;
 

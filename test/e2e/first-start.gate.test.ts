@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, WaygateError } from "../../src/client/client.ts";
 import { findRunningDatabase } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { findPostgresHome } from "../../src/platform/embedded-postgres/postgres-home.ts";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
-import { postmasterOf, query } from "../postgres-story.ts";
-import { startReceiver } from "../receiver.ts";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
-import { launchGateway, type SpawnedGateway, spawnGateway } from "../spawn-gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
+import { launchGateway, type SpawnedGateway, spawnGateway } from "../run/spawn-gateway.ts";
+import { startReceiver } from "../servers/receiver.ts";
+import { postmasterOf, query } from "../stories/postgres-story.ts";
 
 beforeAll(buildDist);
 

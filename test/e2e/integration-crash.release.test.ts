@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
-import { newPerson } from "../integration-story.ts";
-import { type N8nServer, startN8n } from "../n8n-server.ts";
-import { ask, bubble, startTypebot, type TypebotServer } from "../typebot-server.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { type N8nServer, startN8n } from "../servers/n8n-server.ts";
+import { ask, bubble, startTypebot, type TypebotServer } from "../servers/typebot-server.ts";
+import { newPerson } from "../stories/integration-story.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

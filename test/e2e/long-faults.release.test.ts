@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import type { Round, RoundFigures } from "../chaos/chaos-row.ts";
 import { runRound } from "../chaos/rounds.ts";
 import { killSameJob } from "../chaos/rows/f03-same-job.ts";
@@ -7,6 +6,7 @@ import { freezeOwner } from "../chaos/rows/f18-double-start.ts";
 import { stopInOrder } from "../chaos/rows/f19-stop.ts";
 import { n3 } from "../chaos/rows/n3-three-nodes.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { createE2eStory } from "./e2e-story.ts";
 import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
 

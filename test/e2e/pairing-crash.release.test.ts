@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { parseQr } from "../whatsapp-server/pairing.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import type { PairedInstance } from "./e2e-story.ts";
 import { sendAll } from "./send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";

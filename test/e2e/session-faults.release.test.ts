@@ -4,9 +4,9 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
-import { buildDist } from "../build-dist.ts";
 import { ADMIN_TOKEN, waitUntil } from "../gateway.ts";
-import { launchGateway } from "../spawn-gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { launchGateway } from "../run/spawn-gateway.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

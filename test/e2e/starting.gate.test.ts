@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { createEmptyDatabase } from "../database.ts";
 import { waitUntil } from "../gateway.ts";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 
 beforeAll(buildDist);

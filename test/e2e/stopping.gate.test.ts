@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { waitUntil } from "../gateway.ts";
-import type { Received } from "../receiver.ts";
+import { buildDist } from "../run/build-dist.ts";
+import type { Received } from "../servers/receiver.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

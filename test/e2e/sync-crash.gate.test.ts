@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { IN_FLIGHT, judge } from "../chaos/judge.ts";
 import { readWhatsApp } from "../chaos/whatsapp-ledger.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { readStoryLedgers } from "./send-history.ts";
 import { createSyncClients } from "./sync-clients.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { createHttpRequester } from "../http-requester.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { ROOT } from "../source-files.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 

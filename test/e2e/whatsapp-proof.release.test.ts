@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { sendAll } from "./send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 

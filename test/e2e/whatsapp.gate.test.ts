@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { type ProxyServer, startSocksProxy } from "../proxy-server.ts";
+import { buildDist } from "../run/build-dist.ts";
+import { type ProxyServer, startSocksProxy } from "../servers/proxy-server.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);

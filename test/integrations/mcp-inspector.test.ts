@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { ROOT } from "../source-files.ts";
 import { installMcpInspector, type McpInspector, openMcpInspector } from "./mcp-inspector.ts";
 

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { packWorkspace } from "../installed-packages.ts";
-import { type IntegrationStory, newPerson, startIntegrationStory, waitUntil } from "../integration-story.ts";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { packWorkspace } from "../run/installed-packages.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
+import {
+  type IntegrationStory,
+  newPerson,
+  startIntegrationStory,
+  waitUntil,
+} from "../stories/integration-story.ts";
 import { startFakeChatModel } from "./fake-chat-model.ts";
 import { installN8n, runsHere, VERSIONS } from "./install-n8n.ts";
 import { openN8n, type RealN8n } from "./real-n8n.ts";

@@ -4,8 +4,8 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PackedPackage, packWorkspace } from "../installed-packages.ts";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { type PackedPackage, packWorkspace } from "../run/installed-packages.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { ROOT } from "../source-files.ts";
 
 const run = promisify(execFile);

@@ -2,8 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type IntegrationStory, newPerson, startIntegrationStory, waitUntil } from "../integration-story.ts";
 import { ROOT } from "../source-files.ts";
+import {
+  type IntegrationStory,
+  newPerson,
+  startIntegrationStory,
+  waitUntil,
+} from "../stories/integration-story.ts";
 import { installN8n, runsHere, VERSIONS } from "./install-n8n.ts";
 import { openN8n, type RealN8n, type WorkflowFile } from "./real-n8n.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { waitUntil } from "../gateway.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
 
 const OWNER = { email: "owner@example.com", firstName: "Ana", lastName: "Lima", password: "Correct-horse-1" };
 // n8n loads thousands of files; on a busy machine that takes minutes.

@@ -1,4 +1,4 @@
-import { cpuMs, findProcessTree, readProcess, readUse } from "../process-figures.ts";
+import { cpuMs, findProcessTree, readProcess, readUse } from "../run/process-figures.ts";
 import type { LoadStage } from "./load-stage.ts";
 
 /** What the node and its database have used so far. */

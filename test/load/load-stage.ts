@@ -3,7 +3,7 @@ import { type Client, createClient } from "../../src/client/client.ts";
 import { type Database, openDatabase } from "../../src/platform/db/database.ts";
 import { startBenchDatabase } from "../bench/bench-database.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench/bench-gateway.ts";
-import { residentMb } from "../process-figures.ts";
+import { residentMb } from "../run/process-figures.ts";
 import type { Receivers } from "./receivers.ts";
 
 /** The built gateway in a process of its own, on a database that the load can look into. */

@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import { openBenchScratch } from "../bench/bench-scratch.ts";
-import { describeMachine } from "../process-figures.ts";
+import { describeMachine } from "../run/process-figures.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { disagreements, type LoadVerdict } from "./load-verdict.ts";
 import { runAccept } from "./p2-accept.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../process-figures.ts";
+import { percentile } from "../run/process-figures.ts";
 
 export interface Pace {
   perSecond: number;

@@ -1,4 +1,4 @@
-import { percentile, residentMb } from "../process-figures.ts";
+import { percentile, residentMb } from "../run/process-figures.ts";
 import { costOfEach, readMeter } from "./cost.ts";
 import { startEventSource } from "./event-source.ts";
 import type { LoadTestOptions } from "./load-options.ts";

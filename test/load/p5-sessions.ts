@@ -1,6 +1,6 @@
 import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
 import type { Database } from "../../src/platform/db/database.ts";
-import { residentMb } from "../process-figures.ts";
+import { residentMb } from "../run/process-figures.ts";
 import { costOfEach, readMeter } from "./cost.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { holdsWithin, type LoadInstance, type LoadStage, startLoadStage } from "./load-stage.ts";

@@ -1,6 +1,6 @@
 import { fetchLaneJobs } from "../../src/engine/job-store.ts";
 import type { Database } from "../../src/platform/db/database.ts";
-import { percentile, residentMb } from "../process-figures.ts";
+import { percentile, residentMb } from "../run/process-figures.ts";
 import { startEventSource } from "./event-source.ts";
 import type { LoadTestOptions } from "./load-options.ts";
 import { holdsWithin, pairEach, startLoadStage, watchProcess } from "./load-stage.ts";

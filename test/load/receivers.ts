@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Database } from "../../src/platform/db/database.ts";
-import { isSigned } from "../receiver.ts";
+import { isSigned } from "../servers/receiver.ts";
 
 /** One in so many signatures is checked: all of them would take the time that is to be measured. */
 const CHECK_ONE_OF = 50;

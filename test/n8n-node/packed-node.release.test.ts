@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
-import { installPackages, type PackedPackage, packWorkspace } from "../installed-packages.ts";
-import { makeScratchDir, type ScratchDir } from "../scratch-dir.ts";
+import { installPackages, type PackedPackage, packWorkspace } from "../run/installed-packages.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { loadNode, N8N_WORKFLOW, n8nContext, SENT } from "./n8n-context.ts";
 
 const ANA = "5511988887777";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN } from "../gateway.ts";
-import { type Receiver, startReceiver } from "../receiver.ts";
 import { SAMPLE } from "../sample-files.ts";
+import { type Receiver, startReceiver } from "../servers/receiver.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
 import {
   type Asked,

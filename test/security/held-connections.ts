@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createE2eStory } from "../e2e/e2e-story.ts";
-import { percentile, residentMb } from "../process-figures.ts";
+import { percentile, residentMb } from "../run/process-figures.ts";
 
 export interface HeldConnectionsFigures {
   connections: number;

@@ -1,7 +1,7 @@
 import { request } from "undici";
 import { createE2eStory } from "../e2e/e2e-story.ts";
 import { waitUntil } from "../gateway.ts";
-import { residentMb } from "../process-figures.ts";
+import { residentMb } from "../run/process-figures.ts";
 
 export interface LargeAnswersFigures {
   downloads_at_once: number;

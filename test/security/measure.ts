@@ -1,5 +1,5 @@
-import { describeMachine } from "../process-figures.ts";
-import { startTestPostgres } from "../test-postgres.ts";
+import { describeMachine } from "../run/process-figures.ts";
+import { startTestPostgres } from "../run/test-postgres.ts";
 import { measureHeldConnections } from "./held-connections.ts";
 import { measureLargeResponses } from "./large-responses.ts";
 import { timeStrangers } from "./stopwatch.ts";

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
-import { makeScratchDir } from "../scratch-dir.ts";
+import { makeScratchDir } from "../run/scratch-dir.ts";
 
 /** What a process says of itself. */
 export interface LoopFigures {

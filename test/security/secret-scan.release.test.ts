@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { buildDist } from "../build-dist.ts";
+import { buildDist } from "../run/build-dist.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 import { scanForSecrets, searchPlaces } from "./secret-scan.ts";
 

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
-import { startFakeChatwoot } from "../fake-chatwoot.ts";
 import { waitUntil } from "../gateway.ts";
+import { startFakeChatwoot } from "../servers/fake-chatwoot.ts";
 
 export interface SecretScanFigures {
   secrets: number;

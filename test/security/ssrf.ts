@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import fc from "fast-check";
 import { createHttpRequester, type RawHttpResponse } from "../http-requester.ts";
-import { disguises, spellings } from "../internal-addresses.ts";
+import { disguises, spellings } from "../servers/internal-addresses.ts";
 import { type AddressField, readAddressFields, withText } from "./address-fields.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
 import { fieldValue } from "./json-values.ts";

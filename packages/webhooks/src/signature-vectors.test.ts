@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { findProgram } from "../../../test/programs.ts";
+import { findProgram } from "../../../test/run/programs.ts";
 import { SIGNATURE_VECTORS } from "../../../test/signature-vectors.ts";
 
 test.skipIf(!findProgram("openssl"))(

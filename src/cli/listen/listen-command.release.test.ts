@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { buildDist } from "../../../test/build-dist.ts";
-import { type CliProcess, startCli } from "../../../test/cli-process.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { startReceiver } from "../../../test/receiver.ts";
+import { buildDist } from "../../../test/run/build-dist.ts";
+import { type CliProcess, startCli } from "../../../test/run/cli-process.ts";
+import { startReceiver } from "../../../test/servers/receiver.ts";
 import { ROOT } from "../../../test/source-files.ts";
 
 const BIA = "5511977771234";

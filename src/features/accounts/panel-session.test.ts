@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AccountServer, serveAccounts } from "../../../test/account-server.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
+import { type AccountServer, serveAccounts } from "../../../test/stories/account-server.ts";
 import { createAccount } from "./create-account.ts";
 
 let store: TestDatabase;

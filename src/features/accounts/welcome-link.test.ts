@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AccountServer, serveAccounts } from "../../../test/account-server.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type AccountServer, serveAccounts } from "../../../test/stories/account-server.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
 import { confirmPrinted, type FirstSignIn, prepareFirstSignIn } from "./prepare-first-sign-in.ts";
 

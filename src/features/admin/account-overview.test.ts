@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
 let story: MessagingStory;
 

@@ -11,7 +11,7 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../cli/backup-commands.ts";
 import { createClient } from "../../client/client.ts";
 import type { Database } from "../../platform/db/database.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/campaign-story.ts";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 import { deleteOrphanedOutgoing } from "../messages/send/outgoing-file.ts";
 
 const story = setUpCampaignStory();

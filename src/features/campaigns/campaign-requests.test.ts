@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { setUpCampaignStory } from "../../../test/campaign-story.ts";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 
 const story = setUpCampaignStory();
 const QUICK = { min_delay_ms: 0, max_delay_ms: 0 };

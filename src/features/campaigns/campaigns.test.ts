@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/campaign-story.ts";
 import { createGate } from "../../../test/gate.ts";
 import { waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createAccount } from "../accounts/create-account.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { setUpCampaignStory } from "../../../test/campaign-story.ts";
 import { waitUntil } from "../../../test/gateway.ts";
+import { setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 
 const story = setUpCampaignStory();
 

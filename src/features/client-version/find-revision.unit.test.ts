@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { serviceWorkerOf } from "../../../test/web-client-server.ts";
+import { serviceWorkerOf } from "../../../test/servers/web-client-server.ts";
 import { BUILT_IN_REVISION, findRevision, findRevisionProblem } from "./find-revision.ts";
 
 describe("findRevision", () => {

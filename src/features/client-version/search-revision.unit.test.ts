@@ -4,7 +4,7 @@ import {
   serviceWorkerOf,
   startWebClientServer,
   type WebClientServer,
-} from "../../../test/web-client-server.ts";
+} from "../../../test/servers/web-client-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { BUILT_IN_REVISION } from "./find-revision.ts";
 import { searchRevision } from "./search-revision.ts";

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 import { WaygateError } from "../../client/client.ts";
 
 let story: MessagingStory;

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 
 /** The network knows it only without the ninth digit. */
 const LONG = "5511987650007";

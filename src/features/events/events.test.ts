@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 import { type EventDraft, MAX_BODY_BYTES, recordEvents, serializeEvent } from "./events.ts";
 
 const story = setUpWebhookStory();

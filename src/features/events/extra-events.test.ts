@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectExample } from "../../../test/event-examples.ts";
+import { expectExample } from "../../../test/documents/event-examples.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
 import { SAMPLE } from "../../../test/sample-files.ts";
-import { bubble, startTypebot, type TypebotServer } from "../../../test/typebot-server.ts";
+import { type Received, type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
+import { bubble, startTypebot, type TypebotServer } from "../../../test/servers/typebot-server.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
 import { recordAttention } from "../sessions/record-attention.ts";
 import { EXTRA_EVENTS, STREAM_EVENTS } from "./contract.ts";

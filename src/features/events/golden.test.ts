@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectExample } from "../../../test/event-examples.ts";
+import { expectExample } from "../../../test/documents/event-examples.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { type Received, type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Received, type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
 import { DEFAULT_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
 

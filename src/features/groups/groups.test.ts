@@ -1,9 +1,9 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
 import { newPhone, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { type FileServer, file, startFileServer } from "../../../test/servers/file-server.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
 import type { Group } from "../../network/session-operations.ts";
 import { recordGroupChange } from "./record-group-change.ts";

@@ -2,7 +2,11 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ADMIN_TOKEN, type TestInstance } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
 import { openDatabase } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, waitUntil } from "../../../test/gateway.ts";
-import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
+import { type InstanceGateway, startInstanceGateway } from "../../../test/stories/instance-gateway.ts";
 import { encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 
 let gateway: InstanceGateway;

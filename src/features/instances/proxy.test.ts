@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type LookupFunction } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
-import { startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
+import { startHttpProxy, startSocksProxy } from "../../../test/servers/proxy-server.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 

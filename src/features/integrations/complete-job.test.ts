@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEngineStory, type EngineStory } from "../../../test/engine-story.ts";
 import { waitUntil } from "../../../test/gateway.ts";
+import { createEngineStory, type EngineStory } from "../../../test/stories/engine-story.ts";
 import type { Engine, Job } from "../../engine/engine.ts";
 import { completeJob } from "./complete-job.ts";
 

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type N8nServer, startN8n } from "../../../test/servers/n8n-server.ts";
 import {
   type IntegrationStory,
   newPerson,
   startIntegrationStory,
   waitUntil,
-} from "../../../test/integration-story.ts";
-import { type N8nServer, startN8n } from "../../../test/n8n-server.ts";
+} from "../../../test/stories/integration-story.ts";
 
 const TOKEN = "a-long-token-1234";
 

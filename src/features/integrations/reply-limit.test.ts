@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
+import { type N8nServer, startN8n } from "../../../test/servers/n8n-server.ts";
+import { bubble, startTypebot, type TypebotServer } from "../../../test/servers/typebot-server.ts";
 import {
   type IntegrationStory,
   newPerson,
   startIntegrationStory,
   waitUntil,
-} from "../../../test/integration-story.ts";
-import { type N8nServer, startN8n } from "../../../test/n8n-server.ts";
-import { bubble, startTypebot, type TypebotServer } from "../../../test/typebot-server.ts";
+} from "../../../test/stories/integration-story.ts";
 import { createClient } from "../../client/client.ts";
 
 let story: IntegrationStory;

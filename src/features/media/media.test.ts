@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
-import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";

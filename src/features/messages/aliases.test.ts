@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
-import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { type FileServer, file, startFileServer } from "../../../test/servers/file-server.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
 let story: MessagingStory;
 let files: FileServer;

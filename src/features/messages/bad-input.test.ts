@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import {
   drip,
   endless,
@@ -9,9 +10,12 @@ import {
   lyingAboutLength,
   redirect,
   startFileServer,
-} from "../../../test/file-server.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
-import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
+} from "../../../test/servers/file-server.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 import { createMediaConverter } from "../../platform/media/media-converter.ts";
 import { createSafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { readMedia } from "./send/prepare/read-media.ts";

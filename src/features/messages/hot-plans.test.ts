@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type NetworkSide, startNetworkSide } from "../../../test/network-side.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
+import { type NetworkSide, startNetworkSide } from "../../../test/stories/network-side.ts";
 
 const MESSAGES = 15;
 

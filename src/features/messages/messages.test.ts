@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
-import { type MessagingStory, startMessagingStory } from "../../../test/messaging-story.ts";
+import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
 let story: MessagingStory;
 

@@ -1,6 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../test/messaging-story.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../test/stories/messaging-story.ts";
 
 /** The two formats of one Brazilian number; the sandbox knows only the one without the ninth digit. */
 const LONG = "5511987650007";

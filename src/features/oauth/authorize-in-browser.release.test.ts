@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
-import { type OAuthStory, startOAuthStory } from "../../../test/oauth-story.ts";
-import { findProgram } from "../../../test/programs.ts";
+import { findProgram } from "../../../test/run/programs.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
+import { type OAuthStory, startOAuthStory } from "../../../test/stories/oauth-story.ts";
 import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
 const executablePath = findProgram("chromium");

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, startFileServer } from "../../../test/file-server.ts";
+import { type FileServer, startFileServer } from "../../../test/servers/file-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { type ClientDocuments, createClientDocuments, isClientUrl } from "./client-documents.ts";
 

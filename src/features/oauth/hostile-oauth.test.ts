@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
+import { OWNER } from "../../../test/sign-in.ts";
 import {
   hiddenFields,
   type IssuedTokens,
@@ -9,8 +10,7 @@ import {
   REDIRECT_URI,
   RESOURCE,
   startOAuthStory,
-} from "../../../test/oauth-story.ts";
-import { OWNER } from "../../../test/sign-in.ts";
+} from "../../../test/stories/oauth-story.ts";
 
 let story: OAuthStory;
 let shop: TestInstance;

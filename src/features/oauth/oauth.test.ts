@@ -6,14 +6,14 @@ import {
 } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
+import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import {
   type OAuthStory,
   PUBLIC_URL,
   REDIRECT_URI,
   RESOURCE,
   startOAuthStory,
-} from "../../../test/oauth-story.ts";
-import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+} from "../../../test/stories/oauth-story.ts";
 
 const ANA = "5511988887777";
 

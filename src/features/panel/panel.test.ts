@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";

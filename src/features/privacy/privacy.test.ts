@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { privacyContract } from "./contract.ts";

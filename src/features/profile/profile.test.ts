@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, file, startFileServer } from "../../../test/file-server.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
+import { type FileServer, file, startFileServer } from "../../../test/servers/file-server.ts";
 
 let gateway: TestGateway;
 let files: FileServer;

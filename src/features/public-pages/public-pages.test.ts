@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildDist } from "../../../test/build-dist.ts";
+import { buildDist } from "../../../test/run/build-dist.ts";
 import { packageVersion } from "../../platform/config/package-version.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";

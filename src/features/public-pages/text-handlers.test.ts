@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it } from "vitest";
-import { makeScratchDir } from "../../../test/scratch-dir.ts";
+import { makeScratchDir } from "../../../test/run/scratch-dir.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { BLOCKER_KEYS } from "../health/find-blockers.ts";

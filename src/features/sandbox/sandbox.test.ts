@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { downloadWhole, RecordingSession } from "../../../test/conformance/listener.ts";
+import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import {
   startSandboxNetwork,
   storeInMemory,
   type TestSandboxNetwork,
-} from "../../../test/sandbox-network.ts";
-import { type Served, serveFeature } from "../../../test/serve-feature.ts";
+} from "../../../test/stories/sandbox-network.ts";
 import type { Jid } from "../../network/driver.ts";
 import { findPicture } from "../../network/sandbox/world/picture-store.ts";
 import { type Database, openDatabase } from "../../platform/db/database.ts";

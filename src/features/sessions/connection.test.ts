@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InstanceGateway, startInstanceGateway } from "../../../test/instance-gateway.ts";
+import { type InstanceGateway, startInstanceGateway } from "../../../test/stories/instance-gateway.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
 import { phoneJid } from "../../network/jid.ts";
 import type { SandboxControl } from "../../network/sandbox-control.ts";

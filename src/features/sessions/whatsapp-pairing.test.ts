@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
-import { startReceiver } from "../../../test/receiver.ts";
+import { startReceiver } from "../../../test/servers/receiver.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { type Client, createClient } from "../../client/client.ts";

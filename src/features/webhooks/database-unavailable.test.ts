@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Cable, layCable } from "../../../test/cable.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
-import { textIs } from "../../../test/webhook-story.ts";
+import { type Cable, layCable } from "../../../test/servers/cable.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
+import { textIs } from "../../../test/stories/webhook-story.ts";
 
 let store: TestDatabase;
 let cable: Cable;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
+import { expectAtMost, type StatementMeter, startStatementMeter } from "../../../test/statement-meter.ts";
 import {
   createDeliveryStory,
   type DeliveryStory,
   type DeliveryWorker,
-} from "../../../test/delivery-story.ts";
-import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
-import { expectAtMost, type StatementMeter, startStatementMeter } from "../../../test/statement-meter.ts";
+} from "../../../test/stories/delivery-story.ts";
 import { type InstanceSnapshot, recordEvents } from "../events/events.ts";
 
 describe("an event that another node has recorded for a webhook of this node", () => {

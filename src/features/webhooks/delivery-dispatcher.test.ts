@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitUntil } from "../../../test/gateway.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import {
   createDeliveryStory,
   type DeliveryStory,
   type DeliveryWorker,
-} from "../../../test/delivery-story.ts";
-import { waitUntil } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+} from "../../../test/stories/delivery-story.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { EventDraft } from "../events/events.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";

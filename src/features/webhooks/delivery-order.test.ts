@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import type { Received } from "../../../test/receiver.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import type { Received } from "../../../test/servers/receiver.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 
 const story = setUpWebhookStory();
 const { addWebhook, receive, logs, delivery } = story;

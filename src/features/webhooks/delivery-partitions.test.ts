@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDeliveryStory, type DeliveryStory } from "../../../test/delivery-story.ts";
+import { createDeliveryStory, type DeliveryStory } from "../../../test/stories/delivery-story.ts";
 import type { Job } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";

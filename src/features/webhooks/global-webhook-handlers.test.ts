@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { isSigned } from "../../../test/receiver.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { isSigned } from "../../../test/servers/receiver.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 
 const story = setUpWebhookStory();
 const { addWebhook, receive } = story;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { failureAdvice } from "./failure-advice.ts";
 

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { createGate } from "../../../test/gate.ts";
 import { waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 
 // No attempt of these tests reaches the time limit.
 const story = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "30s" });

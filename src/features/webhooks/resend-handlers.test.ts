@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 
 const story = setUpWebhookStory();
 const { addWebhook, receive, logs, delivery } = story;

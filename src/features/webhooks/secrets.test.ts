@@ -3,8 +3,8 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
-import { isSigned, type Received } from "../../../test/receiver.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { isSigned, type Received } from "../../../test/servers/receiver.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 import { signBody } from "./webhook-signature.ts";
 
 const story = setUpWebhookStory();

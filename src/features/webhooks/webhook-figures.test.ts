@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory } from "../../../test/stories/webhook-story.ts";
 
 const story = setUpWebhookStory();
 const { addWebhook, receive, logs, delivery } = story;

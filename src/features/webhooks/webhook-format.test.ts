@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory } from "../../../test/stories/webhook-story.ts";
 
 const story = setUpWebhookStory();
 const TOKEN = "the-token-of-the-old-gateway";

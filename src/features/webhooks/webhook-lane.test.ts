@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDeliveryStory, type DeliveryStory } from "../../../test/delivery-story.ts";
 import { waitUntil } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
+import { createDeliveryStory, type DeliveryStory } from "../../../test/stories/delivery-story.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { EventDraft } from "../events/events.ts";
 

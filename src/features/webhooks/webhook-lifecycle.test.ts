@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";
 import { recordEvents } from "../events/events.ts";
 import { recoverDeliveries } from "./recover-deliveries.ts";

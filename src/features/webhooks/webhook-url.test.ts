@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
-import { type Receiver, startReceiver } from "../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 
 const PATH = "/services/T0AB12CD3/xYzToken9?key=QuerySecret1&flag";
 const MASKED = "/services/***/***?key=***&***";

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
-import { isSigned } from "../../../test/receiver.ts";
-import { setUpWebhookStory, textIs } from "../../../test/webhook-story.ts";
+import { isSigned } from "../../../test/servers/receiver.ts";
+import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
 import { DELIVERY_HEADERS } from "./delivery-headers.ts";
 
 const story = setUpWebhookStory();

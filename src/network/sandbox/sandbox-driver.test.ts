@@ -11,7 +11,7 @@ import type {
 } from "../../../test/conformance/stage.ts";
 import type { NetworkGroupView, NetworkWorld, OperationStage } from "../../../test/conformance/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { startSandboxNetwork, storeInMemory } from "../../../test/sandbox-network.ts";
+import { startSandboxNetwork, storeInMemory } from "../../../test/stories/sandbox-network.ts";
 import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";
 import { groupJid, newMessageId, phoneJid } from "../jid.ts";
 import type { SandboxControl } from "../sandbox-control.ts";

@@ -1,7 +1,7 @@
 import type { LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { downloadWhole, type RecordingSession } from "../../../test/conformance/listener.ts";
-import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/proxy-server.ts";
+import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../test/servers/proxy-server.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../test/whatsapp-stage.ts";
 import type { MediaContent } from "../driver.ts";
 import { newMessageId } from "../jid.ts";

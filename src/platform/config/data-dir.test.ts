@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { buildDist } from "../../../test/build-dist.ts";
+import { buildDist } from "../../../test/run/build-dist.ts";
 import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
 
 beforeAll(buildDist);

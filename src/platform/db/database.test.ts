@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createEmptyDatabase, type TestDatabase } from "../../../test/database.ts";
-import { makeScratchDir } from "../../../test/scratch-dir.ts";
+import { makeScratchDir } from "../../../test/run/scratch-dir.ts";
 import { isDatabaseUnavailable, openDatabase } from "./database.ts";
 
 let store: TestDatabase;

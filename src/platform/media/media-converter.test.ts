@@ -5,8 +5,8 @@ import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { oggOpus } from "../../../test/media-samples.ts";
-import { findProgram } from "../../../test/programs.ts";
-import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { findProgram } from "../../../test/run/programs.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { createMediaConverter } from "./media-converter.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeScratchDir, type ScratchDir } from "../../../test/scratch-dir.ts";
+import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { Secret } from "../secrets/secret.ts";
 import { createStoreName, type MediaStore } from "./media-store.ts";
 import { openMediaStore } from "./open-media-store.ts";

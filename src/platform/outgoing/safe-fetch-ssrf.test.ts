@@ -3,7 +3,7 @@ import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../../test/internal-addresses.ts";
+import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../../test/servers/internal-addresses.ts";
 import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
 import { createSafeFetch, type FetchOutcome, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 

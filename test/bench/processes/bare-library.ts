@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { phoneJid } from "../../../src/network/jid.ts";
-import { percentile } from "../../process-figures.ts";
+import { percentile } from "../../run/process-figures.ts";
 import { RawClient, textOf } from "../../whatsapp-server/raw-client.ts";
 import { connectControl } from "../../whatsapp-server/remote-control.ts";
 import type { WhatsAppServer } from "../../whatsapp-server/server.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { percentile } from "../../process-figures.ts";
+import { percentile } from "../../run/process-figures.ts";
 import { serveRequests } from "./bench-process.ts";
 
 /** What arrived since the last `reset`; times in milliseconds. */

@@ -1,4 +1,4 @@
-import type { ProcessUse } from "../../process-figures.ts";
+import type { ProcessUse } from "../../run/process-figures.ts";
 import type { LoadFigures } from "../closed-loop.ts";
 import type { MeasuredStage, PairedSession, StageRole } from "../measured-stage.ts";
 import type { LoadPace, SendLoad } from "../processes/load-generator.ts";

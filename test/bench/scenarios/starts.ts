@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findProcessTree, readUse } from "../../process-figures.ts";
+import { findProcessTree, readUse } from "../../run/process-figures.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench-gateway.ts";
 import type { Figures, Scenario } from "../scenario.ts";
 

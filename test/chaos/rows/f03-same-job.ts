@@ -1,6 +1,6 @@
 import { readStoryLedgers } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
-import type { Received } from "../../receiver.ts";
+import type { Received } from "../../servers/receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
 

@@ -1,6 +1,6 @@
 import { WORK_LEFT } from "../../database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../gateway.ts";
-import { startReceiver } from "../../receiver.ts";
+import { startReceiver } from "../../servers/receiver.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
 import { type ContactSay, type Rows, readLedgers } from "../ledgers.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
-import { residentMb } from "../../process-figures.ts";
+import { residentMb } from "../../run/process-figures.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { type HostileReceiver, startHostileReceivers } from "../hostile-receivers.ts";
 import {

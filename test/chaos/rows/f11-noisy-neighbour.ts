@@ -1,5 +1,5 @@
 import type { E2eStory } from "../../e2e/e2e-story.ts";
-import { type Receiver, startReceiver } from "../../receiver.ts";
+import { type Receiver, startReceiver } from "../../servers/receiver.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
 import {
   compareLoads,

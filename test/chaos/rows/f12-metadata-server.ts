@@ -2,7 +2,7 @@ import { WaygateError } from "../../../src/client/client.ts";
 import { createSecretBox, encryptionContextOf } from "../../../src/platform/secrets/secret-box.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
-import { disguises, INTERNAL_IPV6, spellings } from "../../internal-addresses.ts";
+import { disguises, INTERNAL_IPV6, spellings } from "../../servers/internal-addresses.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { startNameServer } from "../name-server.ts";
 import { inSealedNetwork } from "../sealed-network.ts";

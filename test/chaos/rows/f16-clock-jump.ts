@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { packageRoot } from "../../../src/platform/config/package-version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
-import { makeScratchDir } from "../../scratch-dir.ts";
+import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
 import { atMost } from "../judge.ts";
 import { readBlockers } from "../read-blockers.ts";

@@ -3,7 +3,7 @@ import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/s
 import { createSyncClients } from "../../e2e/sync-clients.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
-import { makeScratchDir } from "../../scratch-dir.ts";
+import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { addUp, atMost, IN_FLIGHT, judge } from "../judge.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
-import { makeScratchDir } from "../../scratch-dir.ts";
-import { launchGateway } from "../../spawn-gateway.ts";
+import { makeScratchDir } from "../../run/scratch-dir.ts";
+import { launchGateway } from "../../run/spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
 
 const RANDOM_KEY = "hS2kQ9vYxW4mTz7LrB1nCf8JpD5gEu3A";

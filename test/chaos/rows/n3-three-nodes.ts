@@ -4,8 +4,8 @@ import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
-import { makeScratchDir } from "../../scratch-dir.ts";
-import type { SpawnedGateway } from "../../spawn-gateway.ts";
+import { makeScratchDir } from "../../run/scratch-dir.ts";
+import type { SpawnedGateway } from "../../run/spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
 import { IN_FLIGHT, judge } from "../judge.ts";
 import type { ClientSend } from "../ledgers.ts";

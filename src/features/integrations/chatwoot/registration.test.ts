@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { BIA, setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
+import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 
 const ALLOWED = 20;
 const story = setUpChatwootStory({

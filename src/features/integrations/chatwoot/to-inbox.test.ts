@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { BIA, setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
-import type { FakeConversation } from "../../../../test/fake-chatwoot.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
-import { newPerson } from "../../../../test/integration-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import type { FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
+import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
+import { newPerson } from "../../../../test/stories/integration-story.ts";
 
 const story = setUpChatwootStory();
 const { chatwoot, open, receive, save } = story;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { BIA, setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
-import { FakeChatwoot, type FakeConversation } from "../../../../test/fake-chatwoot.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
-import { findProgram } from "../../../../test/programs.ts";
+import { findProgram } from "../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
-import { ask, bubble, startTypebot } from "../../../../test/typebot-server.ts";
+import { FakeChatwoot, type FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
+import { ask, bubble, startTypebot } from "../../../../test/servers/typebot-server.ts";
+import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 
 const story = setUpChatwootStory();
 const { chatwoot, open, receive, save } = story;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { setUpChatwootStory } from "../../../../test/chatwoot-story.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
+import { setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 
 const story = setUpChatwootStory({ WAYGATE_FFMPEG: "/nowhere/ffmpeg" });
 const { chatwoot } = story;

@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { changeTiming } from "../../../../test/change-sandbox-timing.ts";
-import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
-import { setUpN8nStory } from "../../../../test/n8n-story.ts";
+import { newPerson, waitUntil } from "../../../../test/stories/integration-story.ts";
+import { setUpN8nStory } from "../../../../test/stories/n8n-story.ts";
 import { RESPONSE_TIMING } from "../classify-response.ts";
 
 const BEARER = { name: "Authorization", value: "Bearer right" };

@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
-import { file, startFileServer } from "../../../../test/file-server.ts";
-import { type IntegrationStory, newPerson, waitUntil } from "../../../../test/integration-story.ts";
-import type { Execution, N8nServer } from "../../../../test/n8n-server.ts";
-import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { file, startFileServer } from "../../../../test/servers/file-server.ts";
+import type { Execution, N8nServer } from "../../../../test/servers/n8n-server.ts";
+import { type IntegrationStory, newPerson, waitUntil } from "../../../../test/stories/integration-story.ts";
+import { setUpN8nStory } from "../../../../test/stories/n8n-story.ts";
 
 const BEARER = { name: "Authorization", value: "Bearer a-token" };
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, startFileServer } from "../../../../test/file-server.ts";
-import { newPerson } from "../../../../test/integration-story.ts";
-import { setUpN8nStory } from "../../../../test/n8n-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { type FileServer, startFileServer } from "../../../../test/servers/file-server.ts";
+import { newPerson } from "../../../../test/stories/integration-story.ts";
+import { setUpN8nStory } from "../../../../test/stories/n8n-story.ts";
 import { openOwnFile } from "../open-own-file.ts";
 
 describe("a workflow's response", () => {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { newPerson, waitUntil } from "../../../../test/integration-story.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
-import { ask, bubble, type FlowStep } from "../../../../test/typebot-server.ts";
-import { setUpTypebotStory } from "../../../../test/typebot-story.ts";
+import { ask, bubble, type FlowStep } from "../../../../test/servers/typebot-server.ts";
+import { newPerson, waitUntil } from "../../../../test/stories/integration-story.ts";
+import { setUpTypebotStory } from "../../../../test/stories/typebot-story.ts";
 
 const PICTURE = { media: { base64: SAMPLE.png.toString("base64"), mime_type: "image/png" } };
 const BAD_GATEWAY = { status: 502, body: "<html>502 Bad Gateway</html>" };

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FileServer, startFileServer } from "../../../../test/file-server.ts";
-import { type IntegrationStory, newPerson, waitUntil } from "../../../../test/integration-story.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
+import { type FileServer, startFileServer } from "../../../../test/servers/file-server.ts";
 import {
   ask,
   bubble,
@@ -10,8 +9,9 @@ import {
   type FlowStep,
   type Trouble,
   type TypebotServer,
-} from "../../../../test/typebot-server.ts";
-import { setUpTypebotStory } from "../../../../test/typebot-story.ts";
+} from "../../../../test/servers/typebot-server.ts";
+import { type IntegrationStory, newPerson, waitUntil } from "../../../../test/stories/integration-story.ts";
+import { setUpTypebotStory } from "../../../../test/stories/typebot-story.ts";
 
 const PICTURE = { media: { base64: SAMPLE.png.toString("base64"), mime_type: "image/png" } };
 const NO_FILES = "Sorry, I can only read text here.";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { type MessagingStory, startMessagingStory } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { type MessagingStory, startMessagingStory } from "../../../../test/stories/messaging-story.ts";
 import { SandboxSession } from "../../../network/sandbox/sandbox-session.ts";
 
 let story: MessagingStory;

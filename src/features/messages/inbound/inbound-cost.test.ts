@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Receiver, startReceiver } from "../../../../test/receiver.ts";
+import { type Receiver, startReceiver } from "../../../../test/servers/receiver.ts";
 import { expectAtMost, type StatementMeter, startStatementMeter } from "../../../../test/statement-meter.ts";
 import { startWhatsAppGateway, type WhatsAppGateway } from "../../../../test/whatsapp-gateway.ts";
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
 import type { MessageId } from "../../../network/driver.ts";
 import { groupJid } from "../../../network/jid.ts";
 import { createSandboxControl } from "../../../network/sandbox/sandbox-control.ts";

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
-import { seedLog } from "../../../../test/seed-log.ts";
+import { seedLog } from "../../../../test/stories/seed-log.ts";
 import type { Tables } from "../../../tables.ts";
 import { listMessages, type MessageFilter } from "./list-messages.ts";
 import { searchWords, tokenize } from "./search-words.ts";

@@ -1,7 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
 import { createMessageInserter, insertMessages, type NewMessage } from "./insert-messages.ts";

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, file, redirect, startFileServer } from "../../../../test/file-server.ts";
 import { mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { type FileServer, file, redirect, startFileServer } from "../../../../test/servers/file-server.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
 import type { Client } from "../../../client/client.ts";
 
 let story: MessagingStory;

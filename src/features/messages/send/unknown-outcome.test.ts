@@ -1,8 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { changeSandboxTiming } from "../../../../test/change-sandbox-timing.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../test/messaging-story.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
 // A late acknowledgement comes after the caller's wait has ended.

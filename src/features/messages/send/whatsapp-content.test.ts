@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type FileServer, file, startFileServer } from "../../../../test/file-server.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { type FileServer, file, startFileServer } from "../../../../test/servers/file-server.ts";
 import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
-import { startSandboxNetwork, type TestSandboxNetwork } from "../../../../test/sandbox-network.ts";
+import { startSandboxNetwork, type TestSandboxNetwork } from "../../../../test/stories/sandbox-network.ts";
 import type { Content, Jid } from "../../driver.ts";
 import { newMessageId, phoneJid } from "../../jid.ts";
 

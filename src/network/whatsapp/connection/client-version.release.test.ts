@@ -8,7 +8,7 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../../test/gateway.ts";
-import { startWebClientServer, type WebClientServer } from "../../../../test/web-client-server.ts";
+import { startWebClientServer, type WebClientServer } from "../../../../test/servers/web-client-server.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
 import { createClient } from "../../../client/client.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getHttpStream, uploadWithNodeHttp } from "baileys";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../../test/proxy-server.ts";
+import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../../test/servers/proxy-server.ts";
 import { makeAuthority } from "../../../../test/whatsapp-server/certificates.ts";
 import { trustCertificates } from "../../../../test/whatsapp-server/trust.ts";
 import {

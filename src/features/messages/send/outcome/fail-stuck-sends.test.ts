@@ -1,8 +1,12 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../../test/gateway.ts";
-import { type MessagingStory, startMessagingStory, waitUntil } from "../../../../../test/messaging-story.ts";
-import { createSecondRecorder } from "../../../../../test/second-recorder.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../../test/stories/messaging-story.ts";
+import { createSecondRecorder } from "../../../../../test/stories/second-recorder.ts";
 import { failStuckSends } from "./fail-stuck-sends.ts";
 
 let story: MessagingStory;

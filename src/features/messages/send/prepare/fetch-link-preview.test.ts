@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { drip, type FileServer, file, startFileServer } from "../../../../../test/file-server.ts";
+import { drip, type FileServer, file, startFileServer } from "../../../../../test/servers/file-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
 import { fetchLinkPreview, firstLink } from "./fetch-link-preview.ts";
 

@@ -1,0 +1,87 @@
+import { execFile, execFileSync } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { acquireFileLock } from "../../src/platform/acquire-file-lock.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const NEXT = join(ROOT, "dist/.next");
+const PROGRAM = join(ROOT, "dist/program/main.js");
+const SOURCES = ["src", "packages/client/src", "packages/webhooks/src", "migrations", "scripts", "test"];
+
+let built: Promise<void> | undefined;
+
+/**
+ * Builds `dist` when it is missing or older than its sources: once, also when several processes ask together. A test file
+ * that starts a built program asks for it with `beforeAll(buildDist)`.
+ */
+export function buildDist(): Promise<void> {
+  built ??= buildIfStale();
+  return built;
+}
+
+async function buildIfStale(): Promise<void> {
+  await mkdir(join(ROOT, "dist"), { recursive: true });
+  while (findStale() !== undefined) {
+    const lock = await acquireFileLock(join(ROOT, "dist/.building"));
+    if (!lock.isAcquired) await sleep(100);
+    // Another process may have built it between the two steps.
+    else return (findStale() === undefined ? Promise.resolve() : build()).finally(lock.release);
+  }
+}
+
+async function build(): Promise<void> {
+  const startedAt = Date.now();
+  const args = [
+    join(ROOT, "node_modules/typescript/bin/tsc"),
+    "-p",
+    "tsconfig.tools.json",
+    "--outDir",
+    NEXT,
+    "--sourceMap",
+    "false",
+    "--declaration",
+    "false",
+    // Type errors are what `npm run check` is for, and checking takes ten times as long as the rest.
+    "--noCheck",
+  ];
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
+  });
+  // Before the programs: whoever finds these up to date uses everything.
+  execFileSync(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs")]);
+  execFileSync(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), NEXT]);
+  await moveIn();
+  // A source may well be saved while the build runs.
+  const stale = findStale(startedAt);
+  if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${output}`);
+}
+
+/** File by file at one stroke, since another test run may be starting programs from there. */
+async function moveIn(): Promise<void> {
+  for (const entry of await readdir(NEXT, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const folder = join(ROOT, "dist", relative(NEXT, entry.parentPath));
+    await mkdir(folder, { recursive: true });
+    await rename(join(entry.parentPath, entry.name), join(folder, entry.name));
+  }
+  await rm(NEXT, { recursive: true });
+}
+
+function findStale(savedBefore = Number.POSITIVE_INFINITY): string | undefined {
+  for (const folder of SOURCES) {
+    for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })) {
+      if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+      const savedAt = modifiedAt(join(ROOT, folder, name));
+      const builtAt = modifiedAt(join(ROOT, "dist", folder, name.replace(/\.ts$/, ".js")));
+      if (builtAt < savedAt && savedAt < savedBefore) return join(folder, name);
+    }
+  }
+  return modifiedAt(PROGRAM) === 0 ? PROGRAM : undefined;
+}
+
+function modifiedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { waitUntil } from "../gateway.ts";
+import { ROOT } from "../source-files.ts";
+import type { Exit } from "./spawn-gateway.ts";
+
+/** A command of the built program, as a process of its own. */
+export interface CliProcess {
+  readonly child: ChildProcess;
+  readonly exited: Promise<Exit>;
+  /** What it has printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Waits until both outputs together match; fails with them once the process has ended without a match. */
+  waitFor(what: RegExp): Promise<void>;
+}
+
+/** A finished command. */
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Starts a command with these variables alone, beside those that Node needs. `input`: its standard input. */
+export function startCli(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { input, cwd = ROOT }: { input?: string; cwd?: string } = {},
+): CliProcess {
+  const { PATH = "", HOME = "", TMPDIR } = process.env;
+  const child = spawn(process.execPath, [join(ROOT, "dist/program/main.js"), ...args], {
+    cwd,
+    env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.on("error", () => {}).end(input ?? "");
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      said[name] += text;
+    });
+  }
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  const exited = once(child, "close").then(([code, signal]): Exit => {
+    process.off("exit", endWithUs);
+    return { code, signal };
+  });
+  const output = () => said.stdout + said.stderr;
+  return {
+    child,
+    exited,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    async waitFor(what) {
+      const isOver = () => child.exitCode !== null || child.signalCode !== null;
+      await waitUntil(() => what.test(output()) || isOver());
+      if (!what.test(output())) await exited;
+      if (!what.test(output())) throw new Error(`${args.join(" ")} ended without ${what}:\n${output()}`);
+    },
+  };
+}
+
+/** Runs a command to its end. */
+export async function runCli(...start: Parameters<typeof startCli>): Promise<CliResult> {
+  const { exited, stdout, stderr } = startCli(...start);
+  const { code } = await exited;
+  return { code, stdout: stdout(), stderr: stderr() };
+}

@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { packageRoot } from "../../src/platform/config/package-version.ts";
+
+const PROGRAM = join(packageRoot(), "bin/waygate.mjs");
+const PASSED_ON = ["PATH", "HOME", "TMPDIR", "LANG"];
+const START_WITHIN_MS = 120_000;
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The built program as a process of its own, perhaps not listening yet. */
+export interface LaunchedGateway {
+  readonly pid: number;
+  /** Where it listens; rejects with everything it said when it ends before. */
+  readonly listening: Promise<string>;
+  readonly exited: Promise<Exit>;
+  /** What it has said so far, on both channels. */
+  output(): string;
+  /** Sends a signal and waits for the end. */
+  kill(signal?: NodeJS.Signals): Promise<Exit>;
+}
+
+export interface SpawnedGateway extends LaunchedGateway {
+  readonly url: string;
+}
+
+/** Another copy of the program than that of this checkout, or another user who runs it. */
+export interface LaunchOptions {
+  program?: string;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+}
+
+/** Starts the program with nothing in its environment but these settings. */
+export function launchGateway(
+  settings: Record<string, string>,
+  command = "serve",
+  { program = PROGRAM, ...options }: LaunchOptions = {},
+): LaunchedGateway {
+  const passedOn = PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
+  const child = spawn(process.execPath, [program, command], {
+    ...options,
+    env: { ...Object.fromEntries(passedOn), ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const endWithUs = (): void => void child.kill("SIGKILL");
+  process.once("exit", endWithUs);
+  const exited = once(child, "close").then(([code, signal]): Exit => {
+    process.off("exit", endWithUs);
+    return { code, signal };
+  });
+  let output = "";
+  const listening = new Promise<string>((resolve, reject) => {
+    const giveUp = (why: string) => reject(new Error(`The gateway ${why}. It said:\n${output}`));
+    const timer = setTimeout(giveUp, START_WITHIN_MS, "was not up in time");
+    for (const channel of [child.stdout, child.stderr]) {
+      channel.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+        const url = output.match(/^Waygate listens on (http:\S+)/m)?.[1];
+        if (url) resolve(url);
+      });
+    }
+    void exited.then(({ code, signal }) => giveUp(`ended with ${code ?? signal}`));
+    void exited.finally(() => clearTimeout(timer));
+  });
+  listening.catch(() => {});
+  return {
+    pid: child.pid ?? 0,
+    listening,
+    exited,
+    output: () => output,
+    kill(signal = "SIGKILL") {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+/** Starts the program and waits until it listens. */
+export async function spawnGateway(settings: Record<string, string>): Promise<SpawnedGateway> {
+  const gateway = launchGateway(settings);
+  return { ...gateway, url: await gateway.listening };
+}

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type Database, openDatabase } from "../../src/platform/db/database.ts";
+
+export interface Cable {
+  url: string;
+  database: Database;
+  /** Ends all connections and lets no new one through. */
+  cut(): void;
+  /** Existing and new connections get no more bytes until the repair, but stay open. */
+  silence(): void;
+  restore(): void;
+  /** Connections that found it cut. */
+  refused(): number;
+  close(): Promise<void>;
+}
+
+/** A way to the database that can be cut, or swallow everything. */
+export async function layCable(url: string): Promise<Cable> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let isSilent = false;
+  let refused = 0;
+  const server = createServer((from) => {
+    const to = connect(Number(target.port), target.hostname);
+    for (const socket of [from, to]) {
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => [from, to].forEach((one) => void one.destroy()));
+    }
+    if (isCut) refused += 1;
+    if (isCut) from.destroy();
+    else if (isSilent) from.resume();
+    else from.pipe(to).pipe(from);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const through = new URL(url);
+  through.hostname = "127.0.0.1";
+  through.port = String((server.address() as AddressInfo).port);
+  const database = openDatabase(through.href);
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: through.href,
+    database,
+    cut,
+    refused: () => refused,
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.unpipe().resume();
+    },
+    restore() {
+      [isCut, isSilent] = [false, false];
+    },
+    async close() {
+      await database.close();
+      cut();
+      server.close();
+    },
+  };
+}

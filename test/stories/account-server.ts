@@ -1,0 +1,82 @@
+import { request } from "node:http";
+import { createAccessTokens } from "../../src/features/accounts/access-tokens.ts";
+import { accountHandlers } from "../../src/features/accounts/account-handlers.ts";
+import { createAuthorise } from "../../src/features/accounts/authorise.ts";
+import { accountsContract } from "../../src/features/accounts/contract.ts";
+import { createPasswordHasher } from "../../src/features/accounts/password-hasher.ts";
+import { createSignInHandlers } from "../../src/features/accounts/sign-in.ts";
+import type { Db } from "../../src/platform/db/database.ts";
+import { createHttpServer } from "../../src/platform/http/http-server.ts";
+import { createLog } from "../../src/platform/log/log.ts";
+
+const SECRET = "s".repeat(43);
+
+/** What came back, with the headers as a browser sees them. */
+export interface RawAnswer {
+  status: number;
+  cookies: string[];
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a body
+  body: any;
+}
+
+export interface AccountServer {
+  /** Host and port. */
+  host: string;
+  /** Sends exactly these headers; a list sends one header several times. */
+  send(route: string, headers?: Record<string, string | string[]>, body?: object): Promise<RawAnswer>;
+  close(): Promise<void>;
+}
+
+/** The routes of accounts alone, on a database of the test. */
+export async function serveAccounts(db: Db): Promise<AccountServer> {
+  const tokens = createAccessTokens({ secretKey: SECRET, lifetimeSeconds: 43_200 });
+  const access = createAuthorise({ db, tokens });
+  const passwords = createPasswordHasher();
+  const signIn = createSignInHandlers({ db, tokens, passwords, secrets: [SECRET] });
+  const engine = { wake() {}, publish() {}, subscribe: () => () => {} };
+  const server = await createHttpServer({
+    contract: accountsContract,
+    handlers: accountHandlers({ db, engine, access, passwords, signIn, tokens }),
+    authorise: access.authorise,
+    log: createLog("silent"),
+    strictOutput: true,
+    bodyLimitBytes: 100_000,
+  });
+  const { port } = await server.listen("127.0.0.1", 0);
+  return {
+    host: `127.0.0.1:${port}`,
+    send: (route, headers, body) => send(port, route, headers, body),
+    close: () => server.close(),
+  };
+}
+
+function send(
+  port: number,
+  route: string,
+  headers: Record<string, string | string[]> = {},
+  body?: object,
+): Promise<RawAnswer> {
+  const [method, path] = route.split(" ");
+  const text = body && JSON.stringify(body);
+  const type = text === undefined ? {} : { "content-type": "application/json" };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: "127.0.0.1", port, method, path, headers: { ...type, ...headers } },
+      (response) => {
+        let received = "";
+        response.setEncoding("utf8").on("data", (part: string) => {
+          received += part;
+        });
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            cookies: response.headers["set-cookie"] ?? [],
+            body: JSON.parse(received),
+          }),
+        );
+      },
+    );
+    sent.on("error", reject);
+    sent.end(text);
+  });
+}

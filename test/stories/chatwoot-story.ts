@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
+import { changeSandboxTiming } from "../change-sandbox-timing.ts";
+import { WORK_LEFT } from "../database.ts";
+import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
+import { FakeChatwoot, type FakeConversation, type FakeMessage } from "../servers/fake-chatwoot.ts";
+
+type ReceiveInput = Omit<Parameters<TestInstance["client"]["sandboxReceive"]>[0], "id">;
+
+/** A gateway with one instance, and a Chatwoot that it is integrated with. */
+export interface ChatwootStory {
+  readonly gateway: TestGateway;
+  readonly shop: TestInstance;
+  readonly chatwoot: FakeChatwoot;
+  /** Saves the integration, with these fields on top of the right ones. */
+  save(fields?: Record<string, unknown>): ReturnType<TestInstance["client"]["saveIntegration"]>;
+  remove(): Promise<void>;
+  /** Saves the integration and lets Bia's first message reach the inbox. */
+  open(fields?: Record<string, unknown>): Promise<{ conversation: FakeConversation; id: string }>;
+  /** Something arrives on WhatsApp; answers the id of the message. */
+  receive(input: ReceiveInput): Promise<string>;
+  /** The conversation of somebody, as soon as something stands in it. */
+  conversation(phone: string): Promise<FakeConversation>;
+  /** Resolves when nothing is left to be done on either side. */
+  quiet(): Promise<void>;
+  /** What has gone out to WhatsApp from the inbox. */
+  sent(): Promise<SentMessage[]>;
+  /** Waits until so many have gone out. */
+  waitForSent(count: number): Promise<SentMessage[]>;
+  waitForMessage(isWanted: (message: FakeMessage) => boolean): Promise<FakeMessage>;
+}
+
+export interface SentMessage {
+  id: number;
+  message_id: string;
+  jid: string;
+  origin: string;
+  status: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
+  content: any;
+  deleted_at: Date | null;
+}
+
+/** Who writes to the shop. */
+export const BIA = "5521977770031";
+
+/** A story with its own Chatwoot, which is empty before each test. */
+export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
+  // Receipts come while `quiet` looks.
+  changeSandboxTiming({ deliveredMs: 5, readMs: 10, echoMs: 15 });
+  let gateway: TestGateway;
+  let shop: TestInstance;
+  const chatwoot = new FakeChatwoot();
+
+  beforeAll(async () => {
+    await chatwoot.start();
+    const port = String((await freePortsFor(`chatwoot story ${process.pid}`).next()).value);
+    const own = { WAYGATE_PORT: port, WAYGATE_BASE_URL: `http://127.0.0.1:${port}` };
+    gateway = await startTestGateway({ ...own, ...settings });
+  });
+  afterAll(async () => {
+    await chatwoot.stop();
+    await gateway.stop();
+  });
+  beforeEach(async () => {
+    if (shop) await story.remove();
+    await chatwoot.settled();
+    chatwoot.reset();
+    shop = await gateway.connectInstance();
+  });
+
+  const story: ChatwootStory = {
+    chatwoot,
+    get gateway() {
+      return gateway;
+    },
+    get shop() {
+      return shop;
+    },
+    save: (fields = {}) =>
+      shop.client.saveIntegration({
+        id: shop.id,
+        provider: "chatwoot",
+        config: {
+          url: chatwoot.url,
+          access_token: chatwoot.token,
+          account_id: chatwoot.account_id,
+          inbox_id: chatwoot.inbox.id,
+          ...fields,
+        },
+      }),
+    async remove() {
+      await shop.client.deleteIntegration({ id: shop.id, provider: "chatwoot" }).catch(() => {});
+    },
+    async open(fields) {
+      await story.save(fields);
+      const id = await story.receive({ from: BIA, push_name: "Bia", text: "Hello" });
+      const conversation = await story.conversation(BIA);
+      await story.quiet();
+      return { conversation, id };
+    },
+    async receive(input) {
+      const { data } = await shop.client.sandboxReceive({ id: shop.id, ...input });
+      return data.message_id;
+    },
+    async conversation(phone) {
+      const find = () => {
+        const inbox = chatwoot.contactInboxes.find(({ source_id }) => source_id.startsWith(phone));
+        return chatwoot.conversations.findLast(({ contact_id }) => contact_id === inbox?.contact_id);
+      };
+      await waitUntil(() => find() && chatwoot.of(find()?.id ?? 0).length > 0);
+      return find() as FakeConversation;
+    },
+    async quiet() {
+      for (let calm = 0; calm < 3; ) {
+        await chatwoot.settled();
+        const { rowCount } = await gateway.database.pool.query(WORK_LEFT);
+        calm = rowCount === 0 ? calm + 1 : 0;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+    async sent() {
+      const { rows } = await gateway.database.pool.query<SentMessage>(
+        `select id, message_id, jid, origin, status, content, deleted_at from message
+         where instance_id = $1 and origin = 'inbox' order by id`,
+        [shop.id],
+      );
+      return rows;
+    },
+    async waitForSent(count) {
+      await waitUntil(async () => (await story.sent()).length >= count);
+      return story.sent();
+    },
+    async waitForMessage(isWanted) {
+      await waitUntil(() => chatwoot.messages.some(isWanted));
+      return chatwoot.messages.find(isWanted) as FakeMessage;
+    },
+  };
+  return story;
+}

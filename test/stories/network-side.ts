@@ -1,0 +1,125 @@
+import { type Client, createClient } from "../../src/client/client.ts";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../gateway.ts";
+import { inBase64, SAMPLE } from "../sample-files.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "../whatsapp-server/server.ts";
+import { trustAuthority } from "../whatsapp-stage.ts";
+
+export type NetworkName = "sandbox" | "whatsapp";
+
+/** An instance with a client that holds its key and remembers the routes that were asked. */
+export interface SideInstance {
+  readonly id: number;
+  readonly client: Client;
+}
+
+/** A gateway with an instance on one of the networks, and what other people do there. */
+export interface NetworkSide extends SideInstance {
+  readonly gateway: TestGateway;
+  /** Digits of the paired phone. */
+  readonly phone: string;
+  /** Names of the routes that were asked. */
+  readonly requestedRoutes: ReadonlySet<string>;
+  /** Digits of somebody who has no account on the network. */
+  readonly unregisteredPhone: string;
+  /** Somebody who is on the network, by digits. */
+  addPerson(name: string): Promise<string>;
+  /** Somebody writes to the instance; the id of the message is returned. */
+  receiveText(from: string, text: string): Promise<string>;
+  /** Somebody sends the instance a picture. */
+  receivePicture(from: string): Promise<string>;
+  /** Somebody makes a group with the instance in it; its jid is returned. */
+  addGroup(subject: string, by: string): Promise<string>;
+  /** One more instance, not paired. */
+  addInstance(): Promise<SideInstance>;
+  /** Pairs an instance with the phone. */
+  pair(instance: SideInstance): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startNetworkSide(network: NetworkName): Promise<NetworkSide> {
+  const server = network === "whatsapp" ? await startWhatsAppServer() : undefined;
+  const env = server && { WAYGATE_WHATSAPP_URL: server.url, WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex };
+  const gateway = await startTestGateway(env);
+  const requestedRoutes = new Set<string>();
+  const addInstance = async () => {
+    const { data } = await gateway.owner.createInstance({ name: "Shop", network });
+    const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+    return { id: data.id, client: remembering(client, requestedRoutes) };
+  };
+  const instance = await addInstance();
+  const others = server ? await onWhatsApp(server) : onSandbox(instance);
+  await others.pair(instance);
+  return {
+    gateway,
+    requestedRoutes,
+    addInstance,
+    ...instance,
+    ...others,
+    async stop() {
+      await gateway.stop();
+      const unhandled = await server?.control.unhandled();
+      await server?.close();
+      if (unhandled?.length) throw new Error(`the network did not understand: ${unhandled.join("\n")}`);
+    },
+  };
+}
+
+function remembering(client: Client, requestedRoutes: Set<string>): Client {
+  return new Proxy(client, {
+    get(methods, name: keyof Client) {
+      requestedRoutes.add(name);
+      return methods[name];
+    },
+  });
+}
+
+type Others = Pick<
+  NetworkSide,
+  "phone" | "unregisteredPhone" | "addPerson" | "receiveText" | "receivePicture" | "addGroup" | "pair"
+>;
+
+function onSandbox({ id, client }: SideInstance): Others {
+  const phone = newPhone();
+  return {
+    phone,
+    unregisteredPhone: "5511977770000",
+    addPerson: async (name) => {
+      const from = newPhone();
+      await client.sandboxContact({ id, from, push_name: name });
+      return from;
+    },
+    receiveText: async (from, text) => (await client.sandboxReceive({ id, from, text })).data.message_id,
+    async receivePicture(from) {
+      const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png" };
+      return (await client.sandboxReceive({ id, from, media })).data.message_id;
+    },
+    addGroup: async (subject, from) => (await client.sandboxGroup({ id, from, subject })).data.jid,
+    async pair(instance) {
+      await instance.client.sandboxScan({ id: instance.id, phone });
+      await connected(instance);
+    },
+  };
+}
+
+async function onWhatsApp({ control, caFile }: WhatsAppServer): Promise<Others> {
+  trustAuthority(caFile);
+  const { phone } = await control.addPerson({ name: "Shop" });
+  const picture = { kind: "media", media_type: "image", mime_type: "image/png", bytes: SAMPLE.png } as const;
+  return {
+    phone,
+    unregisteredPhone: "5511900000000",
+    addPerson: async (name) => (await control.addPerson({ name })).phone,
+    receiveText: (from, text) => control.sendMessage(from, phone, text),
+    receivePicture: (from) => control.sendMessage(from, phone, picture),
+    addGroup: async (subject, by) => (await control.addGroup(subject, [by, phone])).jid,
+    async pair(instance) {
+      const { data } = await instance.client.connectInstance({ id: instance.id, wait_seconds: 60 });
+      await control.scan(phone, data.qr_code ?? "");
+      await connected(instance);
+    },
+  };
+}
+
+function connected({ id, client }: SideInstance): Promise<void> {
+  return waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+}

@@ -1,0 +1,135 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import { describe, expect, onTestFinished } from "vitest";
+import { startTestGateway, type TestGateway } from "../gateway.ts";
+import { buildPanel } from "../run/build-panel.ts";
+import { measureInteractions } from "../run/interaction-times.ts";
+import { findProgram } from "../run/programs.ts";
+import { OWNER } from "../sign-in.ts";
+import { ROOT } from "../source-files.ts";
+
+const PATIENCE_MS = 60_000;
+const BETWEEN_KEYS_MS = 40;
+const SHOTS = join(ROOT, "test-artifacts/panel");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES = ["light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+export const PHONE = { width: 360, height: 740 };
+export const DESKTOP = { width: 1280, height: 860 };
+
+/** A gateway with its panel, and a browser. */
+export interface PanelStory {
+  readonly gateway: TestGateway;
+  /** Of the panel's first page, with a slash at its end. */
+  readonly url: string;
+  /** A new browser profile with one page, which ends with the test. The test fails on an error of the page, or a violation of its policy. */
+  openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
+  /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
+  look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
+  /** Looks at the page as it is, and on a phone. */
+  lookBoth(page: Page, name: string): Promise<void>;
+  /** Types into what has the focus, at the pace of a very fast writer. */
+  type(page: Page, text: string): Promise<void>;
+  press(page: Page, name: string | RegExp): Promise<void>;
+  follow(page: Page, name: string | RegExp): Promise<void>;
+  heading(page: Page, name: string | RegExp): Promise<void>;
+  /** Opens the first page, or another one by its address, and signs in as the owner. */
+  signIn(page: Page, address?: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A `describe` that is skipped on a machine without Chromium. */
+export function describeInBrowser(title: string, run: () => void): void {
+  describe.skipIf(!findProgram("chromium"))(title, run);
+}
+
+/** Start it in `beforeAll`, and close it in `afterAll`. */
+export async function startPanelStory(env: Record<string, string> = {}): Promise<PanelStory> {
+  mkdirSync(SHOTS, { recursive: true });
+  await buildPanel();
+  const gateway = await startTestGateway(env);
+  const executablePath = findProgram("chromium");
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+  const url = `${gateway.url}/panel/`;
+  const interactions = measureInteractions();
+  return {
+    gateway,
+    url,
+    async openPage(viewport = PHONE, locale = "en-GB") {
+      const settings = { viewport, locale, reducedMotion: "reduce", colorScheme: "light" } as const;
+      const context = await browser.newContext(settings);
+      context.setDefaultTimeout(PATIENCE_MS);
+      const troubles: string[] = [];
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state === "fail")
+          for (const page of context.pages()) await showPage(page, task.name);
+        await context.close();
+        expect(troubles).toEqual([]);
+      });
+      await context.exposeFunction("reportViolation", (text: string) => troubles.push(text));
+      await context.addInitScript(REPORT_VIOLATIONS);
+      await interactions.watch(context);
+      const page = await context.newPage();
+      page.on("pageerror", (error) => troubles.push(error.message));
+      return page;
+    },
+    look,
+    async lookBoth(page, name) {
+      const before = page.viewportSize() ?? DESKTOP;
+      await look(page, name);
+      await page.setViewportSize(PHONE);
+      await look(page, name);
+      await page.setViewportSize(before);
+    },
+    type: (page, text) => page.keyboard.type(text, { delay: BETWEEN_KEYS_MS }),
+    press: (page, name) => page.getByRole("button", { name }).click(),
+    follow: (page, name) => page.getByRole("link", { name }).click(),
+    heading: (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor(),
+    signIn: (page, address = "") => signIn(page, `${url}${address}`),
+    async close() {
+      interactions.print(expect.getState().testPath?.split("/").at(-1) ?? "");
+      await browser.close();
+      await gateway.stop();
+    },
+  };
+}
+
+const MOST_SHOWN = 4_000;
+
+/** What the reader of a log needs to see of the page on which a test failed. */
+async function showPage(page: Page, test: string): Promise<void> {
+  const text = await page
+    .locator("main")
+    .ariaSnapshot({ timeout: 5_000 })
+    .catch((error: Error) => error.message);
+  process.stdout.write(`The page at the end of "${test}":\n${page.url()}\n${text.slice(0, MOST_SHOWN)}\n`);
+}
+
+const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
+  reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
+
+async function look(page: Page, name: string, themes: readonly Theme[] = THEMES): Promise<void> {
+  const { width = 0 } = page.viewportSize() ?? {};
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) });
+    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(width);
+    const found = (await page.evaluate(
+      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
+    )) as { violations: { id: string; nodes: { html: string }[] }[] };
+    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
+    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+/** The names of the fields are the same in every language. */
+async function signIn(page: Page, url: string): Promise<void> {
+  await page.goto(url, { waitUntil: "load" });
+  await page.locator("input[name=email]").fill(OWNER.email);
+  await page.locator("input[name=password]").fill(OWNER.password);
+  await page.locator("button[type=submit]").click();
+}
