@@ -25,6 +25,8 @@ export function describeProfile(story: OperationStory): void {
         push_name: "Loja São João",
         about: "Open until six",
       });
+      done(await story.session.profile.setAbout(""));
+      expect(done(await story.session.profile.get()).about).toBeNull();
     });
 
     it("changes its picture and removes it", async () => {

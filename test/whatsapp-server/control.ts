@@ -154,6 +154,8 @@ export type Fault = {
   | { fault: "iq_silence"; xmlns: string }
   /** A query is answered with an error. */
   | { fault: "iq_error"; xmlns: string; code: number }
+  /** A mex query is answered with an error inside the result. */
+  | { fault: "mex_error"; code: number }
   /** A key that would open a conversation with this person is asked for, and the network has none. */
   | { fault: "no_prekeys"; of?: string }
   /** One part of a question about people is refused, the question itself is not. */

@@ -7,6 +7,8 @@ import { UPLOAD_AUTH } from "./media-server.ts";
 import { type BinaryNode, bytes, children, childrenNamed, failure, node, result, seconds } from "./nodes.ts";
 import type { Query, QueryHandler } from "./queries.ts";
 
+const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
+
 const props: QueryHandler = ({ iq }) =>
   result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
 
@@ -24,6 +26,8 @@ const blocklist: QueryHandler = ({ iq, first, companion, network }) => {
   if (iq.attrs.type === "set") {
     const other = first?.attrs.jid?.endsWith("@lid") ? network.findPerson(first.attrs.jid) : undefined;
     if (!other) return undefined;
+    const { pn_jid } = first?.attrs ?? {};
+    if (pn_jid !== undefined && pn_jid !== other.jid("pn")) return failure(iq, 400, "bad-request");
     if (first?.attrs.action === "block") person.blocked.add(other.phone);
     else person.blocked.delete(other.phone);
   }
@@ -78,11 +82,6 @@ function profileNode(jid: string | undefined, shown: Business): BinaryNode {
   ]);
 }
 
-const about: QueryHandler = ({ iq, first, companion }) => {
-  companion.person.about = bytes(first).toString("utf8");
-  return result(iq);
-};
-
 const disappearing: QueryHandler = ({ iq, first, companion }) => {
   companion.person.disappearing = Number(first?.attrs.duration ?? 0);
   return result(iq);
@@ -105,13 +104,26 @@ const media: QueryHandler = ({ iq, network, companion }) => {
   ]);
 };
 
-const mex: QueryHandler = ({ iq, first, companion }) => {
-  const data = mexData(first?.attrs.query_id, companion);
-  return data && result(iq, [node("result", {}, Buffer.from(JSON.stringify({ data })))]);
+const mex: QueryHandler = ({ iq, first, companion, network }) => {
+  const fault = network.faults.take("mex_error", companion.person.phone);
+  const error = { message: "ordered by the test", extensions: { error_code: fault?.code } };
+  const data = fault ? null : mexData(first, companion);
+  if (data === undefined) return undefined;
+  const said = { data, ...(fault && { errors: [error] }) };
+  return result(iq, [node("result", {}, Buffer.from(JSON.stringify(said)))]);
 };
 
-function mexData(query: string | undefined, { person }: Query["companion"]): object | undefined {
+/** WhatsApp Web's mutation `WAWebMexUpdateTextStatusJob`. */
+const UPDATE_TEXT_STATUS = "9152604461510864";
+
+function mexData(asked: BinaryNode | undefined, { person }: Query["companion"]): object | undefined {
   const until = person.restrictedUntil;
+  const query = asked?.attrs.query_id;
+  if (query === UPDATE_TEXT_STATUS) {
+    const { input } = JSON.parse(bytes(asked).toString("utf8")).variables;
+    person.about = input.text ?? "";
+    return { xwa2_update_text_status: { result: "SUCCESS" } };
+  }
   if (query === QueryIds.REACHOUT_TIMELOCK) {
     return {
       [XWAPaths.xwa2_fetch_account_reachout_timelock]: {
@@ -129,15 +141,14 @@ function mexData(query: string | undefined, { person }: Query["companion"]): obj
   return undefined;
 }
 
-const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
-
 /** Everything around the own account. */
 export const accountQueries: Record<string, QueryHandler> = {
   abt: props,
   privacy,
   blocklist,
   "w:profile:picture": picture,
-  status: about,
+  // Confirmed without an effect since April 2026.
+  status: done,
   disappearing_mode: disappearing,
   md,
   "w:m": media,

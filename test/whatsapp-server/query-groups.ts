@@ -1,5 +1,5 @@
 import type { ServerGroupChange } from "./control.ts";
-import type { ServerGroup } from "./group.ts";
+import { MEMBER_ADD, type ServerGroup } from "./group.ts";
 import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
 import type { Network } from "./network.ts";
 import {
@@ -35,7 +35,9 @@ function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefi
       return result(iq, [node("groups", {}, mine.map(groupNode))]);
     }
     case "create":
-      return result(iq, [create(network, person, first)]);
+      return isOfToday(network, first)
+        ? result(iq, [create(network, person, first)])
+        : failure(iq, 400, "bad-request");
     case "leave":
       return result(iq, [
         node(
@@ -61,6 +63,21 @@ function leave(network: Network, person: ServerPerson, { attrs: { id = "" } }: B
   if (!group?.members.has(person)) return node("group", { id, error: 404 });
   changeGroup(network, group, person, { change: "remove", members: [person.phone] });
   return node("group", { id });
+}
+
+/** The form of a new group since the middle of 2026: its settings are said, and people with a LID by both addresses. */
+function isOfToday(network: Network, requested: BinaryNode): boolean {
+  const approval = child(child(requested, "membership_approval_mode"), "group_join");
+  return (
+    requested.attrs.key === undefined &&
+    childBytes(requested, "member_add_mode").toString() === MEMBER_ADD.everybody &&
+    child(requested, "ephemeral")?.attrs.expiration === "0" &&
+    approval?.attrs.state === "off" &&
+    childrenNamed(requested, "participant").every(
+      ({ attrs: { jid = "", phone_number } }) =>
+        !jid.endsWith("@lid") || phone_number === network.findPerson(jid)?.jid("pn"),
+    )
+  );
 }
 
 /** Those who cannot be put into it stand in the answer too, each with the reason. */

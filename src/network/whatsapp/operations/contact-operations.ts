@@ -129,22 +129,23 @@ export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo[
   };
 }
 
-/** The network blocks people by LID. */
+/** The network blocks people by LID. Baileys refuses people for whom it knows only one of the two addresses. */
 async function setBlocked(
   { sock, identities }: OperationContext,
   jid: Jid,
   isBlocked: boolean,
 ): Promise<null> {
   const person = await personOf(identities, jid);
-  if (isLidJid(person.jid) && isBlocked) {
-    throw new OperationError(
-      "VALIDATION_ERROR",
-      "Blocking needs the phone number of this person, and the network does not reveal it.",
-    );
-  }
-  const lid = person.lid ?? (await lidsOf(sock, [person.jid])).get(person.jid);
-  if (!lid) throw noRecipient();
-  await sock.updateBlockStatus(person.jid, isBlocked ? "block" : "unblock");
+  const lid = person.lid ?? (isLidJid(person.jid) ? person.jid : undefined);
+  const known = lid ?? (await lidsOf(sock, [person.jid])).get(person.jid);
+  if (!known) throw noRecipient();
+  const phone = isBlocked && person.phone !== null && { pn_jid: person.jid };
+  const item = { jid: known, action: isBlocked ? "block" : "unblock", ...phone };
+  await sock.query({
+    tag: "iq",
+    attrs: { to: "s.whatsapp.net", type: "set", xmlns: "blocklist" },
+    content: [{ tag: "item", attrs: item }],
+  });
   return null;
 }
 

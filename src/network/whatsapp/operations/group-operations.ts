@@ -1,6 +1,6 @@
-import { type BinaryNode, generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Jid } from "../../driver.ts";
-import { groupJid } from "../../jid.ts";
+import { groupJid, phoneJid } from "../../jid.ts";
 import type {
   Group,
   GroupChange,
@@ -47,11 +47,11 @@ async function get({ sock, groupMetadata, identities }: OperationContext, group:
 
 async function create(context: OperationContext, subject: string, participants: readonly Jid[]) {
   const { identities } = context;
-  const members = participants.map((jid) => ({ tag: "participant", attrs: { jid } }));
+  const members = await newMembers(participants, identities);
   const response = await queryGroups(context, {
     tag: "create",
-    attrs: { subject, key: generateMessageIDV2() },
-    content: members,
+    attrs: { subject },
+    content: [...members, ...NEW_GROUP_SETTINGS],
   });
   // Baileys counts the people whom the network rejected among the members.
   const made = getBinaryNodeChild(response, "group");
@@ -59,6 +59,23 @@ async function create(context: OperationContext, subject: string, participants: 
   if (!made || !id) throw new Error("The network returned no id of the new group.");
   const results = await resultsOf(participants, getBinaryNodeChildren(made, "participant"), identities);
   return { group: await get(context, plainJid(id) ?? groupJid(id)), results };
+}
+
+/** The settings of a new group, which WhatsApp Web always names. */
+const NEW_GROUP_SETTINGS: BinaryNode[] = [
+  { tag: "member_add_mode", attrs: {}, content: "all_member_add" },
+  { tag: "ephemeral", attrs: { expiration: "0" } },
+  { tag: "membership_approval_mode", attrs: {}, content: [{ tag: "group_join", attrs: { state: "off" } }] },
+];
+
+/** Groups identify people by LID, with the phone number beside it; by number alone if the LID is unknown. */
+async function newMembers(participants: readonly Jid[], identities: IdentityStore): Promise<BinaryNode[]> {
+  const people = await identities.identifyAll(participants.map((address) => ({ address })));
+  return participants.map((jid, i) => {
+    const { lid, phone } = people[i] ?? {};
+    if (!lid) return { tag: "participant", attrs: { jid } };
+    return { tag: "participant", attrs: { jid: lid, ...(phone && { phone_number: phoneJid(phone) }) } };
+  });
 }
 
 async function updateParticipants(

@@ -74,11 +74,12 @@ describe("contacts", () => {
     expect(found).toMatchObject({ number: "5531988887777", jid: "553188887777@s.whatsapp.net" });
   });
 
-  it("with an unknown number cannot be blocked, and neither can a group", async () => {
-    const stranger = "123456789012377@lid" as Jid;
+  it("with an unknown number can be blocked, and a group cannot", async () => {
+    const { phone, lid } = await stage.control.addPerson();
+    done(await session.contacts.setBlocked(lid as Jid, true));
+    expect((await stage.control.person(stage.phone.number)).blocked).toEqual([phone]);
     const refusal = { outcome: "refused", code: "VALIDATION_ERROR" };
-    expect(await session.contacts.setBlocked(stranger, true)).toMatchObject(refusal);
-    expect(await session.contacts.info(groupJid("120363000000000001"))).toMatchObject(refusal);
+    expect(await session.contacts.setBlocked(groupJid("120363000000000001"), true)).toMatchObject(refusal);
   });
 
   it("are reported once with their names, however much they write, and without a query", async () => {
@@ -313,7 +314,9 @@ describe("a network response", () => {
     [471, { outcome: "refused", code: "SEND_FAILED" }],
     [503, { outcome: "failed" }],
   ])("%i has an error code of the gateway", async (code, expected) => {
-    await stage.control.fault({ fault: "iq_error", xmlns: "status", code });
+    await stage.control.fault({ fault: "iq_error", xmlns: "w:mex", code });
+    expect(await session.profile.setAbout("Hello")).toMatchObject(expected);
+    await stage.control.fault({ fault: "mex_error", code });
     expect(await session.profile.setAbout("Hello")).toMatchObject(expected);
   });
 

@@ -2,6 +2,7 @@ import type { OwnProfile, ProfileOperations } from "../../session-operations.ts"
 import { changeAppState } from "./change-app-state.ts";
 import { aboutOf, businessOf, pictureOf } from "./contact-operations.ts";
 import type { OperationContext } from "./operation-context.ts";
+import { setAbout } from "./set-about.ts";
 import { setProfilePicture } from "./set-profile-picture.ts";
 
 export function createProfileOperations(context: OperationContext): ProfileOperations {
@@ -9,11 +10,7 @@ export function createProfileOperations(context: OperationContext): ProfileOpera
   return {
     get: () => pending.run(() => profileOf(context)),
     setName: (name) => pending.run(() => setName(context, name)),
-    setAbout: (text) =>
-      pending.run(async () => {
-        await sock.updateProfileStatus(text);
-        return null;
-      }),
+    setAbout: (text) => pending.run(() => setAbout(sock, text)),
     setPicture: (image) => pending.run(() => setProfilePicture(sock, image)),
   };
 }
