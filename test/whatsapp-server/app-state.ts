@@ -39,7 +39,7 @@ export function appStateKeyOf(person: ServerPerson): AppStateKey {
 
 const keyIdOf = (key: AppStateKey): string => Buffer.from(key.keyId?.keyId ?? []).toString("base64");
 
-function collectionOf(person: ServerPerson, name: string): Collection {
+export function collectionOf(person: ServerPerson, name: string): Collection {
   const found = person.appState.get(name) ?? new Collection();
   person.appState.set(name, found);
   return found;
@@ -78,7 +78,7 @@ async function collectionResponse(
   const patches = missing.map((one) => node("patch", {}, Buffer.from(one)));
   const content = missing.length > 0 ? [node("patches", {}, patches)] : [];
   const response = node("collection", { name, version: collection.patches.length }, content);
-  if (patch) notify(person, name, number);
+  if (patch) notifyOfSettings(person, name, number);
   return response;
 }
 
@@ -121,10 +121,11 @@ async function write(
   const { state } = collectionOf(person, create.type);
   const { patch } = await encodeSyncdPatch(create, keyIdOf(key), state, getKeyOf(person));
   await take(person, create.type, Buffer.from(proto.SyncdPatch.encode(patch).finish()));
-  notify(person, create.type, 0);
+  notifyOfSettings(person, create.type, 0);
 }
 
-function notify(person: ServerPerson, name: string, by: number): void {
+/** A person's devices hear that there is something to fetch. */
+export function notifyOfSettings(person: ServerPerson, name: string, by: number): void {
   const { length } = collectionOf(person, name).patches;
   for (const companion of person.companions.values()) {
     if (companion.number === by) continue;

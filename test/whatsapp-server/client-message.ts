@@ -1,15 +1,17 @@
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
+import { distrust } from "./contact-trust.ts";
 import type { Address, Envelope } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import { listen } from "./listen.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
 import { handlePeerRequest } from "./peer.ts";
-import type { Device } from "./person.ts";
+import type { Device, ServerPerson } from "./person.ts";
 import type { MessageRecord } from "./records.ts";
 import { route } from "./routing.ts";
 
+const NOT_UNDERSTOOD = 400;
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 const RESTRICTED = 463;
@@ -31,7 +33,7 @@ export async function handleMessage(
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   network.book.arrival(arrival);
   const address = network.address(to);
-  const refusal = refusalOf(network, companion, to, address);
+  const refusal = refusalOf(network, companion, stanza, address);
   if (refusal || !address) {
     arrival.ack = refusal ?? NOT_FOUND;
     return connection.send(ackOf(stanza, arrival.ack));
@@ -49,9 +51,10 @@ const isTo = (network: Network, to: string, wanted: string): boolean =>
 function refusalOf(
   network: Network,
   { person }: Companion,
-  to: string,
+  stanza: BinaryNode,
   address: Address | undefined,
 ): number | undefined {
+  const { to = "" } = stanza.attrs;
   const ordered = network.faults.take(
     "ack_error",
     person.phone,
@@ -59,12 +62,33 @@ function refusalOf(
   );
   if (ordered) return ordered.error;
   if (!address) return NOT_FOUND;
-  if (address.kind === "group" && !address.group.members.has(person)) return FORBIDDEN;
+  if (address.kind === "group") return address.group.members.has(person) ? undefined : FORBIDDEN;
+  const misaddressed = misaddressedOf(network, person, address, stanza);
+  if (misaddressed) return misaddressed;
   const restricted = person.restrictedUntil !== undefined && person.restrictedUntil > Date.now();
-  const isNew =
-    address.kind === "person" && address.person !== person && !person.chats.has(address.person.phone);
-  return restricted && isNew ? RESTRICTED : undefined;
+  const isNew = address.person !== person && !person.chats.has(address.person.phone);
+  if (restricted && isNew) return RESTRICTED;
+  return isPeer(stanza) ? undefined : distrust(network, person, address.person, stanza);
 }
+
+/** An account whose chats go by LID may not write to numbers, and the other way round. */
+function misaddressedOf(
+  { book }: Network,
+  { isMigrated }: ServerPerson,
+  { addressing, person }: Extract<Address, { kind: "person" }>,
+  stanza: BinaryNode,
+): number | undefined {
+  const { id, to, peer_recipient_pn } = stanza.attrs;
+  if (isPeer(stanza)) return undefined;
+  if (addressing === "pn") return isMigrated ? RESTRICTED : undefined;
+  if (!isMigrated) return NOT_UNDERSTOOD;
+  if (peer_recipient_pn !== person.jid("pn") && !to?.includes(":")) {
+    book.unhandled.push(`message ${id} shows its recipient an unknown person: ${peer_recipient_pn}`);
+  }
+  return undefined;
+}
+
+const isPeer = ({ attrs }: BinaryNode): boolean => attrs.category === "peer";
 
 const ackOf = ({ attrs }: BinaryNode, error?: number): BinaryNode =>
   node("ack", {

@@ -63,6 +63,8 @@ export interface NewServerPerson {
   business?: Business;
   /** Nobody may put the person into a group. */
   refusesGroups?: boolean;
+  /** Whether the account's direct chats go by LID; it is, unless this is false. `unannounced`: and nobody says so. */
+  migrated?: boolean | "unannounced";
 }
 
 /** What a business shows of itself. */
@@ -261,6 +263,15 @@ export interface WhatsAppControl {
   /** The account is banned: connections end with 403 and logins are refused. */
   ban(phone: string, banned?: boolean): Promise<void>;
 
+  /** The account's direct chats go by LID from now on; its devices hear it so, at the next login for `props`. */
+  migrate(phone: string, how: "props" | "push" | "history"): Promise<void>;
+  /** The phone shares a salt for tokens of first contacts, or takes it back. */
+  shareSalt(
+    phone: string,
+    salt: Uint8Array | undefined,
+    options?: { in?: "settings" | "history" },
+  ): Promise<void>;
+
   /** The person installs the app anew: another identity, no linked devices. */
   reinstall(phone: string): Promise<void>;
 
@@ -331,6 +342,8 @@ export interface Settings {
   initialSync: boolean;
   /** What that history holds. */
   history: HistoryChat[];
+  /** The first message to a person needs a token of trust, or is refused with 463. */
+  trustDemanded: boolean;
   /** Clients whose version has a lower last number are refused with 405, at a pairing and at a login. */
   oldestRevision: number;
   /** Whether everything is written down; off for benches. */

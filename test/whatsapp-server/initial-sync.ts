@@ -3,6 +3,7 @@ import { deflate } from "node:zlib";
 import { proto } from "baileys";
 import { appStateKeyOf } from "./app-state.ts";
 import type { Companion } from "./companion.ts";
+import { saltInHistory } from "./contact-trust.ts";
 import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
@@ -40,12 +41,12 @@ async function sendHistory(
   companion: Companion,
   history: proto.IHistorySync,
 ): Promise<void> {
-  const packed = await pack(history);
+  const packed = await pack(companion.person, history);
   await notifyOfHistory(network, companion, history, { initialHistBootstrapInlinePayload: packed });
 }
 
-const pack = (history: proto.IHistorySync): Promise<Buffer> =>
-  promisify(deflate)(proto.HistorySync.encode(history).finish());
+const pack = (person: ServerPerson, history: proto.IHistorySync): Promise<Buffer> =>
+  promisify(deflate)(Buffer.concat([proto.HistorySync.encode(history).finish(), saltInHistory(person)]));
 
 /** History too long for a message: it lies in a file, or is said to lie elsewhere. */
 export async function sendHistoryFile(
@@ -59,7 +60,10 @@ export async function sendHistoryFile(
     conversations: chats.map((chat) => conversation(network, companion.person, chat)),
     progress: 100,
   };
-  const { url, directPath, ...file } = await network.media.store(await pack(history), "md-msg-hist");
+  const { url, directPath, ...file } = await network.media.store(
+    await pack(companion.person, history),
+    "md-msg-hist",
+  );
   await notifyOfHistory(network, companion, history, { ...file, ...(at ?? { url, directPath }) });
 }
 
@@ -74,6 +78,30 @@ async function notifyOfHistory(
     type: Type.HISTORY_SYNC_NOTIFICATION,
     historySyncNotification: { ...about, ...file },
   });
+}
+
+/** The phone says that its chats go by LID now. */
+export async function announceMigration(network: Network, companion: Companion): Promise<void> {
+  const { phone, lid } = companion.person;
+  const encodedMappingPayload = proto.LIDMigrationMappingSyncPayload.encode({
+    pnToLidMappings: [{ pn: Number(phone), assignedLid: Number(lid) }],
+    chatDbMigrationTimestamp: seconds(),
+  }).finish();
+  await peer(network, companion, {
+    type: Type.LID_MIGRATION_MAPPING_SYNC,
+    lidMigrationMappingSyncMessage: { encodedMappingPayload },
+  });
+}
+
+/** Its chats were migrated before, as its next history says. */
+export async function announceMigrationInHistory(network: Network, companion: Companion): Promise<void> {
+  const globalSettings = { chatDbLidMigrationTimestamp: seconds() };
+  await sendHistory(network, companion, { syncType: HistorySyncType.RECENT, globalSettings });
+}
+
+/** The salt of the person comes with every history. */
+export async function sendSalt(network: Network, companion: Companion): Promise<void> {
+  await sendHistory(network, companion, { syncType: HistorySyncType.RECENT });
 }
 
 /** To the own linked device only. */

@@ -2,7 +2,9 @@ import { proto } from "baileys";
 import { changeAppState } from "./app-state.ts";
 import type { SignedAssertion } from "./authenticator.ts";
 import type { Candidates } from "./candidates.ts";
+import type { Companion } from "./companion.ts";
 import { endConnection } from "./connection.ts";
+import { shareSaltInSettings } from "./contact-trust.ts";
 import type {
   AppSetting,
   Fault,
@@ -26,7 +28,7 @@ import type {
 import { reinstall, removeDevice } from "./device-notifications.ts";
 import { changeGroup } from "./group-changes.ts";
 import { Handset } from "./handset.ts";
-import { sendHistoryFile } from "./initial-sync.ts";
+import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
 import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import type { Ledger } from "./records.ts";
@@ -173,6 +175,29 @@ export class LocalControl implements WhatsAppControl {
   async ban(phone: string, banned = true): Promise<void> {
     this.#network.person(phone).banned = banned;
     if (banned) await this.end(phone, 403);
+  }
+
+  async migrate(phone: string, how: "props" | "push" | "history"): Promise<void> {
+    const person = this.#network.person(phone);
+    person.isMigrated = true;
+    if (how === "props") person.announces.props = true;
+    const announce = how === "push" ? announceMigration : announceMigrationInHistory;
+    if (how !== "props") await this.#toDevices(phone, (one) => announce(this.#network, one));
+  }
+
+  async shareSalt(
+    phone: string,
+    salt: Uint8Array | undefined,
+    options: { in?: "settings" | "history" } = {},
+  ): Promise<void> {
+    const person = this.#network.person(phone);
+    person.salt = salt;
+    if (options.in !== "history") return shareSaltInSettings(person, salt);
+    await this.#toDevices(phone, (one) => sendSalt(this.#network, one));
+  }
+
+  async #toDevices(phone: string, send: (device: Companion) => Promise<void>): Promise<void> {
+    for (const companion of this.#network.person(phone).companions.values()) await send(companion);
   }
 
   async reinstall(phone: string): Promise<void> {

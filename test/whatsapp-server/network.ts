@@ -25,6 +25,7 @@ export class Network {
     addressing: "lid",
     initialSync: true,
     history: [],
+    trustDemanded: false,
     oldestRevision: 0,
     keepLedger: true,
   };
@@ -44,6 +45,8 @@ export class Network {
     person.about = options.about ?? person.about;
     person.business = options.business;
     person.refusesGroups = options.refusesGroups ?? false;
+    person.isMigrated = (options.migrated ?? false) !== false;
+    person.announces = { pairing: options.migrated === true, props: options.migrated === true };
     if (options.picture) person.picture = this.media.picture(options.picture);
     this.people.set(phone, person);
     this.#lids.set(lid, person);

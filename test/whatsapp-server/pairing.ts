@@ -99,11 +99,18 @@ export function link(
       node("pair-success", {}, [
         node("device-identity", {}, Buffer.from(identity)),
         node("platform", { name: "android" }),
+        ...clientProps(person),
         node("device", { jid: person.jid("pn", number), lid: person.jid("lid", number) }),
       ]),
     ]),
   );
   return signed;
+}
+
+/** What the phone says of the account. */
+function clientProps({ announces }: ServerPerson): BinaryNode[] {
+  const props = proto.ClientPairingProps.encode({ isChatDbLidMigrated: true }).finish();
+  return announces.pairing ? [node("client-props", {}, Buffer.from(props))] : [];
 }
 
 function signedIdentity(

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { Curve, type KeyPair, type proto } from "baileys";
 import type { Collection } from "./app-state.ts";
 import { Authenticator } from "./authenticator.ts";
@@ -38,6 +39,15 @@ export class ServerPerson {
   banned = false;
   business: Business | undefined;
   refusesGroups = false;
+  /** Direct chats go by LID, and where clients hear it. */
+  isMigrated = false;
+  announces = { pairing: false, props: false };
+  /** The secret of the tokens with which others may write to this person. */
+  readonly trust = randomBytes(32);
+  /** Phones of those who have given this one such a token. */
+  readonly trustedBy = new Set<string>();
+  /** Base of the tokens for first contacts. */
+  salt: Uint8Array | undefined = randomBytes(32);
   restrictedUntil: number | undefined;
   opaque: boolean;
   /** Encrypts the settings that the own devices share. */

@@ -1,5 +1,6 @@
 import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "./app-state.ts";
+import { exchangeTokens } from "./contact-trust.ts";
 import type { Business } from "./control.ts";
 import { removeDevice } from "./device-notifications.ts";
 import { mayChange, ServerGroup } from "./group.ts";
@@ -9,12 +10,20 @@ import type { Query, QueryHandler } from "./queries.ts";
 
 const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
 
-const props: QueryHandler = ({ iq }) =>
-  result(iq, [node("props", { protocol: 1, hash: "test", ab_key: "test" })]);
+const MIGRATED = "9435";
 
-const privacy: QueryHandler = ({ iq, first, companion }) => {
+const props: QueryHandler = ({ iq, companion }) => {
+  const config_value = companion.person.announces.props ? "1" : "0";
+  return result(iq, [
+    node("props", { protocol: 1, hash: "test", ab_key: "test" }, [
+      node("prop", { config_code: MIGRATED, config_value }),
+    ]),
+  ]);
+};
+
+const privacy: QueryHandler = ({ iq, first, companion, network }) => {
   const { privacy: settings } = companion.person;
-  if (first?.tag === "tokens") return result(iq);
+  if (first?.tag === "tokens") return result(iq, exchangeTokens(network, companion.person, first));
   if (first?.tag !== "privacy") return undefined;
   for (const { attrs } of children(first)) if (attrs.name) settings.set(attrs.name, attrs.value ?? "");
   const now = [...settings].map(([name, value]) => node("category", { name, value }));

@@ -52,7 +52,7 @@ function part(tag: string, person: ServerPerson | undefined, requested: BinaryNo
   if (!person) return undefined;
   switch (tag) {
     case "devices":
-      return node("devices", {}, [node("device-list", {}, devicesOf(person))]);
+      return node("devices", {}, [node("device-list", {}, devicesOf(person, requested.attrs.jid))]);
     case "lid":
       return node("lid", { val: person.jid("lid") });
     case "status":
@@ -70,7 +70,10 @@ function part(tag: string, person: ServerPerson | undefined, requested: BinaryNo
   }
 }
 
-const devicesOf = (person: ServerPerson): BinaryNode[] =>
-  person.devices.map(({ number }) =>
-    node("device", { id: number, ...(number > 0 && { "key-index": number }) }),
-  );
+/** Of a migrated person only by LID. */
+const devicesOf = (person: ServerPerson, by: string | undefined): BinaryNode[] =>
+  person.isMigrated && !by?.endsWith("@lid")
+    ? []
+    : person.devices.map(({ number }) =>
+        node("device", { id: number, ...(number > 0 && { "key-index": number }) }),
+      );
