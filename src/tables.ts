@@ -324,6 +324,8 @@ export interface MessageTable {
   sender: Json<Record<string, unknown>> | null;
   type: string;
   content: Json<Record<string, unknown>>;
+  /** Sealed; see `sealMessageSecret`. */
+  secret: Buffer | null;
   status: "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
   error: Json<{ code: string; message: string; retryable: boolean }> | null;
   job_id: string | null;

@@ -18,6 +18,8 @@ create table message (
   sender jsonb,
   type text not null,
   content jsonb not null,
+  -- Sealed: the 32 bytes under which the network encrypts edits of the message, and reactions to it.
+  secret bytea,
   status text not null check (status in
     ('pending', 'sent', 'delivered', 'read', 'played', 'failed', 'cancelled', 'received')),
   error jsonb,

@@ -8,6 +8,8 @@ export interface NetworkMessage {
   from_me: boolean;
   sender: Identity;
   content: Content;
+  /** 32 bytes in base64, under which later changes of the message are encrypted. */
+  secret?: string;
   at: Date;
   /** Waited in the network's queue while the session was offline. */
   offline?: boolean;

@@ -4,7 +4,14 @@
  * reached the network, so only a retry with the same id is safe.
  */
 export type SendResult =
-  | { outcome: "accepted"; at: Date /** For a file: the data for `downloadMedia`. */; media_ref?: unknown }
+  | {
+      outcome: "accepted";
+      at: Date;
+      /** For a file: the data for `downloadMedia`. */
+      media_ref?: unknown;
+      /** Of a message: the secret that went out with it, as in `NetworkMessage`. */
+      secret?: string;
+    }
   | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
   | { outcome: "not_sent"; reason: string; is_offline?: boolean }
   | { outcome: "unknown"; reason: string };

@@ -78,6 +78,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
     recorder: createSessionEventRecorder({
       db,
       engine,
+      box,
       log,
       conversations,
       connections: recorder,
@@ -130,7 +131,7 @@ function openOwnedSessions(
 }
 
 function createSendRunnerOf(
-  { config, db, engine, log, conversations, outcomes }: SessionHostOptions,
+  { config, db, engine, box, log, conversations, outcomes }: SessionHostOptions,
   connectedSession: SessionHost["connectedSession"],
   numbers: NumberResolver,
 ): SendRunner {
@@ -138,6 +139,7 @@ function createSendRunnerOf(
   return createSendRunner({
     db,
     engine,
+    box,
     log,
     outcomes,
     connectedSession,

@@ -105,6 +105,25 @@ export interface SayOptions {
   corrupt?: boolean;
   /** Milliseconds since the epoch. */
   at?: number;
+  /** The secret of a message, 32 bytes; chosen when absent. */
+  secret?: Uint8Array;
+}
+
+/** What newer phones say under the secret of another message. */
+export type SecretChange =
+  | { kind: "edit" | "comment"; text: string }
+  | { kind: "reaction"; reaction: string }
+  | { kind: "poll_option"; option: string }
+  /** An edit of any kind: the number of its `secretEncType`, and the message in it as `fromObject` takes it. */
+  | { kind: "raw"; type: number; message: Record<string, unknown> };
+
+/** `secret`: in place of the one that came with the message. */
+export interface SecretChangeOptions extends SayOptions {
+  /** How the key names the writer of the message, and the one who changes it: as the chat does when absent. */
+  author?: Addressing;
+  sender?: Addressing;
+  /** Phone of whom the key names as the writer; the message's own when absent. */
+  writer?: string;
 }
 
 export interface GroupInfo {
@@ -280,6 +299,14 @@ export interface WhatsAppControl {
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
+  /** Changes a message, or comments on it, under its secret. */
+  changeUnderSecret(
+    by: string,
+    to: string,
+    id: string,
+    change: SecretChange,
+    options?: SecretChangeOptions,
+  ): Promise<string>;
   /** Marks messages that the person saw as read. */
   read(by: string, ids: string[], options?: { played?: boolean }): Promise<void>;
   presence(by: string, to: string, state: PresenceState): Promise<void>;
@@ -366,5 +393,12 @@ export interface HistoryChat {
   /** Milliseconds since the epoch. */
   muted_until?: number;
   unread?: boolean;
-  messages: { id: string; text: string; from_me?: boolean; sender?: string; at: number }[];
+  messages: {
+    id: string;
+    text: string;
+    from_me?: boolean;
+    sender?: string;
+    at: number;
+    secret?: Uint8Array;
+  }[];
 }

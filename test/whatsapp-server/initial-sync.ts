@@ -137,6 +137,7 @@ function conversation(
         message: {
           key: { remoteJid: id, id: message.id, fromMe: message.from_me ?? false, participant: sender },
           message: { conversation: message.text },
+          messageSecret: message.secret,
           messageTimestamp: Math.floor(message.at / 1000),
           ...(!message.from_me && { pushName: with_?.name ?? owner.name }),
         },

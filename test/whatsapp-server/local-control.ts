@@ -18,6 +18,8 @@ import type {
   RawNode,
   RefreshChild,
   SayOptions,
+  SecretChange,
+  SecretChangeOptions,
   SeenMessage,
   SentContent,
   ServerDisconnect,
@@ -33,6 +35,7 @@ import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import type { Ledger } from "./records.ts";
 import * as talk from "./talk.ts";
+import { changeUnderSecret } from "./under-secret.ts";
 
 /** The control of a server in this process. */
 export class LocalControl implements WhatsAppControl {
@@ -224,6 +227,16 @@ export class LocalControl implements WhatsAppControl {
 
   react(by: string, to: string, id: string, reaction: string, options: SayOptions = {}): Promise<string> {
     return talk.react(this.#network, by, to, { id, reaction }, options);
+  }
+
+  changeUnderSecret(
+    by: string,
+    to: string,
+    id: string,
+    change: SecretChange,
+    options: SecretChangeOptions = {},
+  ): Promise<string> {
+    return changeUnderSecret(this.#network, { by, to, id }, change, options);
   }
 
   async read(by: string, ids: string[], options: { played?: boolean } = {}): Promise<void> {

@@ -70,11 +70,12 @@ const audience = (handset: Handset, to: Address): Device[] => {
   return [...new Set(devices)].filter((one) => one !== handset);
 };
 
-/** The own devices get it in a wrapper that says where it went. */
+/** The own devices get it in a wrapper that says where it went, and has the secret. */
 function personal(handset: Handset, device: Device, stored: StoredMessage, peer?: Device): proto.IMessage {
   const { to, message } = stored;
   if (peer || device.person !== handset.person || to.kind === "group") return message;
-  return { deviceSentMessage: { destinationJid: addressJid(to), message } };
+  const { messageContextInfo, ...bare } = message;
+  return { deviceSentMessage: { destinationJid: addressJid(to), message: bare }, messageContextInfo };
 }
 
 async function sealForGroup(
@@ -148,7 +149,7 @@ async function withGroupKey(
 
 function typeOf(message: proto.IMessage): string {
   const inner = unwrapped(message);
-  if (inner.reactionMessage) return "reaction";
+  if (inner.reactionMessage || inner.encReactionMessage) return "reaction";
   if (inner.pollCreationMessage || inner.pollCreationMessageV3 || inner.pollUpdateMessage) return "poll";
   return filePart(inner) || inner.locationMessage || inner.contactMessage ? "media" : "text";
 }

@@ -26,20 +26,24 @@ export async function sendMessage(
   const address = addressOf(network, to, options);
   const file =
     said.kind === "media" && said.bytes ? await network.media.store(said.bytes, said.media_type) : undefined;
-  const message = toMessage(said, contextFor(network, from, address, said), file);
+  const messageContextInfo = { messageSecret: options.secret ?? randomBytes(32) };
+  const message = {
+    messageContextInfo,
+    ...toMessage(said, contextFor(network, from, address, said), file),
+  };
   return speak(network, handset, address, message, {
     ...spoken(options),
     ...(said.kind === "media" && said.bytes && { file: said.bytes }),
   });
 }
 
-function addressOf(network: Network, to: string, { addressing }: SayOptions): Address {
+export function addressOf(network: Network, to: string, { addressing }: SayOptions): Address {
   const address = network.address(to, addressing ?? network.settings.addressing);
   if (!address) throw new Error(`nobody on the network is ${to}`);
   return addressing && address.kind === "person" ? { ...address, addressing } : address;
 }
 
-const spoken = ({ id, at, corrupt }: SayOptions, attrs?: Record<string, string>): Spoken => ({
+export const spoken = ({ id, at, corrupt }: SayOptions, attrs?: Record<string, string>): Spoken => ({
   ...(id !== undefined && { id }),
   ...(at !== undefined && { at }),
   ...(corrupt && { corrupt }),
@@ -79,7 +83,7 @@ function quotedWriter(
 }
 
 /** The key of a message from the point of view of the one who acts on it. */
-function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
+export function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
   const person = network.person(by);
   const stored: StoredMessage | undefined = person.handset.kept(id);
   const fromMe = stored ? stored.from === person : to.kind === "person";

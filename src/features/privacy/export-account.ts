@@ -204,7 +204,7 @@ function toJson(table: DeclaredTable): RawBuilder<unknown> {
     from message_receipt r where r.message = t.id))`;
 }
 
-const INNER = ["at", "lane", "global_lane", "inbound_lane", "config", "progress", "until", "blob", "upload"];
+const INNER = "at lane global_lane inbound_lane config progress until blob upload secret".split(" ");
 
 function hiddenOf(table: DeclaredTable): string[] {
   return [...INNER, ...(dataOf(table).secret?.split(" ") ?? [])];

@@ -99,6 +99,7 @@ export const PERSONAL_DATA = {
       jid: pseudonymousAddress("conversations"),
       sender: SENDER_TREATMENT,
       content: CONTENT_TREATMENT,
+      secret: eraseValue("messages"),
       error: ERROR_TREATMENT,
       client_message_id: eraseValue("messages"),
       track_id: eraseValue("messages"),

@@ -3,8 +3,8 @@ import type { Db } from "../../platform/db/database.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 
 /**
- * Every column that holds what a secret box has sealed, with the primary key of its table. A test compares it with the
- * schema.
+ * Every column that holds what a secret box has sealed, with the columns that identify its row in the seal. A test
+ * compares it with the schema.
  */
 export const SEALED_COLUMNS = [
   { table: "instance", column: "webhook_secret", key: ["id"] },
@@ -19,6 +19,7 @@ export const SEALED_COLUMNS = [
   { table: "credential", column: "registration", key: ["instance_id"] },
   { table: "pairing_key", column: "secret", key: ["instance_id", "generation", "kind", "id"] },
   { table: "journal_entry", column: "secret", key: ["instance_id", "generation", "id"] },
+  { table: "message", column: "secret", key: ["instance_id", "message_id"] },
   { table: "account_idempotency", column: "response", key: ["account_id", "route", "key"] },
   { table: "sealed_key", column: "sealed", key: ["name"] },
   { table: "secret_check", column: "sealed", key: ["id"] },

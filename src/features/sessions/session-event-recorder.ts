@@ -3,6 +3,7 @@ import type { NetworkEvent, NetworkMessage, Session } from "../../network/driver
 import { isGroupJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
 import { recordChatUpdate } from "../chats/chats.ts";
 import type { Conversations } from "../contacts/contacts.ts";
@@ -27,6 +28,7 @@ import type { PairingCommit } from "./sealed-pairing-store.ts";
 export interface SessionEventRecorderDeps {
   db: Db;
   engine: Engine;
+  box: SecretBox;
   log: Log;
   conversations: Conversations;
   connections: ConnectionRecorder;
@@ -112,7 +114,7 @@ function createMessageRecorder(
   fetchGroup: EventParts["fetchGroup"],
 ): SessionEventRecorder["recordMessages"] {
   const { log, conversations, live, connectedSession } = deps;
-  const inbound = createInboundRecorder(conversations, deps.inbound);
+  const inbound = createInboundRecorder(conversations, deps.box, deps.inbound);
   const markRead = createAutoReader({ connectedSession, record, log });
 
   return async (instance, messages, change) => {

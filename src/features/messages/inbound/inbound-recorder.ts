@@ -1,7 +1,9 @@
 import type { NetworkMessage } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
+import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import { cleanJson } from "../../../platform/text/clean-text.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
+import { sealMessageSecret } from "../log/message-secret.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
 import { inReceivingSpans } from "./receiving-spans.ts";
 
@@ -33,6 +35,7 @@ export interface InboundWriter<Change> {
 /** Finds or creates the chats of messages, and then stores the messages. */
 export function createInboundRecorder<Change>(
   conversations: Conversations,
+  box: SecretBox,
   writer: InboundWriter<Change>,
 ): InboundRecorder<Change> {
   return {
@@ -40,9 +43,11 @@ export function createInboundRecorder<Change>(
       if (received.length === 0 && change === undefined) return true;
       return inReceivingSpans(instance_id, received, async (traces) => {
         const messages = await Promise.all(
-          received.map((one, nth) =>
-            placeInChat(conversations, { instance_id, account_id, trace: traces[nth] }, cleanJson(one)),
-          ),
+          received.map(({ secret, ...one }, nth) => {
+            const sealed = sealMessageSecret(box, instance_id, one.id, secret);
+            const owner = { instance_id, account_id, trace: traces[nth], secret: sealed };
+            return placeInChat(conversations, owner, cleanJson(one));
+          }),
         );
         return writer.write({ instance_id, messages, change });
       });
@@ -52,7 +57,7 @@ export function createInboundRecorder<Change>(
 
 async function placeInChat(
   conversations: Conversations,
-  { trace, ...owner }: Pick<InboundMessage, "instance_id" | "account_id" | "trace">,
+  { trace, secret, ...owner }: Pick<InboundMessage, "instance_id" | "account_id" | "trace" | "secret">,
   message: NetworkMessage,
 ): Promise<InboundMessage> {
   const chat = await conversations.getOrCreate({
@@ -62,7 +67,13 @@ async function placeInChat(
     ...chatIdentity(message),
   });
   const sender = await conversations.identify(owner.instance_id, message.sender);
-  return { ...owner, trace, conversation_id: chat.id, message: { ...message, sender, chat: chat.jid } };
+  return {
+    ...owner,
+    trace,
+    secret,
+    conversation_id: chat.id,
+    message: { ...message, sender, chat: chat.jid },
+  };
 }
 
 /** In a direct chat the sender is the chat, unless the instance sent the message. */

@@ -13,6 +13,8 @@ export interface InboundMessage {
   instance_id: number;
   conversation_id: number;
   message: NetworkMessage;
+  /** Sealed, in hex digits. */
+  secret?: string | null;
   /** The span that its event belongs to. */
   trace?: TraceParent | undefined;
 }
@@ -36,17 +38,18 @@ export async function insertInboundMessages(
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(messages.map(toInput))}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, conversation_id bigint, message_id text, jid text,
-        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, at timestamptz, words text[])
+        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, at timestamptz, words text[])
       ${rowCountHint(messages)}
     ), message as (
       insert into message as m (account_id, instance_id, conversation_id, message_id, jid, from_me, direction,
-        origin, status, sender, type, content, sent_at, outcome_at, read_at)
+        origin, status, sender, type, content, secret, sent_at, outcome_at, read_at)
       select account_id, instance_id, conversation_id, message_id, jid, from_me,
         case when from_me then 'outbound' else 'inbound' end, case when from_me then 'phone' else 'contact' end,
-        case when from_me then 'sent' else 'received' end, sender, type, content, at,
+        case when from_me then 'sent' else 'received' end, sender, type, content, decode(secret, 'hex'), at,
         case when from_me then at end, case when was_read then at end
       from input order by ord
-      on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content
+      on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content,
+        secret = excluded.secret
         where m.type = ${UNDECRYPTED} and excluded.type <> ${UNDECRYPTED}
       returning m.*
     ), indexed as (

@@ -32,6 +32,8 @@ export interface SendOutcome {
   only_if_not_submitted?: boolean;
   /** The media reference with which the network can serve the file again. */
   media_ref?: unknown;
+  /** The secret of the message: sealed, in hex digits. */
+  secret?: string | null;
   /** The span that the event of the outcome belongs to. */
   trace?: TraceParent | undefined;
 }
@@ -114,7 +116,8 @@ async function decide(
   const { rows } = await sql<DecidedSend>`${PREPARED_STATEMENT}
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(outcomes)}::jsonb) as x (
-        id bigint, status text, at timestamptz, error jsonb, job bigint, only_if_not_submitted boolean, media_ref jsonb)
+        id bigint, status text, at timestamptz, error jsonb, job bigint, only_if_not_submitted boolean, media_ref jsonb,
+        secret text)
       ${rowCountHint(outcomes)}
     ), named as (
       select * from jsonb_to_recordset(${JSON.stringify(named)}::jsonb) as x (
@@ -142,6 +145,7 @@ async function decide(
       error = case when k.is_open or k.is_unknown then nullif(x.error, 'null'::jsonb) else m.error end,
       outcome_at = coalesce(m.outcome_at, now()),
       sent_at = case when k.is_open and x.status = 'sent' then x.at else m.sent_at end,
+      secret = coalesce(m.secret, decode(x.secret, 'hex')),
       content = case when x.media_ref is null and k.upload is null then m.content
         else m.content - 'upload' - 'shared' || jsonb_strip_nulls(jsonb_build_object('ref', x.media_ref)) end
     from (

@@ -8,6 +8,7 @@ import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { Semaphore } from "../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
+import { sealMessageSecret } from "../log/message-secret.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadOutgoingContent } from "./outgoing-file.ts";
 import {
@@ -206,7 +207,7 @@ async function decide(context: SendContext, result: SendResult): Promise<JobResu
   switch (result.outcome) {
     case "accepted":
       await deps.breakers.succeeded(job, send);
-      return endSend(context, accepted(result));
+      return endSend(context, accepted(context, result));
     case "refused":
       if (result.code === "REACHOUT_TIMELOCK") return refuseNewChat(context, result);
       return failSend(context, toSendError(result));
@@ -217,8 +218,12 @@ async function decide(context: SendContext, result: SendResult): Promise<JobResu
   }
 }
 
-function accepted({ at, media_ref }: Extract<SendResult, { outcome: "accepted" }>) {
-  return { status: "sent", at, error: null, media_ref } as const;
+function accepted(
+  { deps: { box }, send: { instance_id, message_id } }: SendContext,
+  { at, media_ref, secret }: Extract<SendResult, { outcome: "accepted" }>,
+) {
+  const sealed = sealMessageSecret(box, instance_id, message_id, secret);
+  return { status: "sent", at, error: null, media_ref, secret: sealed } as const;
 }
 
 /** Handles the network's rejection of a new chat. In a known chat the same code has another meaning. */
@@ -254,7 +259,7 @@ async function tryLater(context: SendContext, reason: string): Promise<JobResult
 async function recordLate(context: SendContext, result: SendResult): Promise<void> {
   if (result.outcome !== "accepted") return;
   const { deps, job } = context;
-  await recordOutcome(context, accepted(result));
+  await recordOutcome(context, accepted(context, result));
   deps.engine.wake([job.lane.id], { changed: true });
 }
 

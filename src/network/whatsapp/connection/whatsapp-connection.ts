@@ -223,11 +223,12 @@ export class WhatsAppConnection {
   }
 
   #config(): Partial<SocketConfig> {
-    const { caches, findSent } = this.#options;
+    const { caches, creds, findSent } = this.#options;
     const { keyStore, journal, identities } = this.#context;
+    const resend = { identities, memberAddresses: this.#members, creds, findSent };
     return {
       makeSignalRepository: createSignalRepository({ keyStore, journal, identities }),
-      getMessage: (key) => findMessageToResend(key, { identities, memberAddresses: this.#members, findSent }),
+      getMessage: (key) => findMessageToResend(key, resend),
       cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
       msgRetryCounterCache: caches.createCache("retry"),

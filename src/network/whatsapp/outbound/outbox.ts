@@ -24,6 +24,7 @@ import {
 } from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
+import { ownMessageSecret, toSecret } from "../wire/message-secret.ts";
 import { userOf } from "../wire/plain-jid.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
@@ -78,9 +79,11 @@ export class Outbox {
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
       const { memberAddresses } = this.#options;
       const { me, content: named } = await memberAddresses.addressMessage(to, content);
-      const message = writeContent(named, { to, me, file: file?.file });
+      const secret = ownMessageSecret(this.#options.sock.authState.creds, id);
+      const message = writeContent(named, { to, me, file: file?.file, secret });
       const result = await this.#relay(to, message, id);
-      return file && result.outcome === "accepted" ? { ...result, media_ref: file.ref } : result;
+      if (result.outcome !== "accepted") return result;
+      return { ...result, secret: toSecret(secret), ...(file && { media_ref: file.ref }) };
     } catch (error) {
       return sendFailureOf(error, this.#options.sock.ws.isOpen);
     }

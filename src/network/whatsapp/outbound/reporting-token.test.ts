@@ -5,7 +5,7 @@ import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsap
 import type { Content, Jid, MessageId } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 
-/** Whether Baileys adds its token depends on the length of the padding, which is chosen by chance. */
+/** Whether Baileys adds its token to a secret depends on the length of the padding, which is chosen by chance. */
 const TIMES = 16;
 
 let stage: WhatsAppStage;
@@ -48,10 +48,27 @@ const KINDS: [string, Content][] = [
   ["a contact", { kind: "contact", name: "Ana", phone: "5511999990001" }],
 ];
 
-it.each(KINDS)("%s goes out without a reporting token, to a contact and to a group", async (_, content) => {
-  for (let i = 0; i < TIMES; i++) await send(i % 2 ? group : stage.contact.jid, content);
-  expect(await withToken()).toEqual([]);
-});
+/** What recipients encrypt under, when they react or comment in an announcement group. */
+async function secretOf(id: MessageId): Promise<Buffer> {
+  return eventually(async () => {
+    const message = await stage.control.message(stage.contact.number, id);
+    const { messageContextInfo } = (message ?? {}) as { messageContextInfo?: { messageSecret?: string } };
+    const secret = Buffer.from(messageContextInfo?.messageSecret ?? "", "base64");
+    expect(secret).toHaveLength(32);
+    return secret;
+  });
+}
+
+it.each(KINDS)(
+  "%s goes out with a secret, without a reporting token, to a contact and to a group",
+  async (_, content) => {
+    const ids: MessageId[] = [];
+    for (let i = 0; i < TIMES; i++) ids.push(await send(i % 2 ? group : stage.contact.jid, content));
+    expect(await withToken()).toEqual([]);
+    const secrets = await Promise.all(ids.map(secretOf));
+    expect(new Set(secrets.map((secret) => secret.toString("hex"))).size).toBe(TIMES);
+  },
+);
 
 it("edits, reactions and deletions go out without a reporting token", async () => {
   for (const chat of [stage.contact.jid, group]) {
@@ -67,11 +84,19 @@ it("edits, reactions and deletions go out without a reporting token", async () =
   expect(await withToken()).toEqual([]);
 });
 
-it("a message goes out without a reporting token when its recipient requests it again", async () => {
+it("a message that its recipient requests again has the same secret, and no reporting token", async () => {
   for (const chat of [stage.contact.jid, group]) {
     const id = await send(chat, { kind: "text", text: "Hello" });
+    const secret = await secretOf(id);
     await stage.control.requestRetry(stage.contact.number, id);
     await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
+    await eventually(async () => {
+      const decrypted = (await stage.control.ledger()).decryptions.filter(
+        (one) => one.id === id && one.by === stage.contact.number,
+      );
+      expect(decrypted).toHaveLength(2);
+    });
+    expect(await secretOf(id)).toEqual(secret);
   }
   expect(await withToken()).toEqual([]);
 });

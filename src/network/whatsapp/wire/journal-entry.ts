@@ -95,9 +95,18 @@ export function toJournalEntry(
 
 /** The message of a padded plaintext; empty if it cannot be decoded. */
 export function readMessage(plaintext: Uint8Array): proto.IMessage {
+  const message = decode(plaintext);
+  return message.deviceSentMessage?.message ?? message;
+}
+
+/** What a padded plaintext says about its message. */
+export function readMessageContext(plaintext: Uint8Array): proto.IMessageContextInfo | null | undefined {
+  return decode(plaintext).messageContextInfo;
+}
+
+function decode(plaintext: Uint8Array): proto.IMessage {
   try {
-    const message = proto.Message.decode(unpadRandomMax16(plaintext));
-    return message.deviceSentMessage?.message ?? message;
+    return proto.Message.decode(unpadRandomMax16(plaintext));
   } catch {
     return {};
   }

@@ -4,6 +4,7 @@ import { isGroupJid } from "../../jid.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import { secretIn, toSecret } from "./message-secret.ts";
 import { readContent, textOf } from "./read-content.ts";
 import { parseTimestamp } from "./stanza.ts";
 
@@ -33,6 +34,7 @@ export async function readInboundMessage(
   const content = await withPhoneNumbers(read, frame);
   const { chat, id, from_me, sender, at } = frame;
   const offline = stanza.offline !== undefined;
+  const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
   return {
     type: "message",
     message: {
@@ -42,6 +44,7 @@ export async function readInboundMessage(
       from_me,
       sender,
       content,
+      ...(secret && { secret }),
       at,
       ...(offline && { offline }),
     },

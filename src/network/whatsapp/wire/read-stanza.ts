@@ -1,6 +1,6 @@
 import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import { type JournalEntry, readMessageContext } from "./journal-entry.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
 
@@ -29,6 +29,9 @@ export async function readStanza(
   );
   await decrypt();
   cleanMessage(fullMessage, me.id, me.lid ?? "");
+  // Our own phone may name the secret only around the message, which Baileys drops.
+  if (fullMessage.key.fromMe && fullMessage.message && !fullMessage.message.messageContextInfo)
+    fullMessage.message.messageContextInfo = readMessageContext(first.plaintext);
   return { message: fullMessage, stanza: first.stanza };
 }
 

@@ -12,6 +12,7 @@ import type {
   QuotedMessage,
   TextContent,
 } from "../../driver.ts";
+import { omitReportingToken } from "../baileys-fixes/omit-reporting-token.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 
 type Message = proto.IMessage;
@@ -21,11 +22,13 @@ export interface WriteContentContext {
   me: Jid;
   /** For a file: the uploaded part. */
   file?: MediaProto;
+  /** Under which recipients encrypt reactions and comments in announcement groups, and the own phone its edits. */
+  secret: Uint8Array;
 }
 
-/** Builds a message without a message secret: with a secret, Baileys would add a wrong reporting token. */
-export function writeContent(content: Content, { to, me, file }: WriteContentContext): Message {
-  return writeKind(content, writeContext(content, to, me), file);
+export function writeContent(content: Content, { to, me, file, secret }: WriteContentContext): Message {
+  const message = writeKind(content, writeContext(content, to, me), file);
+  return omitReportingToken({ ...message, messageContextInfo: { messageSecret: secret } });
 }
 
 /** Builds a sent message again, for a recipient who could not decrypt it; undefined if its file is unknown. */

@@ -4,6 +4,7 @@ import type { Session } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import type { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import type { Log } from "../../../../platform/log/log.ts";
+import type { SecretBox } from "../../../../platform/secrets/secret-box.ts";
 import type { Conversations, NumberResolver } from "../../../contacts/contacts.ts";
 import type { OutcomeRecorder } from "../record-outcome.ts";
 import type { ClaimedSend, SendRow, SendSubmission, SendSubmissionResult } from "../submit-sends.ts";
@@ -14,6 +15,7 @@ import type { SendSlot, SendThrottle } from "./send-throttle.ts";
 export interface SendRunnerOptions extends RetryOptions {
   db: Db;
   engine: Engine;
+  box: SecretBox;
   log: Log;
   outcomes: OutcomeRecorder;
   conversations: Conversations;
