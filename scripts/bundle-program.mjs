@@ -7,12 +7,12 @@ import { build } from "vite";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const dist = process.argv[2] ?? join(ROOT, "dist");
 
-/** Machine code, what finds its own files or is patched by path, and what an idle gateway never loads. */
+/** Machine code, what finds its own files or is known by its path, and what an idle gateway never loads. */
 const OUTSIDE = [
   "@aws-sdk/client-s3",
   "@node-rs/argon2",
   "@opentelemetry/api",
-  "baileys",
+  "libsignal",
   "pg-native",
   "pino",
   "sharp",
@@ -30,6 +30,16 @@ await build({
     minify: false,
     target: "node20",
     license: { fileName: "licenses.md" },
-    rolldownOptions: { output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" } },
+    rolldownOptions: {
+      output: {
+        entryFileNames: "[name].js",
+        chunkFileNames: "[name]-[hash].js",
+        // A file of its own: a gateway without sessions does not load it, and its name is in the stacks of its errors.
+        codeSplitting: {
+          groups: [{ name: "bundled-baileys", test: /[\\/]node_modules[\\/]baileys[\\/]/ }],
+          includeDependenciesRecursively: false,
+        },
+      },
+    },
   },
 });

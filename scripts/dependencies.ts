@@ -93,6 +93,14 @@ others with the gateway, an *optional* one only where it fits the machine. The s
 \`libsignal\`, which Baileys needs, is under the GPL 3.0. Whoever passes an image or a package with it on to others has to
 fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically.
 
+Baileys 7.0.0-rc14 also names \`whatsapp-rust-bridge\` 0.5.4, and imports four things of it: \`md5\`, \`hkdf\`,
+\`expandAppStateKeys\` and \`LTHashAntiTampering\`. That package declares MIT. Its one file contains 739 kB of WebAssembly,
+with the paths of files of \`wacore/libsignal\` in [whatsapp-rust](https://github.com/oxidezap/whatsapp-rust). In that
+repository, 31 files of this folder name AGPL-3.0-only and Signal Messenger, LLC in their headers, under a manifest that
+says MIT. Waygate contains none of it: \`packages/baileys-crypto\`, which is its own code, takes the place of the package
+in the program, in its image and in a checkout (\`overrides\` in \`package.json\`). For the same reason Baileys is bundled:
+npm would install that package with it.
+
 | Package | Version | Licence |
 |---|---|---|
 `;

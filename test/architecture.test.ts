@@ -227,6 +227,7 @@ const BUNDLED = new Set([
   "@modelcontextprotocol/server",
   "@zxcvbn-ts/core",
   "@zxcvbn-ts/language-common",
+  "baileys",
   "commander",
   "content-disposition",
   "csv-parse",

@@ -1,10 +1,11 @@
 import { execSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type LockedPackage, readLockedPackages, readShippedPackages } from "../scripts/dependencies.ts";
+import { BAILEYS_PATH } from "../src/network/whatsapp/baileys-fixes/ignore-baileys-rejections.ts";
 import { buildDist } from "./run/build-dist.ts";
 import { buildPanel } from "./run/build-panel.ts";
 import { listFiles, ROOT } from "./source-files.ts";
@@ -65,11 +66,11 @@ describe("the lock file", () => {
   });
 });
 
-test("every version in package.json is exact", () => {
+test("every version in package.json is exact, or a folder of the repository", () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
   const loose = Object.entries<string>(all).filter(
-    ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    ([, version]) => !/^(\d+\.\d+\.\d+(-[\w.]+)?|file:packages\/[\w-]+)$/.test(version),
   );
   expect(loose).toEqual([]);
 });
@@ -102,9 +103,33 @@ test("npm installs with the gateway only what its bundle and its two exports imp
   ]);
   const outside = imported
     .map(([, fixed, dynamic = ""]) => fixed ?? dynamic)
-    .filter((name) => !name.startsWith(".") && !isBuiltin(name));
+    .filter((name) => !name.startsWith(".") && !isBuiltin(name))
+    .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"));
   // The contract describes its bodies with zod.
   expect(Object.keys(dependencies).toSorted()).toEqual([...new Set([...outside, "zod"])].toSorted());
+});
+
+test("Baileys gets our module in place of whatsapp-rust-bridge, with all that it imports of it", async () => {
+  const ours = await import("whatsapp-rust-bridge");
+  expect(realpathSync(join(ROOT, "node_modules/whatsapp-rust-bridge"))).toBe(
+    join(ROOT, "packages/baileys-crypto"),
+  );
+  const imported = listFiles("node_modules/baileys/lib")
+    .filter((path) => path.endsWith(".js"))
+    .flatMap((path) => [
+      ...readFileSync(join(ROOT, path), "utf8").matchAll(/\{([^}]+)\} from ['"]whatsapp-rust-bridge['"]/g),
+    ])
+    .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
+  expect(imported.toSorted()).toEqual(Object.keys(ours).toSorted());
+  expect(named(packages)).not.toContain("whatsapp-rust-bridge");
+});
+
+test("the bundle has Baileys in the file by whose path its errors are known", () => {
+  const files = listFiles("dist/program").filter((path) =>
+    readFileSync(join(ROOT, path), "utf8").includes("\n// node_modules/baileys/"),
+  );
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((path) => !BAILEYS_PATH.test(path))).toEqual([]);
 });
 
 test.each(listFiles(".github/workflows"))(

@@ -2,7 +2,7 @@
 import { register } from "node:module";
 
 const hooks = `export async function resolve(specifier, context, next) {
-  if (specifier === "baileys") throw new Error("baileys is broken on purpose");
+  if (/\\/bundled-baileys-/.test(specifier)) throw new Error("baileys is broken on purpose");
   return next(specifier, context);
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

@@ -8,8 +8,8 @@ interface LibsignalCurve {
   verifySignature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
-// The same module instance that Baileys loads; not a dependency of ours.
-const curve = createRequire(import.meta.resolve("baileys"))("libsignal/src/curve.js") as LibsignalCurve;
+// The same module instance that Baileys loads.
+const curve = createRequire(import.meta.url)("libsignal/src/curve.js") as LibsignalCurve;
 
 /** Whether a signature is valid; false for malformed input. */
 export function isSignatureValid(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {

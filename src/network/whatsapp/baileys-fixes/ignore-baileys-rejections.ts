@@ -2,7 +2,9 @@
 // Upstream: https://github.com/WhiskeySockets/Baileys/issues/1361 (closed, fixed in part).
 import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
 
-const BAILEYS_PATH = /[\\/]node_modules[\\/](baileys|libsignal)[\\/]/;
+/** Of the installed packages, and of Baileys in the bundle of the program. */
+export const BAILEYS_PATH =
+  /[\\/](?:node_modules[\\/](?:baileys|libsignal)[\\/]|program[\\/]bundled-baileys-)/;
 
 let isGuarding = false;
 
