@@ -45,7 +45,10 @@ export interface WhatsAppStage extends OperationStage {
 }
 
 export interface WhatsAppStageOptions
-  extends Pick<WhatsAppDriverOptions, "timing" | "socket" | "log" | "versions" | "loadBaileys" | "egress"> {
+  extends Pick<
+    WhatsAppDriverOptions,
+    "timing" | "socket" | "log" | "versions" | "loadBaileys" | "egress" | "onUnknownStanza"
+  > {
   shortQr?: boolean;
 }
 
@@ -91,17 +94,14 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
 
 export function createDriver(
   server: WhatsAppServer,
-  { shortQr, timing, socket, log, versions, loadBaileys, egress }: WhatsAppStageOptions,
+  { shortQr, timing, egress, ...others }: WhatsAppStageOptions,
 ) {
   trustAuthority(server.caFile);
   return createWhatsAppDriver({
     url: server.url,
     rootKey: server.rootKeyHex,
     timing: { ...QUICK, ...(shortQr && { firstQrMs: 60, laterQrMs: 60, scanMs: 10 }), ...timing },
-    socket,
-    log,
-    versions,
-    loadBaileys,
+    ...others,
     ...(egress && { egress }),
   });
 }

@@ -11,6 +11,7 @@ import { openFile } from "../features/media/open-file.ts";
 import { openMedia } from "../features/media/open-media.ts";
 import { createMessageCounters } from "../features/messages/record/create-message-counters.ts";
 import { createReportRecorder } from "../features/messages/record/report-recorder.ts";
+import { createStanzaCounter, type StanzaCounter } from "../features/sessions/create-stanza-counter.ts";
 import { resumeOutdated } from "../features/sessions/resume-outdated.ts";
 import { commitPairings, type PairingCommit } from "../features/sessions/sealed-pairing-store.ts";
 import { DeliveryDispatcher } from "../features/webhooks/delivery-dispatcher.ts";
@@ -101,7 +102,9 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     log,
     metrics,
   };
-  const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers: createDrivers(on, shared) });
+  const onUnknownStanza = createStanzaCounter(metrics.registry);
+  const drivers = createDrivers(on, { ...shared, onUnknownStanza });
+  const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers });
   const nodes = createClusterNodes({
     config,
     db,
@@ -196,7 +199,11 @@ function listen(api: Api, { host, port }: Config) {
 
 function createDrivers(
   { config, sandbox, log }: GatewayBase,
-  { clientVersion: versions, outgoing }: { clientVersion: ClientVersions; outgoing: SafeFetch },
+  {
+    clientVersion: versions,
+    outgoing,
+    onUnknownStanza,
+  }: { clientVersion: ClientVersions; outgoing: SafeFetch; onUnknownStanza: StanzaCounter },
 ): NetworkDriver[] {
   const timing = { openPerSecond: config.loginsPerSecond };
   const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
@@ -207,6 +214,7 @@ function createDrivers(
       url: config.whatsappUrl,
       rootKey: config.whatsappRootKey,
       versions,
+      onUnknownStanza,
       egress: {
         lookup: (host, ...rest) => outgoing.lookup(`https://${host}/`, "network")(host, ...rest),
         ...(config.egressProxy !== undefined && { proxy: config.egressProxy }),

@@ -19,10 +19,10 @@ export async function handleReceipt(
   companion: Companion,
   stanza: BinaryNode,
 ): Promise<void> {
-  const { id = "", type = "", to, participant } = stanza.attrs;
+  const { id = "", type = "", to, participant, recipient } = stanza.attrs;
   const ids = [id, ...childrenNamed(child(stanza, "list"), "item").map((one) => one.attrs.id ?? "")];
   const { phone } = companion.person;
-  network.book.receipt({ phone, to: to ?? "", ...(participant && { participant }), type, ids });
+  network.book.receipt({ phone, to: to ?? "", participant, recipient, type, ids });
   const writer = network.findPerson(participant ?? to);
   const lost = (fault: { from?: string }): boolean =>
     fault.from === undefined || (writer !== undefined && network.findPerson(fault.from) === writer);

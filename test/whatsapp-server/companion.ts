@@ -5,7 +5,11 @@ import type { ServerPerson } from "./person.ts";
 import type { DeliveryRecord } from "./records.ts";
 import type { Bundle } from "./signal-end.ts";
 
+export const STORIES = "status@broadcast";
+
 const LOW = 5;
+/** Of what waited, so many come without a request. */
+const PRIMER = 5;
 
 export interface Registration {
   noiseKey: Buffer;
@@ -21,6 +25,8 @@ interface Waiting {
   delivery?: DeliveryRecord;
   /** NACKs that follow a request for the same message and settle nothing. */
   nacksToCome: number;
+  /** A story that the client refused: it stays the first of what waits, and the rest is withheld. */
+  isRefused?: boolean;
 }
 
 /** A linked device: a client that logs in, with what waits for it until it says that it has it. */
@@ -36,6 +42,10 @@ export class Companion {
   presence = "unavailable";
   readonly preKeys = new Map<number, Uint8Array>();
   readonly #waiting = new Map<string, Waiting>();
+  /** What waited at the login and was not sent yet; undefined once all of it was. */
+  #offline: Waiting[] | undefined;
+  #refused: Waiting | undefined;
+  #endOffline: () => void = () => undefined;
   readonly #book: ServerLedger;
 
   constructor(person: ServerPerson, number: number, registration: Registration, book: ServerLedger) {
@@ -46,7 +56,7 @@ export class Companion {
   }
 
   get waiting(): number {
-    return [...this.#waiting.values()].filter((one) => one.stanza.tag === "message").length;
+    return [...this.#waiting.values()].filter(({ stanza }) => MESSAGES.includes(stanza.tag)).length;
   }
 
   /** Takes one of its prekeys, and asks for more when they run low. */
@@ -76,18 +86,45 @@ export class Companion {
     const before = this.#waiting.get(key);
     this.#waiting.delete(key);
     const waiting: Waiting = { stanza, nacksToCome: before?.nacksToCome ?? 0 };
-    if (stanza.tag === "message") waiting.delivery = before?.delivery ?? this.#delivery(stanza);
+    if (MESSAGES.includes(stanza.tag)) waiting.delivery = before?.delivery ?? this.#delivery(stanza);
     this.#waiting.set(key, waiting);
-    if (this.connection?.active) this.#send(waiting, false);
+    if (this.#offline) this.#offline.push(waiting);
+    else if (this.connection?.active) this.#send(waiting, false);
   }
 
-  /** What waited is sent again, and counted. */
-  deliverWaiting(): number {
-    for (const waiting of this.#waiting.values()) {
-      waiting.nacksToCome = 0;
-      this.#send(waiting, true);
+  /** Says how much waited, sends the first of it, and the rest as the client asks for it. */
+  announceWaiting(isEndLost: () => boolean): void {
+    const waiting = [...this.#waiting.values()].sort(
+      (a, b) => Number(b.isRefused ?? false) - Number(a.isRefused ?? false),
+    );
+    for (const one of waiting) one.nacksToCome = 0;
+    const count = waiting.length;
+    const ofTag = (...tags: string[]) => waiting.filter(({ stanza }) => tags.includes(stanza.tag)).length;
+    const kinds = {
+      message: ofTag(...MESSAGES),
+      receipt: ofTag("receipt"),
+      notification: ofTag("notification"),
+    };
+    if (count > 0) this.connection?.send(bulletin("offline_preview", { count, ...kinds }));
+    this.#offline = waiting;
+    this.#refused = undefined;
+    this.#endOffline = () => {
+      this.#offline = undefined;
+      if (!isEndLost()) this.connection?.send(bulletin("offline", { count }));
+    };
+    this.sendBatch(PRIMER);
+  }
+
+  /** Sends so much of what waited; nothing behind a story that was refused. */
+  sendBatch(count: number): void {
+    for (let sent = 0; sent < count && this.#offline?.length; sent++) {
+      if (this.#refused) return;
+      const next = this.#offline.shift();
+      if (!next || this.#waiting.get(keyOf(next.stanza.tag, next.stanza.attrs)) !== next) continue;
+      if (next.isRefused) this.#refused = next;
+      this.#send(next, true);
     }
-    return this.#waiting.size;
+    if (this.#offline?.length === 0 && !this.#refused) this.#endOffline();
   }
 
   receipted(ids: string[], type: string): void {
@@ -112,6 +149,15 @@ export class Companion {
     const waiting = this.#waiting.get(key);
     if (!waiting) return;
     if (waiting.delivery && attrs.error) waiting.delivery.nacked = Number(attrs.error);
+    if (attrs.error && waiting.stanza.attrs.from === STORIES) {
+      waiting.isRefused = true;
+      if (this.#offline) this.#refused = waiting;
+      return;
+    }
+    if (this.#refused === waiting) {
+      this.#refused = undefined;
+      this.sendBatch(PRIMER);
+    }
     if (attrs.error && waiting.nacksToCome > 0) waiting.nacksToCome--;
     else this.#waiting.delete(key);
   }
@@ -137,6 +183,11 @@ export class Companion {
     });
   }
 }
+
+const bulletin = (tag: string, attrs: Record<string, number>): BinaryNode =>
+  node("ib", { from: SERVER }, [node(tag, attrs)]);
+
+const MESSAGES = ["message", "status"];
 
 const keyOf = (tag: string, attrs: BinaryNode["attrs"]): string =>
   tag === "message" || tag === "call"

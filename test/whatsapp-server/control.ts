@@ -107,6 +107,8 @@ export interface SayOptions {
   at?: number;
   /** The secret of a message, 32 bytes; chosen when absent. */
   secret?: Uint8Array;
+  /** Of the stanza, in place of its own. */
+  attrs?: Record<string, string>;
 }
 
 /** What newer phones say under the secret of another message. */
@@ -149,7 +151,7 @@ export type ServerGroupChange =
   | { change: "member_add_mode"; everybody: boolean };
 
 /** How a live connection ends; the numbers are what the client library makes of it. */
-export type ServerDisconnect = 401 | 403 | 428 | 440 | 500 | 503 | 515 | "silent";
+export type ServerDisconnect = 401 | 403 | 428 | 429 | 440 | 500 | 503 | 515 | "silent";
 
 /** What goes wrong from now on; `times` (default 1) says how often, everything else narrows it down. */
 export type Fault = {
@@ -169,6 +171,8 @@ export type Fault = {
   | { fault: "ack_error"; error: number; to?: string }
   /** A message is taken and delivered, its ack never sent. */
   | { fault: "ack_lost"; to?: string }
+  /** The end of what waited for a device is never told. */
+  | { fault: "offline_end_lost" }
   /** A receipt for a message (of somebody) is lost on its way to the network. */
   | { fault: "receipt_lost"; from?: string }
   /** A query is never answered. */
@@ -296,6 +300,13 @@ export interface WhatsAppControl {
 
   /** `to` is a phone, a jid or a group; the id of the message is returned. */
   sendMessage(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
+  /** A story that one person may see, which the network delivers as one of two stanzas. */
+  postStory(
+    by: string,
+    to: string,
+    text: string,
+    options?: SayOptions & { stanza?: "message" | "status" },
+  ): Promise<string>;
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;

@@ -22,6 +22,8 @@ export interface Envelope {
   attrs?: Record<string, string>;
   /** From the own phone to its linked device only. */
   peer?: boolean;
+  /** How the network delivers a story; `message` when absent. */
+  tag?: "status";
 }
 
 export const addressJid = (to: Address): string =>
@@ -31,14 +33,14 @@ const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "p
 
 /** The stanza that a linked device gets. */
 export function messageStanza(envelope: Envelope, recipient: Companion): BinaryNode {
-  const { id, from, at, type, attrs, peer } = envelope;
+  const { id, from, at, type, attrs, peer, tag = "message" } = envelope;
   const { verified_name } = from.person.business ?? {};
   const vouched =
     verified_name === undefined ? [] : [node("verified_name", {}, certificateOf(verified_name))];
   const enc = [...envelope.enc, ...vouched];
-  const common = { id, t: seconds(at), type, ...attrs, notify: from.person.name };
+  const common = { id, t: seconds(at), type, notify: from.person.name };
   if (peer) return node("message", { ...common, from: from.person.jid("pn"), category: "peer" }, enc);
-  return node("message", { ...common, ...whence(envelope, recipient) }, enc);
+  return node(tag, { ...common, ...whence(envelope, recipient), ...attrs }, enc);
 }
 
 function whence({ from, to }: Envelope, recipient: Companion): Record<string, string> {

@@ -24,8 +24,8 @@ export class ServerGroup {
   picture: { id: string; path: string } | undefined;
   invite = newInvite();
 
-  constructor(subject: string, owner: ServerPerson, addressing: Addressing) {
-    this.jid = `120363${randomInt(10 ** 11, 10 ** 12)}@g.us`;
+  constructor(subject: string, owner: ServerPerson, addressing: Addressing, jid = newJid()) {
+    this.jid = jid;
     this.subject = subject;
     this.owner = owner;
     this.addressing = addressing;
@@ -45,5 +45,7 @@ export class ServerGroup {
 /** Only admins change what is locked. */
 export const mayChange = (group: ServerGroup, person: ServerPerson): boolean =>
   group.members.has(person) && (!group.locked || group.members.get(person) === true);
+
+const newJid = (): string => `120363${randomInt(10 ** 11, 10 ** 12)}@g.us`;
 
 const newInvite = (): string => randomBytes(11).toString("base64url");

@@ -1,6 +1,7 @@
 import type {
   Decryption,
   DeliveryRecord,
+  GivenAck,
   GivenReceipt,
   Ledger,
   MessageRecord,
@@ -14,6 +15,7 @@ export class ServerLedger implements Ledger {
   decryptions: Decryption[] = [];
   deliveries: DeliveryRecord[] = [];
   receipts: GivenReceipt[] = [];
+  acks: GivenAck[] = [];
   readonly unhandled: string[] = [];
   readonly stanzas = new Map<string, Map<string, number>>();
   readonly #arrived = new Map<string, number>();
@@ -32,6 +34,7 @@ export class ServerLedger implements Ledger {
     this.decryptions = [];
     this.deliveries = [];
     this.receipts = [];
+    this.acks = [];
     this.unhandled.length = 0;
     this.stanzas.clear();
     this.#arrived.clear();
@@ -82,6 +85,10 @@ export class ServerLedger implements Ledger {
 
   receipt(receipt: GivenReceipt): void {
     if (this.#isEnabled) this.receipts.push(receipt);
+  }
+
+  ack(ack: GivenAck): void {
+    if (this.#isEnabled) this.acks.push(ack);
   }
 
   delivery(delivery: DeliveryRecord): DeliveryRecord {

@@ -217,6 +217,15 @@ export class LocalControl implements WhatsAppControl {
     return talk.sendMessage(this.#network, from, to, sent, options);
   }
 
+  postStory(
+    by: string,
+    to: string,
+    text: string,
+    options: SayOptions & { stanza?: "message" | "status" } = {},
+  ): Promise<string> {
+    return talk.postStory(this.#network, by, to, text, options);
+  }
+
   edit(by: string, to: string, id: string, text: string, options: SayOptions = {}): Promise<string> {
     return talk.edit(this.#network, by, to, { id, text }, options);
   }
@@ -322,8 +331,8 @@ export class LocalControl implements WhatsAppControl {
   }
 
   async ledger(): Promise<Ledger> {
-    const { sockets, arrivals, decryptions, deliveries, receipts } = this.#network.book;
-    return structuredClone({ sockets, arrivals, decryptions, deliveries, receipts });
+    const { sockets, arrivals, decryptions, deliveries, receipts, acks } = this.#network.book;
+    return structuredClone({ sockets, arrivals, decryptions, deliveries, receipts, acks });
   }
 
   async clearLedger(): Promise<void> {

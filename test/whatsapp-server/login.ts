@@ -2,7 +2,7 @@ import type { Companion } from "./companion.ts";
 import { loginFailure, replaced, type ServerConnection } from "./connection.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
+import { node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
 
 /** A linked device logs in: its noise key must be the one of its pairing. */
@@ -56,11 +56,10 @@ export async function becomeActive(
   );
   connection.active = true;
   connection.record.ready_at = Date.now();
-  const count = companion.deliverWaiting();
-  connection.send(offlineEnd(count));
+  companion.announceWaiting(
+    () => network.faults.take("offline_end_lost", companion.person.phone) !== undefined,
+  );
   if (companion.known) return;
   companion.known = true;
   if (network.settings.initialSync) await initialSync(network, companion);
 }
-
-const offlineEnd = (count: number): BinaryNode => node("ib", { from: SERVER }, [node("offline", { count })]);

@@ -58,8 +58,20 @@ export interface GivenReceipt {
   phone: string;
   to: string;
   participant?: string;
+  recipient?: string;
   type: string;
   ids: string[];
+}
+
+/** An acknowledgement that a linked device gave. */
+export interface GivenAck {
+  phone: string;
+  class: string;
+  id: string;
+  to: string;
+  participant?: string;
+  type?: string;
+  error?: string;
 }
 
 export interface Ledger {
@@ -68,4 +80,5 @@ export interface Ledger {
   decryptions: Decryption[];
   deliveries: DeliveryRecord[];
   receipts: GivenReceipt[];
+  acks: GivenAck[];
 }

@@ -16,6 +16,7 @@ export interface Spoken {
   corrupt?: boolean;
   /** The file of the message, which the phone keeps. */
   file?: Uint8Array;
+  tag?: Envelope["tag"];
   /** To the own linked device only, as the phone does for keys and history. */
   peer?: Device;
 }
@@ -60,7 +61,11 @@ async function sealAll(
       ? await group(device)
       : [await sealFor(handset, device, personal(handset, device, stored, options.peer))];
     if (options.corrupt && device !== device.person.handset) corrupt(enc);
-    sealed.push([device, { ...stored, from: handset, enc, ...(options.peer && { peer: true }) }]);
+    const { peer, tag } = options;
+    sealed.push([
+      device,
+      { ...stored, from: handset, enc, ...(peer && { peer: true }), ...(tag && { tag }) },
+    ]);
   }
   return sealed;
 }

@@ -7,8 +7,6 @@ import { type BinaryNode, children } from "./nodes.ts";
 import { handleChatState, handlePhoneCall, handlePresence } from "./presence.ts";
 import { handleQuery } from "./queries.ts";
 
-const IB = ["unified_session", "offline_batch"];
-
 /** A stanza of a logged-in device. */
 export async function handleStanza(
   network: Network,
@@ -25,16 +23,22 @@ export async function handleStanza(
       return handleMessage(network, connection, companion, stanza);
     case "receipt":
       return handleReceipt(network, connection, companion, stanza);
-    case "ack":
+    case "ack": {
+      const { class: kind = "", id = "", to = "", participant, type, error } = attrs;
+      network.book.ack({ phone: companion.person.phone, class: kind, id, to, participant, type, error });
       return companion.acknowledged(attrs);
+    }
     case "presence":
       return handlePresence(network, companion, stanza);
     case "chatstate":
       return handleChatState(network, companion, stanza);
     case "call":
       return handlePhoneCall(network, connection, companion, stanza);
-    case "ib":
-      if (IB.includes(children(stanza)[0]?.tag ?? "")) return;
+    case "ib": {
+      const [first] = children(stanza);
+      if (first?.tag === "unified_session") return;
+      if (first?.tag === "offline_batch") return companion.sendBatch(Number(first.attrs.count));
+    }
   }
   network.book.unhandled.push(describe(stanza));
 }

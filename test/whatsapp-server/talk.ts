@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
+import { STORIES } from "./companion.ts";
 import type { PresenceState, SayOptions, SentContent } from "./control.ts";
 import { type Address, addressJid } from "./envelope.ts";
+import { ServerGroup } from "./group.ts";
 import type { StoredMessage } from "./handset.ts";
 import { requestRetry } from "./listen.ts";
 import { filePart, toMessage } from "./message-content.ts";
@@ -37,13 +39,32 @@ export async function sendMessage(
   });
 }
 
+/** A person shows a story to another one. */
+export function postStory(
+  network: Network,
+  by: string,
+  to: string,
+  text: string,
+  { stanza, ...options }: SayOptions & { stanza?: "message" | "status" },
+): Promise<string> {
+  const owner = network.person(by);
+  const group = new ServerGroup("", owner, "lid", STORIES);
+  group.members.set(network.person(to), false);
+  const message = { extendedTextMessage: { text } };
+  const tag = stanza === "status" ? stanza : undefined;
+  return speak(network, owner.handset, { kind: "group", group }, message, { ...spoken(options), tag });
+}
+
 export function addressOf(network: Network, to: string, { addressing }: SayOptions): Address {
   const address = network.address(to, addressing ?? network.settings.addressing);
   if (!address) throw new Error(`nobody on the network is ${to}`);
   return addressing && address.kind === "person" ? { ...address, addressing } : address;
 }
 
-export const spoken = ({ id, at, corrupt }: SayOptions, attrs?: Record<string, string>): Spoken => ({
+export const spoken = (
+  { id, at, corrupt, attrs: given }: SayOptions,
+  attrs: Record<string, string> | undefined = given,
+): Spoken => ({
   ...(id !== undefined && { id }),
   ...(at !== undefined && { at }),
   ...(corrupt && { corrupt }),

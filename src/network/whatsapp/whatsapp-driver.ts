@@ -18,6 +18,8 @@ export interface WhatsAppDriverOptions {
   egress?: SessionEgress;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
+  /** Receives the tag of each stanza that nothing handles; the network chooses it. */
+  onUnknownStanza?(tag: string): void;
   /** Additional options of Baileys, for tests. */
   socket?: Partial<SocketConfig>;
   /** Loads Baileys in another way, for tests. */
@@ -35,7 +37,8 @@ export function createWhatsAppDriver(options: WhatsAppDriverOptions = {}): Whats
   const timing = { ...WHATSAPP_TIMING, ...options.timing };
   const onFailure = (err: unknown) => log?.warn({ err }, "whatsapp: Baileys failed");
   const loader = createBaileysLoader({ url, rootKey, onFailure }, load);
-  const runtime = new WhatsAppRuntime({ url, versions, egress, log, socket, timing });
+  const onUnknownStanza = options.onUnknownStanza ?? (() => {});
+  const runtime = new WhatsAppRuntime({ url, versions, egress, log, socket, timing, onUnknownStanza });
   return {
     network: "whatsapp",
     open: (opened: OpenSessionOptions) => new WhatsAppSession(runtime, loader, opened),

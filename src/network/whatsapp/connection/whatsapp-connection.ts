@@ -121,6 +121,7 @@ export class WhatsAppConnection {
       acks: this.#acks,
       groupMetadata: this.#groups,
       reported,
+      onUnknownStanza: runtime.onUnknownStanza,
     });
     this.outbox = this.#openOutbox(sock);
     const ringingCalls = caches.createCache<WACallEvent>("call");

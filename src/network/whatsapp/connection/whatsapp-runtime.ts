@@ -18,6 +18,7 @@ export interface WhatsAppRuntimeOptions {
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   socket: Partial<SocketConfig>;
+  onUnknownStanza(tag: string): void;
 }
 
 /** State shared by all sessions of a process. */
@@ -33,14 +34,16 @@ export class WhatsAppRuntime {
   readonly connectionLoops = new Set<{ terminate(): void }>();
   /** Additional options of Baileys. */
   readonly socket: Partial<SocketConfig>;
+  readonly onUnknownStanza: (tag: string) => void;
 
-  constructor({ url, versions, egress, timing, log, socket }: WhatsAppRuntimeOptions) {
+  constructor({ url, versions, egress, timing, log, socket, onUnknownStanza }: WhatsAppRuntimeOptions) {
     this.url = url;
     this.versions = versions;
     this.egress = egress;
     this.timing = timing;
     this.log = log;
     this.socket = socket;
+    this.onUnknownStanza = onUnknownStanza;
     const { openAtOnce: maxConcurrent, openJitterMs: jitterMs, openGatherMs: collectMs } = timing;
     this.connectionRateLimiter = new ConnectionRateLimiter({
       maxConcurrent,

@@ -144,6 +144,14 @@ export class InboundJournal {
     else remember(this.#receipted, id);
   }
 
+  /** The network has the acknowledgement of a stanza that is not reported, even if a part could not be decrypted. */
+  forget(stanza: Record<string, string>): void {
+    this.markAcknowledged(stanza.id ?? "");
+    const key = stanzaKey(stanza);
+    const entries = this.#open.get(key);
+    if (entries) this.#finish(key, entries);
+  }
+
   /** Peer messages from our own phone whose effect may not be stored. */
   unfinishedPeerEntries(): JournalEntry[] {
     return [...this.#open.values()].flat().filter(({ stanza }) => isPeerMessage(stanza));

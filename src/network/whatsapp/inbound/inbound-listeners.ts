@@ -1,6 +1,9 @@
 import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
 import type { NetworkEvent } from "../../driver.ts";
-import { ackReceiptsAfterCommit } from "../baileys-fixes/ack-receipts-after-commit.ts";
+import { ackReceiptsAfterCommit } from "../baileys-fixes/acknowledgements/ack-receipts-after-commit.ts";
+import { ackStories } from "../baileys-fixes/acknowledgements/ack-stories.ts";
+import { ackUnknownStanzas } from "../baileys-fixes/acknowledgements/ack-unknown-stanzas.ts";
+import { addressOwnReceipts } from "../baileys-fixes/acknowledgements/address-own-receipts.ts";
 import { allowConcurrentReceives } from "../baileys-fixes/allow-concurrent-receives.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
 import { type ConnectionContext, orderingKeyOf } from "../connection/connection-context.ts";
@@ -21,6 +24,8 @@ export interface InboundListenersOptions {
   acks: PendingAcks;
   groupMetadata: GroupMetadataCache;
   reported: ItemCache<string>;
+  /** Receives the tag of a stanza that no part of the gateway or of Baileys handles. */
+  onUnknownStanza(tag: string): void;
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
@@ -38,6 +43,9 @@ export class InboundListeners {
     this.#options = options;
     this.#sync = new SyncListeners(options);
     allowConcurrentReceives(options.sock);
+    addressOwnReceipts(options.sock);
+    ackStories(options.sock, (stanza) => options.context.journal.forget(stanza));
+    ackUnknownStanzas(options.sock, options.onUnknownStanza);
     this.#order = orderMessagesPerChat(options.sock, orderingKeyOf);
     this.#listenToStanzas(options);
     this.#listenToEvents(options);

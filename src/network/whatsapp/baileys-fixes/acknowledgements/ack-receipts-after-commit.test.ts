@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, RecordingSession } from "../../../../test/conformance/listener.ts";
+import { eventually, RecordingSession } from "../../../../../test/conformance/listener.ts";
 import {
   createDriver,
   startWhatsAppStage,
   storeInMemory,
   type WhatsAppStage,
-} from "../../../../test/whatsapp-stage.ts";
-import type { NetworkEvent } from "../../driver.ts";
-import { newMessageId } from "../../jid.ts";
+} from "../../../../../test/whatsapp-stage.ts";
+import type { NetworkEvent } from "../../../driver.ts";
+import { newMessageId } from "../../../jid.ts";
 
 let stage: WhatsAppStage;
 

@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type RecordingSession } from "../../../../../test/conformance/listener.ts";
+import { startWhatsAppStage, storeInMemory, type WhatsAppStage } from "../../../../../test/whatsapp-stage.ts";
+import type { MessageId } from "../../../driver.ts";
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+let credentials: ReturnType<typeof storeInMemory>;
+let unknown: string[];
+
+beforeEach(async () => {
+  stage = await startWhatsAppStage();
+  credentials = storeInMemory();
+  unknown = [];
+  listener = stage.open({ onUnknownStanza: (tag) => unknown.push(tag) }, { credentials });
+  await listener.pair(stage.phone);
+});
+
+afterEach(() => stage.stop());
+
+const ledger = () => stage.control.ledger();
+const say = async (text = "Oi") =>
+  (await stage.control.sendMessage(stage.contact.number, stage.phone.number, text)) as MessageId;
+const post = (stanza: "message" | "status", corrupt: boolean) =>
+  stage.control.postStory(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
+
+/** Resolves once everything that was sent before is handled. */
+const hearAfterwards = async () => listener.message(await say());
+
+const ackOf = (id: string) =>
+  eventually(async () => {
+    const found = (await ledger()).acks.filter((one) => one.id === id);
+    expect(found).toHaveLength(1);
+    return found[0];
+  });
+
+describe("a story", () => {
+  it.each(["message", "status"] as const)(
+    "is acknowledged as the stanza <%s> that brought it, and not asked for again if it cannot be decrypted",
+    async (stanza) => {
+      for (const id of [await post(stanza, true), await post(stanza, false)]) {
+        expect(await ackOf(id)).toMatchObject({
+          class: stanza,
+          to: "status@broadcast",
+          participant: expect.stringContaining("@lid"),
+          error: undefined,
+        });
+      }
+      await hearAfterwards();
+      expect((await ledger()).receipts.filter(({ type }) => type === "retry")).toEqual([]);
+      expect(listener.all("message")).toHaveLength(1);
+      await eventually(() =>
+        expect(
+          [...credentials.letterList.values()].filter(({ body }) => body.includes("@broadcast")),
+        ).toEqual([]),
+      );
+    },
+  );
+
+  it("does not freeze the messages behind it, although it cannot be decrypted", async () => {
+    const story = await post("message", true);
+    await ackOf(story);
+    await listener.session.disconnect();
+    const ids = [await say("one"), await say("two"), await say("three")];
+    const after = stage.open({}, { credentials });
+    after.session.connect();
+    for (const id of ids) await after.message(id);
+  });
+});
+
+describe("a stanza of an unknown kind", () => {
+  it("is acknowledged and counted if it has an id", async () => {
+    const attrs = { from: "s.whatsapp.net", id: "novelty-1", type: "new" };
+    await stage.control.push(stage.phone.number, { tag: "novelty", attrs });
+    await stage.control.push(stage.phone.number, { tag: "novelty", attrs: { from: "s.whatsapp.net" } });
+    expect(await ackOf("novelty-1")).toMatchObject({
+      class: "novelty",
+      to: "s.whatsapp.net",
+      type: "new",
+      error: undefined,
+    });
+    await hearAfterwards();
+    expect(unknown).toEqual(["novelty"]);
+  });
+
+  it("is counted each time, also when more come than acknowledgements may be pending", async () => {
+    const times = 1_500;
+    for (let nth = 0; nth < times; nth++) {
+      const attrs = { from: "s.whatsapp.net", id: `novelty-${nth}` };
+      await stage.control.push(stage.phone.number, { tag: "novelty", attrs });
+    }
+    await hearAfterwards();
+    expect(unknown).toHaveLength(times);
+    expect((await ledger()).acks.filter((one) => one.class === "novelty").length).toBeGreaterThanOrEqual(
+      1_000,
+    );
+  });
+});
+
+describe("the receipt of a message", () => {
+  it.each(["867051314767696@bot", "5511900000001@hosted", "123456789@hosted.lid"])(
+    "that the own phone sends to %s goes to the phone and names that chat",
+    async (recipient) => {
+      const { phone, contact, control } = stage;
+      const id = await control.sendMessage(phone.number, contact.number, "Oi", { attrs: { recipient } });
+      const receipt = await eventually(async () => {
+        const found = (await ledger()).receipts.find(({ ids }) => ids.includes(id));
+        expect(found).toBeDefined();
+        return found;
+      });
+      const { lid } = await control.person(phone.number);
+      expect(receipt).toMatchObject({ to: lid, recipient, type: "sender" });
+    },
+  );
+
+  it("to a broadcast list goes to the list and names its writer", async () => {
+    const { lid: participant } = await stage.control.person(stage.contact.number);
+    const attrs = { from: "1700000000@broadcast", participant };
+    const { number } = stage.contact;
+    const id = await stage.control.sendMessage(number, stage.phone.number, "Oi", { attrs });
+    await eventually(async () =>
+      expect((await ledger()).receipts.find(({ ids }) => ids.includes(id))).toMatchObject({
+        to: "1700000000@broadcast",
+        participant,
+      }),
+    );
+  });
+
+  it.each([
+    ["a channel", "120363000000000001@newsletter"],
+    ["a bot", "867051314767696@bot"],
+  ])("from %s is an acknowledgement without an error, to where it came from", async (_, from) => {
+    const id = "MESSAGE1";
+    const attrs = { from, id, type: "text", t: "1795000000" };
+    const content = [{ tag: "plaintext", attrs: {}, content: Buffer.from("0a024f69", "hex") }];
+    await stage.control.push(stage.phone.number, { tag: "message", attrs, content });
+    expect(await ackOf(id)).toMatchObject({ class: "message", to: from, error: undefined });
+  });
+});

@@ -1,0 +1,29 @@
+// Baileys 7.0.0-rc14 gives the receipt of an own phone's message to the chat itself, if that is no number or LID.
+// Not reported upstream.
+import { type BinaryNode, decryptMessageNode, jidDecode, proto, type WASocket } from "baileys";
+import { detachListeners } from "../../connection/detach-listeners.ts";
+import { silentBaileysLogger } from "../silent-baileys-logger.ts";
+
+const MESSAGE = "CB:message";
+const RIGHT = ["s.whatsapp.net", "lid"];
+
+/** For a bot or a hosted business: the receipt goes to the own phone and names the chat. */
+export function addressOwnReceipts({ ws, authState, signalRepository, sendNode }: WASocket): void {
+  const handles = detachListeners(ws, MESSAGE);
+  const isReceived = async (node: BinaryNode): Promise<boolean> => {
+    const { id = "", lid = "" } = authState.creds.me ?? {};
+    const { fullMessage, decrypt } = decryptMessageNode(node, id, lid, signalRepository, silentBaileysLogger);
+    await decrypt();
+    return fullMessage.messageStubType !== proto.WebMessageInfo.StubType.CIPHERTEXT;
+  };
+  ws.on(MESSAGE, async (node: BinaryNode) => {
+    const { id, from, recipient } = node.attrs;
+    const isOther = recipient !== undefined && !RIGHT.includes(jidDecode(recipient)?.server ?? "");
+    if (isOther && (await isReceived(node).catch(() => false))) {
+      const attrs = { id: id ?? "", to: from ?? "", recipient, type: "sender" };
+      await sendNode({ tag: "receipt", attrs }).catch(() => {});
+      return;
+    }
+    for (const handle of handles) await handle(node);
+  });
+}
