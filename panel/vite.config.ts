@@ -24,8 +24,6 @@ export default defineConfig({
     { ...optimizeLocales.vite({ locales: ["pt-BR", "en-US", "es-ES"] }), enforce: "pre" } as Plugin,
     react(),
   ],
-  // The reader of CSV files is the gateway's own; its parser has a build for browsers.
-  resolve: { alias: { "csv-parse/sync": "csv-parse/browser/esm/sync" } },
   build: {
     outDir: "../dist/panel",
     emptyOutDir: true,

@@ -230,8 +230,6 @@ const BUNDLED = new Set([
   "baileys",
   "commander",
   "content-disposition",
-  "csv-parse",
-  "csv-stringify",
   "fastify",
   "fetch-socks",
   "file-type",

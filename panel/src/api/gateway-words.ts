@@ -35,7 +35,7 @@ const KINDS: readonly (readonly [pattern: RegExp, kind: IssueKind])[] = [
   [/^must be true or false$/, "flag"],
   [/^must be one of (.+)$/, "oneOf"],
   [/^must have at most (\d+) entries$/, "entriesMost"],
-  [/^has (\d+) cells, the first line has (\d+)$/, "cells"],
+  [/^has more cells than the first line, which has (\d+)$/, "cells"],
   [/^is not a line of CSV/, "quotes"],
   [/^must be the id of a lead$/, "contactId"],
   [/^has the wrong format$/, "format"],

@@ -1,3 +1,5 @@
+import { toCsvCell } from "../../../src/platform/text/to-csv-line.ts";
+
 export interface Table {
   columns: readonly string[];
   rows: readonly (readonly unknown[])[];
@@ -9,16 +11,7 @@ export function toCsv({ columns, rows }: Table): string {
 }
 
 function toCell(value: unknown): string {
-  const text =
-    value === null || value === undefined
-      ? ""
-      : typeof value === "object"
-        ? JSON.stringify(value)
-        : String(value);
-  // A spreadsheet would run such a text as a formula.
-  const safe =
-    typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !/^\+?\d+$/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return toCsvCell(typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? ""));
 }
 
 interface Page<Row> {

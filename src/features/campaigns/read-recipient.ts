@@ -1,5 +1,5 @@
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { type CsvRecord, readCsvTable } from "../../platform/text/csv-table.ts";
+import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
 import { readPhone } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 
@@ -67,44 +67,32 @@ const ROWS_AT_ONCE = 1_000;
  * Yields the recipients of a CSV file in batches: columns as the first line names them, separated by comma,
  * semicolon or tab. An unreadable row is reported; the others are kept.
  */
-export function* readRecipientCsv(bytes: Uint8Array, defaultCountry?: string): Generator<ParsedRecipient[]> {
-  const table = readCsvTable(bytes);
-  const columns = table.columns.map((name) => name.toLowerCase());
-  const phoneAt = columns.findIndex((name) => PHONE_NAMES.includes(name));
+export async function* readRecipientCsv(
+  bytes: Uint8Array,
+  defaultCountry?: string,
+): AsyncGenerator<ParsedRecipient[]> {
+  const table = await readCsvTable(bytes);
+  const names = table.columns.map((name) => name.toLowerCase());
+  const phoneAt = names.findIndex((name) => PHONE_NAMES.includes(name));
   if (phoneAt < 0) throw invalidField("file", "the first line has no column named phone, number or whatsapp");
   // Checked before the first recipient is stored.
-  if (table.count() > MAX_RECIPIENTS) throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
+  if (await table.hasMoreThan(MAX_RECIPIENTS))
+    throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
+  const variables = [...names.entries()].filter(([at, name]) => at !== phoneAt && name !== "");
   let rows: ParsedRecipient[] = [];
-  for (const record of table.records()) {
-    rows.push(readRow({ ...record, columns, phoneAt, defaultCountry }));
+  for await (const { line, text: value, cells, fault } of table.records()) {
+    const cell = (at: number) => (cells?.[at] ?? "").trim();
+    const read = fault
+      ? { value, reason: describeCsvFault(fault, table) }
+      : readNumber(
+          cell(phoneAt),
+          Object.fromEntries(variables.map(([at, name]) => [name, cell(at)])),
+          defaultCountry,
+        );
+    rows.push("reason" in read ? { value, reason: `line ${line}: ${read.reason}` } : read);
     if (rows.length < ROWS_AT_ONCE) continue;
     yield rows;
     rows = [];
   }
   yield rows;
-}
-
-interface CsvColumns extends CsvRecord {
-  columns: readonly string[];
-  phoneAt: number;
-  defaultCountry: string | undefined;
-}
-
-function readRow({ cells, ...row }: CsvColumns): ParsedRecipient {
-  const refuse = (reason: string) => ({
-    value: row.text.slice(0, SHOWN),
-    reason: `line ${row.line}: ${reason}`,
-  });
-  if (!cells) return refuse("is not a line of CSV: check its quotation marks");
-  if (cells.length > row.columns.length)
-    return refuse(`has ${cells.length} cells, the first line has ${row.columns.length}`);
-  const variables = row.columns.flatMap((name, at): [string, string][] =>
-    at === row.phoneAt || name === "" ? [] : [[name, (cells[at] ?? "").trim()]],
-  );
-  const read = readNumber(
-    (cells[row.phoneAt] ?? "").trim(),
-    Object.fromEntries(variables),
-    row.defaultCountry,
-  );
-  return "reason" in read ? refuse(read.reason) : read;
 }

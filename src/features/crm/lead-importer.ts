@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
@@ -23,17 +22,15 @@ const ROWS_AT_ONCE = 500;
 export function createLeadImporter(deps: LeadDeps): ImportHandler {
   return async ({ input: { file }, caller }) => {
     const { account_id } = requireUser(caller);
-    const { fields, rows } = readLeadFile(file.bytes);
+    const { fields, rows } = await readLeadFile(file.bytes);
     const declared = await findDeclaredFields(deps.db, account_id, fields);
     const total: Imported = { created: 0, updated: 0, unchanged: 0, invalid: [], invalid_count: 0 };
     let piece: (ParsedLead | RejectedRow)[] = [];
-    for (const row of rows(declared, deps.defaultCountry)) {
+    for await (const row of rows(declared, deps.defaultCountry)) {
       piece.push(row);
       if (piece.length < ROWS_AT_ONCE) continue;
       await importPiece(deps, account_id, piece, total);
       piece = [];
-      // Lets other work run between two batches.
-      await turn();
     }
     await importPiece(deps, account_id, piece, total);
     return total;

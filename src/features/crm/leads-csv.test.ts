@@ -96,7 +96,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     [7, "names the same lead as line 6"],
     [8, `id: there is no lead ${other.id}`],
     [9, "phone: is required, or the id of a lead"],
-    [10, "has 7 cells, the first line has 4"],
+    [10, "has more cells than the first line, which has 4"],
   ]);
   expect((await owner.listLeads({ search: good })).data).toMatchObject([{ email: "good@example.com" }]);
 });
@@ -143,6 +143,7 @@ test("a plan's limit rejects the excess CSV rows, and the others are imported", 
 test.each([
   ["a column that is not known", ["fone,name", "1,2"], "Columns are id, phone"],
   ["no column that names a lead", ["name", "Ana"], "has no column named phone"],
+  ["too many columns", [`phone${",".repeat(200)}`, "1"], "more than 128 columns"],
   [
     "too many rows",
     ["phone", ...Array.from({ length: 10_001 }, (_, n) => `55219${10_000_000 + n}`)],

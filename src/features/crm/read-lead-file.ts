@@ -1,8 +1,13 @@
 import type { z } from "zod";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
-import { type CsvRecord, readCsvTable } from "../../platform/text/csv-table.ts";
-import { unescapeFormulaCell } from "../../platform/text/to-csv-line.ts";
+import {
+  type CsvRecord,
+  type CsvTable,
+  describeCsvFault,
+  readCsvTable,
+} from "../../platform/text/csv-table.ts";
+import { unmarkFormulas } from "../../platform/text/to-csv-line.ts";
 import { canonicalNumberOf, readPhone } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
@@ -34,7 +39,7 @@ export interface LeadFile {
   rows(
     declared: ReadonlyMap<string, DeclaredField>,
     defaultCountry?: string,
-  ): Generator<ParsedLead | RejectedRow>;
+  ): AsyncGenerator<ParsedLead | RejectedRow>;
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
@@ -45,20 +50,21 @@ const PHONE_NAMES = ["number", "whatsapp"];
 const SHOWN = 100;
 
 /** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
-export function readLeadFile(bytes: Uint8Array): LeadFile {
-  const table = readCsvTable(bytes);
+export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
+  const table = await readCsvTable(bytes);
   const columns = table.columns.map(toColumn);
   if (!columns.includes("phone") && !columns.includes("id"))
     throw invalidField("file", "the first line has no column named phone, number, whatsapp or id");
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
   if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
-  if (table.count() > MAX_IMPORTED) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
+  if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
   return {
     fields,
-    *rows(declared, defaultCountry) {
-      const seen = new Map<string, number>();
-      for (const record of table.records())
-        yield readRow(record, { columns, declared, defaultCountry, seen });
+    async *rows(declared, defaultCountry) {
+      // A column that occurs twice counts where it occurs last.
+      const places = new Map(columns.map((name, at) => [name, at]));
+      const context = { table, places, fields, declared, defaultCountry, seen: new Map<string, number>() };
+      for await (const record of table.records()) yield readRow(record, context);
     },
   };
 }
@@ -80,7 +86,10 @@ function fieldOf(column: string): string | undefined {
 }
 
 interface RowContext {
-  columns: readonly string[];
+  table: CsvTable;
+  /** The place of each column, by its name. */
+  places: ReadonlyMap<string, number>;
+  fields: readonly string[];
   declared: ReadonlyMap<string, DeclaredField>;
   defaultCountry: string | undefined;
   /** The lines that have already named each person. */
@@ -101,31 +110,28 @@ function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedR
   }
 }
 
-export function rejectRow({ line, text }: { line: number; text: string }, reason: string): RejectedRow {
-  return { line, value: text.slice(0, SHOWN), reason };
+export function rejectRow(
+  { line, text: value }: { line: number; text: string },
+  reason: string,
+): RejectedRow {
+  return { line, value, reason };
 }
 
 function toLead(
-  { line, text, cells }: CsvRecord,
-  { columns, declared, defaultCountry }: RowContext,
+  { line, text, cells, fault }: CsvRecord,
+  { table, places, fields, declared, defaultCountry }: RowContext,
 ): ParsedLead {
-  if (!cells) throw new GatewayError("VALIDATION_ERROR", "is not a line of CSV: check its quotation marks");
-  if (cells.length > columns.length)
-    throw new GatewayError(
-      "VALIDATION_ERROR",
-      `has ${cells.length} cells, the first line has ${columns.length}`,
-    );
-  const values = new Map(columns.map((name, at) => [name, unescapeFormulaCell((cells[at] ?? "").trim())]));
-  const cell = (name: string) => values.get(name) || undefined;
+  if (fault) throw new GatewayError("VALIDATION_ERROR", describeCsvFault(fault, table));
+  const cell = (name: string) => unmarkFormulas((cells[places.get(name) ?? -1] ?? "").trim()) || undefined;
   const id = readId(cell("id"));
   const lead = parseRow({
     phone: cell("phone"),
     ...Object.fromEntries(TEXTS.map((name) => [name, cell(name)])),
     tags: (cell("tags") ?? "").split(TAG_SEPARATOR).filter((tag) => tag.trim() !== ""),
     custom_fields: Object.fromEntries(
-      [...values].flatMap(([name, value]) => {
-        const field = fieldOf(name);
-        return field === undefined || value === "" ? [] : [[field, value]];
+      fields.flatMap((name) => {
+        const value = cell(CUSTOM_FIELD_COLUMN + name);
+        return value === undefined ? [] : [[name, value]];
       }),
     ),
   });

@@ -1,38 +1,145 @@
+import { parse } from "csv-parse/sync";
 import fc from "fast-check";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { cleanJson, cleanText } from "./clean-text.ts";
-import { type CsvFormat, readCsvTable } from "./csv-table.ts";
+import { type CsvFormat, type CsvRecord, readCsvTable } from "./csv-table.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
+import { toCsvLine, unmarkFormulas } from "./to-csv-line.ts";
 
-function read(bytes: Uint8Array, format?: CsvFormat) {
-  const { columns, delimiter, encoding, records } = readCsvTable(bytes, format);
-  return { columns, delimiter, encoding, cells: [...records()].map((record) => record.cells) };
+async function read(bytes: Uint8Array, format?: CsvFormat) {
+  const { columns, delimiter, encoding, records } = await readCsvTable(bytes, format);
+  const found: CsvRecord[] = [];
+  for await (const record of records()) found.push(record);
+  return { columns, delimiter, encoding, records: found };
 }
 
-test("the separator and the encoding of a CSV file are detected", () => {
-  expect(read(new TextEncoder().encode("\uFEFFphone;name\n1;Zoë\n"))).toEqual({
+const cellsOf = async (text: string) =>
+  (await read(new TextEncoder().encode(text))).records.map(({ cells, fault }) => cells ?? fault);
+
+test("the separator and the encoding of a CSV file are detected", async () => {
+  expect(await read(new TextEncoder().encode("\uFEFFphone;name\n1;Zoë\n"))).toEqual({
     columns: ["phone", "name"],
     delimiter: ";",
     encoding: "utf-8",
-    cells: [["1", "Zoë"]],
+    records: [{ line: 2, text: "1;Zoë", cells: ["1", "Zoë"] }],
   });
-  expect(read(Buffer.from("phone\tname\n1\tZo\xeb\n", "latin1"))).toMatchObject({
+  expect(await read(Buffer.from("phone\tname\n1\tZo\xeb\n", "latin1"))).toMatchObject({
     delimiter: "\t",
     encoding: "windows-1252",
-    cells: [["1", "Zoë"]],
+    records: [{ cells: ["1", "Zoë"] }],
   });
-  expect(read(Buffer.from("\uFEFFphone,name\r\n1,Zoë\r\n", "utf16le"))).toMatchObject({
+  expect(await read(Buffer.from("\uFEFFphone,name\r\n1,Zoë\r\n", "utf16le"))).toMatchObject({
     columns: ["phone", "name"],
     encoding: "utf-16le",
-    cells: [["1", "Zoë"]],
+    records: [{ line: 2, cells: ["1", "Zoë"] }],
   });
 });
 
-test("a separator that the reader of a CSV file names wins over the detected one", () => {
+test("a separator that the reader of a CSV file names wins over the detected one", async () => {
   const bytes = new TextEncoder().encode('phone;a,b\n1;"x, y"\n');
-  expect(read(bytes, { delimiter: "," }).columns).toEqual(["phone;a", "b"]);
+  expect((await read(bytes, { delimiter: "," })).columns).toEqual(["phone;a", "b"]);
+});
+
+test("a CSV file with too many columns in its first line is refused, and one with as many as allowed is read", async () => {
+  expect((await cellsOf(`a${",".repeat(127)}\n${",".repeat(127)}`))[0]).toHaveLength(128);
+  for (const head of [`a${",".repeat(128)}`, `a,${"b".repeat(65_536)}`, ",".repeat(4_000_000)])
+    await expect(cellsOf(`${head}\n1`)).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining("file: the first line has more than 128 columns or 65536 characters"),
+    });
+});
+
+test("a record that cannot be read is reported with its reason, and the others are read", async () => {
+  const records = [
+    "1,a",
+    `2${",".repeat(4_000_000)}`,
+    `"3"${",".repeat(60_000)}`,
+    `4,${"x".repeat(4_000_000)}`,
+    '5,"a"b',
+    '6,a"b"',
+    '7,"a" ',
+    ...['8,"two', 'lines, and ""quotes"""'],
+    ...[`9,"${"x".repeat(40_000)}`, `${"y".repeat(40_000)}"`],
+    '10,"never closed',
+    "11",
+  ];
+  expect(await cellsOf(`id,name\r\n${records.join("\r\n")}\r\n\r\n`)).toEqual([
+    ["1", "a"],
+    "length",
+    "cells",
+    "length",
+    "quotes",
+    "quotes",
+    "quotes",
+    ["8", 'two\nlines, and "quotes"'],
+    "length",
+    "quotes",
+    ["11"],
+  ]);
+});
+
+test("the records of a CSV file are the same wherever its pieces end", async () => {
+  for (const end of ["\n", "\r", "\r\n"]) {
+    const rows = Array.from({ length: 9_000 }, (_, at) => `${at},é"`.replace("é", "é".repeat(at % 9)));
+    const found = await read(Buffer.from(`id,name${end}${rows.join(end).replaceAll('"', "")}${end}`));
+    expect(found.records.map(({ line, text }) => `${line} ${text}`)).toEqual(
+      rows.map((row, at) => `${at + 2} ${row.replace('"', "")}`),
+    );
+  }
+});
+
+test.each([
+  ["empty lines", "\n"],
+  ["short records", "1,2\n"],
+  ["records of many cells", `1${",".repeat(30)}\n`],
+  ["quotes that never close", `"\n${'a""b\n'.repeat(25)}`],
+  ["lines of one quote", '"\n'],
+  ["no line end", "x"],
+  ["quotes without an end", '""'],
+])(
+  "the time to read a CSV file grows with its size, and each piece of it lets others work: %s",
+  async (_what, unit) => {
+    const head = Array.from({ length: 128 }, (_, at) => `c${at}`).join(",");
+    const readAll = async (size: number) => {
+      const { records } = await readCsvTable(Buffer.from(`${head}\n${unit.repeat(size / unit.length)}`));
+      for await (const _ of records());
+    };
+    expect(await growsLinearly(400_000, readAll)).toBe(true);
+    let turns = 0;
+    let isOver = false;
+    const work = () => {
+      turns += 1;
+      if (!isOver) setImmediate(work);
+    };
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+      now += 11;
+      return now;
+    });
+    work();
+    await readAll(400_000);
+    isOver = true;
+    clock.mockRestore();
+    expect(turns).toBeGreaterThan(400_000 / 65_536);
+  },
+);
+
+const cell = fc.string({ unit: fc.constantFrom(..."ab1'\"=+-@;,|\t ＝\u00a0"), maxLength: 12 });
+const FORMULA_CELL = /^[\s\p{Cc}"]*[=+\-@＝＋－＠]/u;
+
+test("a written CSV cell begins no formula, at whichever sign a spreadsheet splits, and is read back unchanged", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(cell, { minLength: 2, maxLength: 4 }), async (cells) => {
+      const line = toCsvLine(cells);
+      const parts = line.split(/[,;|\t\n]/).filter((part) => !/^["\s]*[+-]\d+"*$/.test(part));
+      expect(parts.filter((part) => FORMULA_CELL.test(part))).toEqual([]);
+      const [read] = await cellsOf(`a,b,c,d\n${line}`);
+      expect(read).toEqual(parse(line)[0]);
+      expect([...(read ?? [])].map(unmarkFormulas)).toEqual(cells);
+    }),
+  );
 });
 
 const LONE = /\p{Surrogate}/u;

@@ -1,17 +1,34 @@
-import { stringify } from "csv-stringify/sync";
+/** Behind each sign at which a spreadsheet may split a line. */
+const FIELD_STARTS = /(?<=[,;|\t\r\n])/;
+/** Signs and quotes that a spreadsheet passes over, and the beginning of a formula. A number with a sign is none. */
+const FORMULA = /^[\s\p{Cc}"']*(?:[=@＝＋－＠]|[+-](?!\d+(?:\.\d+)?[,;|\t\r\n]?$))/u;
 
-const FORMULA = /^[\s\p{Cc}]*[=+\-@＝＋－＠]/u;
-const MARKED = /^'(?:[\s\p{Cc}]*[=+\-@＝＋－＠]|\t)/u;
-
-/** One line of CSV. A `'` marks a cell as text if a spreadsheet would read it as a formula. */
-export function toCsvLine(cells: readonly string[]): string {
-  const shown = cells.map((cell) => cell.replace(/[\r\n]+/g, " "));
-  return stringify([shown.map((cell) => (FORMULA.test(cell) ? `'${cell}` : cell))], {
-    escape_formulas: true,
-  });
+/**
+ * The text with a `'` before each part that a spreadsheet would read as a formula, so that it reads it as text. Parts
+ * begin behind every sign that separates cells somewhere.
+ */
+export function markFormulas(text: string): string {
+  return changeFields(text, (field) => (FORMULA.test(field) ? `'${field}` : field));
 }
 
-/** The cell's text without that mark. */
-export function unescapeFormulaCell(cell: string): string {
-  return MARKED.test(cell) ? cell.slice(1) : cell;
+/** The text before `markFormulas`. */
+export function unmarkFormulas(text: string): string {
+  return changeFields(text, (field) =>
+    field.startsWith("'") && FORMULA.test(field.slice(1)) ? field.slice(1) : field,
+  );
+}
+
+function changeFields(text: string, change: (field: string) => string): string {
+  return text.split(FIELD_STARTS).map(change).join("");
+}
+
+/** The text of one cell of a CSV file, with formulas marked. */
+export function toCsvCell(text: string): string {
+  const marked = markFormulas(text);
+  return /[",\r\n]/.test(marked) ? `"${marked.replaceAll('"', '""')}"` : marked;
+}
+
+/** One line of a CSV file, with formulas marked; a line break in a cell becomes a space. */
+export function toCsvLine(cells: readonly string[]): string {
+  return `${cells.map((cell) => toCsvCell(cell.replace(/[\r\n]+/g, " "))).join(",")}\n`;
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { createKey, gateway } from "../../api/gateway.ts";
 import { splitReason } from "../../api/gateway-words.ts";
+import type { CsvFile } from "../../api/read-csv.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
@@ -15,7 +16,7 @@ import type { CheckedRecipients } from "./campaigns-queries.ts";
 export interface LocalProblem {
   line: number;
   value: string;
-  problem: "missing" | "quotes" | "cells";
+  problem: "missing" | CsvFile["broken"][number]["fault"];
 }
 
 interface ShownProblem {

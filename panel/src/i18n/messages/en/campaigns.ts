@@ -142,6 +142,7 @@ export const campaigns = {
       missing: "The line has no number.",
       quotes: "This is not a line of CSV. Check its quotation marks.",
       cells: "The line has more cells than the first line has columns.",
+      length: "The line is longer than 65,536 characters.",
     },
     invalidBecause: "The number {reason}.",
     problemLine: "Line",

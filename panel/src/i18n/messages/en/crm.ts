@@ -18,6 +18,7 @@ export const crm = {
     unnamed: "Column {number}",
     faults: {
       too_large: "The file is larger than 16 MB. Split it.",
+      too_many_columns: "The first line has more than 128 columns. Remove those that are not needed.",
       too_many_rows: "The file has more than {max, number} rows. Split it.",
       empty: "The file has no rows below its first line.",
       unreadable: "The browser cannot read this file.",
@@ -98,6 +99,7 @@ export const crm = {
     importFault: {
       quotes: "This is not a line of CSV. Check its quotation marks.",
       cells: "The line has more cells than the first line has columns.",
+      length: "The line is longer than 65,536 characters.",
     },
     problemLine: "Line",
     problemRow: "Row",

@@ -63,7 +63,7 @@ export const faults = {
       flag: "must be true or false",
       oneOf: "must be one of {a}",
       entriesMost: "must have at most {a} entries",
-      cells: "has {a} cells, the first line has {b}",
+      cells: "has more cells than the first line, which has {a}",
       quotes: "is not a line of CSV: check its quotation marks",
       contactId: "must be the id of a contact",
       format: "has the wrong format",

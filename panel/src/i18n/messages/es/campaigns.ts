@@ -142,6 +142,7 @@ export const campaigns = {
       missing: "La línea no tiene número.",
       quotes: "Esto no es una línea de CSV. Revisa las comillas.",
       cells: "La línea tiene más celdas que columnas la primera línea.",
+      length: "La línea tiene más de 65.536 caracteres.",
     },
     invalidBecause: "Número rechazado: {reason}.",
     problemLine: "Línea",

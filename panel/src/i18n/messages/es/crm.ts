@@ -18,6 +18,7 @@ export const crm = {
     unnamed: "Columna {number}",
     faults: {
       too_large: "El archivo ocupa más de 16 MB. Divídelo.",
+      too_many_columns: "La primera línea tiene más de 128 columnas. Quita las que no hacen falta.",
       too_many_rows: "El archivo tiene más de {max, number} filas. Divídelo.",
       empty: "El archivo no tiene filas debajo de la primera línea.",
       unreadable: "El navegador no puede leer este archivo.",
@@ -98,6 +99,7 @@ export const crm = {
     importFault: {
       quotes: "Esto no es una línea de CSV. Revisa las comillas.",
       cells: "La línea tiene más celdas que columnas la primera línea.",
+      length: "La línea tiene más de 65.536 caracteres.",
     },
     problemLine: "Línea",
     problemRow: "Fila",

@@ -63,7 +63,7 @@ export const faults = {
       flag: "debe ser true o false",
       oneOf: "debe ser una de estas opciones: {a}",
       entriesMost: "puede tener {a} entradas como máximo",
-      cells: "tiene {a} celdas; la primera línea tiene {b}",
+      cells: "tiene más celdas que la primera línea, que tiene {a}",
       quotes: "no es una línea de CSV: revisa las comillas",
       contactId: "debe ser el id de un contacto",
       format: "tiene otro formato",

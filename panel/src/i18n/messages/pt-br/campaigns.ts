@@ -142,6 +142,7 @@ export const campaigns = {
       missing: "A linha não tem número.",
       quotes: "Isto não é uma linha de CSV. Verifique as aspas.",
       cells: "A linha tem mais células do que a primeira linha tem colunas.",
+      length: "A linha tem mais de 65.536 caracteres.",
     },
     invalidBecause: "Número recusado: {reason}.",
     problemLine: "Linha",

@@ -18,6 +18,7 @@ export const crm = {
     unnamed: "Coluna {number}",
     faults: {
       too_large: "O arquivo tem mais de 16 MB. Divida-o.",
+      too_many_columns: "A primeira linha tem mais de 128 colunas. Remova as que não são necessárias.",
       too_many_rows: "O arquivo tem mais de {max, number} linhas. Divida-o.",
       empty: "O arquivo não tem linhas abaixo da primeira.",
       unreadable: "O navegador não consegue ler este arquivo.",
@@ -98,6 +99,7 @@ export const crm = {
     importFault: {
       quotes: "Isto não é uma linha de CSV. Verifique as aspas.",
       cells: "A linha tem mais células do que a primeira linha tem colunas.",
+      length: "A linha tem mais de 65.536 caracteres.",
     },
     problemLine: "Linha",
     problemRow: "Conteúdo",

@@ -63,7 +63,7 @@ export const faults = {
       flag: "precisa ser true ou false",
       oneOf: "precisa ser uma destas opções: {a}",
       entriesMost: "pode ter no máximo {a} entradas",
-      cells: "tem {a} células; a primeira linha tem {b}",
+      cells: "tem mais células do que a primeira linha, que tem {a}",
       quotes: "não é uma linha de CSV: confira as aspas",
       contactId: "precisa ser o id de um contato",
       format: "tem outro formato",
