@@ -41,7 +41,13 @@ const project = z.strictObject({
 });
 
 /** What is watched in each project, with the state that was recorded last. */
-export const WATCH_LIST = z.strictObject({ baileys: project, whatsmeow: project, web: project });
+export const WATCH_LIST = z.strictObject({
+  baileys: project,
+  whatsmeow: project,
+  zapo: project,
+  "whatsapp-rust": project,
+  web: project,
+});
 
 export type WatchList = z.output<typeof WATCH_LIST>;
 export type ProjectName = keyof WatchList;

@@ -5,14 +5,17 @@ import { parseArgs } from "node:util";
 import { packageRoot } from "../src/platform/config/package-version.ts";
 import { compareProject, type ProjectName, readWatchList, UnreadableError } from "./upstream-watch.ts";
 
-const USAGE = `npm run watch:upstream -- [--baileys <folder>] [--whatsmeow <folder>] [--web <folder>] [--record]
+const USAGE = `npm run watch:upstream -- [--baileys <folder>] [--whatsmeow <folder>] [--zapo <folder>]
+  [--whatsapp-rust <folder>] [--web <folder>] [--record]
 
-Lists what changed in pairing, passkeys, client version and reporting tokens since the recorded state.
-  --baileys    an unpacked npm package of Baileys, or a checkout that was built
-  --whatsmeow  a checkout of whatsmeow
-  --web        a folder with the scripts of web.whatsapp.com
-  --record     writes the state of these folders as the new recorded state
-  --list       another list than scripts/upstream-watch.json
+Lists what changed since the recorded state in what docs/reliability/network.md names.
+  --baileys        an unpacked npm package of Baileys, or a checkout that was built
+  --whatsmeow      a checkout of whatsmeow
+  --zapo           a checkout of zapo
+  --whatsapp-rust  a checkout of whatsapp-rust
+  --web            a folder with the scripts of web.whatsapp.com
+  --record         writes the state of these folders as the new recorded state
+  --list           another list than scripts/upstream-watch.json
 Exit status: 0 nothing changed, 1 something changed, 2 a folder or the command line is wrong.`;
 
 process.exitCode = run();
@@ -36,12 +39,14 @@ function readOptions() {
       options: {
         baileys: folder,
         whatsmeow: folder,
+        zapo: folder,
+        "whatsapp-rust": folder,
         web: folder,
         list: folder,
         record: { type: "boolean", default: false },
       },
     });
-    if (values.baileys ?? values.whatsmeow ?? values.web) return values;
+    if (Object.keys(values).some((name) => name !== "list" && name !== "record")) return values;
   } catch (error) {
     throw new UnreadableError(`${(error as Error).message}\n\n${USAGE}`);
   }

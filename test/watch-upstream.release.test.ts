@@ -35,6 +35,8 @@ const WATCHED = {
     regions: [],
     names: [{ text: "RotateADVSecret", why: "The event.", state: "present" }],
   },
+  zapo: EMPTY,
+  "whatsapp-rust": EMPTY,
   web: EMPTY,
 };
 
@@ -153,8 +155,8 @@ describe("The watch of other projects", () => {
     ["no folder is given", async () => [], /^npm run watch:upstream -- /],
     [
       "an option is unknown",
-      async () => ["--zapo", "x"],
-      /Unknown option '--zapo'[\s\S]*npm run watch:upstream/,
+      async () => ["--waha", "x"],
+      /Unknown option '--waha'[\s\S]*npm run watch:upstream/,
     ],
     ["the folder does not exist", async () => ["--baileys", "/nowhere"], /^\/nowhere is not a folder\./],
     ["the folder is a file", async () => ["--baileys", list], /list\.json is not a folder\./],
