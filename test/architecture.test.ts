@@ -622,6 +622,18 @@ describe("the project's documents", () => {
     expect(broken).toEqual([]);
   });
 
+  test("name files of tests that exist", () => {
+    const named = pages.flatMap((page) =>
+      [
+        ...readFileSync(join(ROOT, page), "utf8").matchAll(
+          /`((?:src|test|panel|packages)\/[^`\s*]+\.test\.ts)`/g,
+        ),
+      ].map(([, path = ""]) => `${page}: ${path}`),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((one) => !existsSync(join(ROOT, one.split(": ")[1] ?? "")))).toEqual([]);
+  });
+
   test("keep the architecture on two pages: 180 lines at most", () => {
     const page = join(ROOT, "ARCHITECTURE.md");
     const lines = existsSync(page) ? readFileSync(page, "utf8").trimEnd().split("\n").length : 0;
