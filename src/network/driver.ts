@@ -202,6 +202,8 @@ export interface OpenSessionOptions {
   report: (event: NetworkEvent) => Promise<void>;
   /** Finds a sent message by its id, for a recipient who requests it again. */
   findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
+  /** Whether no message was ever received from this chat or delivered to it. */
+  isNewChat?: (chat: Jid) => Promise<boolean>;
   /** `http:`, `https:`, `socks5:` or `socks4:` URL for all traffic of this session. */
   proxy?: string;
   /** Resolves the proxy's host name, and fails for an address that is not allowed. */

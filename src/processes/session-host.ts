@@ -17,6 +17,7 @@ import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
+import { isNewChat } from "../features/messages/send/new-chats.ts";
 import { failStuckSends, failStuckSendsSoon } from "../features/messages/send/outcome/fail-stuck-sends.ts";
 import type { OutcomeRecorder } from "../features/messages/send/record-outcome.ts";
 import { createSendRunner, type SendRunner } from "../features/messages/send/run-send.ts";
@@ -124,6 +125,7 @@ function openOwnedSessions(
     drivers,
     findSent: async (id, chat, messageId) =>
       findSentContent(db, id, await conversations.addressOf(id, chat), messageId),
+    isNewChat: (id, chat) => isNewChat(db, id, chat),
     recorder,
     presence,
     failStuckSendsSoon: () => failStuckSendsSoon(db, engine),

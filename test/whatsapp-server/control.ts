@@ -298,6 +298,13 @@ export interface WhatsAppControl {
   /** The person installs the app anew: another identity, no linked devices. */
   reinstall(phone: string): Promise<void>;
 
+  /** A person sets after how many seconds the messages of a direct chat disappear; 0: never. */
+  setTimer(
+    by: string,
+    to: string,
+    seconds: number,
+    options?: { silently?: boolean; at?: number },
+  ): Promise<void>;
   /** `to` is a phone, a jid or a group; the id of the message is returned. */
   sendMessage(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
   /** A story that one person may see, which the network delivers as one of two stanzas. */

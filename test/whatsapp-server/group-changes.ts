@@ -102,6 +102,7 @@ function apply(network: Network, group: ServerGroup, change: ServerGroupChange):
       ]);
     case "ephemeral":
       group.ephemeral = change.seconds;
+      group.ephemeralSetAt = seconds();
       return change.seconds > 0 ? node("ephemeral", { expiration: change.seconds }) : node("not_ephemeral");
     case "approval":
       group.approval = change.on;

@@ -19,6 +19,8 @@ export class ServerGroup {
   announce = false;
   locked = false;
   ephemeral = 0;
+  /** Seconds since the epoch. */
+  ephemeralSetAt = 0;
   approval = false;
   memberAddMode: string = MEMBER_ADD.everybody;
   picture: { id: string; path: string } | undefined;

@@ -3,6 +3,7 @@ import type { SeenMessage } from "./control.ts";
 import type { Address } from "./envelope.ts";
 import type { Device, ServerPerson } from "./person.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
+import type { Timer } from "./timers.ts";
 
 /** A message that a phone wrote or read. */
 export interface StoredMessage {
@@ -27,6 +28,8 @@ export class Handset {
   readonly number = 0;
   signal: SignalEnd;
   readonly seen: SeenMessage[] = [];
+  /** Of chats whose messages disappear, by the phone of the other. */
+  readonly timers = new Map<string, Timer>();
   readonly #seenReceipts = new Set<string>();
   readonly #seenMessages = new Map<string, Extract<SeenMessage, { type: "message" }>>();
   /** Devices that have the phone's sender key, by group. */

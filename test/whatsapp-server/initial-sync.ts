@@ -121,6 +121,7 @@ function conversation(
   { chat, name, messages, archived, pinned, muted_until, unread }: HistoryChat,
 ): proto.IConversation {
   const with_ = network.findPerson(chat);
+  const timer = with_ && owner.handset.timers.get(with_.phone);
   const id = with_ ? with_.jid("pn") : chat;
   return {
     id,
@@ -128,6 +129,11 @@ function conversation(
     archived,
     muteEndTime: muted_until,
     markedAsUnread: unread,
+    ...(timer && {
+      ephemeralExpiration: timer.expiration,
+      // Here it is in milliseconds.
+      ephemeralSettingTimestamp: timer.set_at * 1000,
+    }),
     ...(pinned && { pinned: seconds() }),
     ...(with_ && { lidJid: with_.jid("lid"), pnJid: with_.jid("pn") }),
     messages: messages.map((message, i) => {

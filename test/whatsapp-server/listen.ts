@@ -7,6 +7,7 @@ import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, node, seconds } from "./nodes.ts";
 import { sendReceipt } from "./receipts.ts";
 import { signalAddress } from "./signal-end.ts";
+import { warningOf } from "./timers.ts";
 
 const ASKS = 5;
 
@@ -32,7 +33,7 @@ export async function listen(
     const said = message.deviceSentMessage?.message ?? message;
     book.decryption({ ...entry, kind: kindOf(said), text: textOf(said) });
     if (envelope.peer) return said;
-    note(handset, envelope, said);
+    note(network, handset, envelope, said);
     acknowledge(network, handset, envelope);
   } catch (error) {
     book.decryption({ ...entry, kind: "unreadable", error: String(error) });
@@ -113,7 +114,7 @@ const chatOf = (handset: Handset, { from, to }: Envelope): string => {
   return from.person === handset.person ? to.person.jid() : from.person.jid();
 };
 
-function note(handset: Handset, envelope: Envelope, message: proto.IMessage): void {
+function note(network: Network, handset: Handset, envelope: Envelope, message: proto.IMessage): void {
   const { id, from, to, at, type, attrs } = envelope;
   const who = {
     chat: chatOf(handset, envelope),
@@ -121,6 +122,8 @@ function note(handset: Handset, envelope: Envelope, message: proto.IMessage): vo
     from_me: from.person === handset.person,
     at: Date.now(),
   };
+  const warning = from.number > 0 && warningOf(handset, from.person, to, message);
+  if (warning) network.book.unhandled.push(`message ${id}, which will not disappear: ${warning}`);
   const action = actionOf(message);
   if (action) {
     if (!handset.kept(id)) handset.see({ ...who, ...action });

@@ -33,6 +33,7 @@ import { Handset } from "./handset.ts";
 import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
 import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
+import { seconds } from "./nodes.ts";
 import type { Ledger } from "./records.ts";
 import * as talk from "./talk.ts";
 import { changeUnderSecret } from "./under-secret.ts";
@@ -205,6 +206,15 @@ export class LocalControl implements WhatsAppControl {
 
   async reinstall(phone: string): Promise<void> {
     reinstall(this.#network, this.#network.person(phone));
+  }
+
+  setTimer(
+    by: string,
+    to: string,
+    expiration: number,
+    { silently = false, at = Date.now() }: { silently?: boolean; at?: number } = {},
+  ): Promise<void> {
+    return talk.setTimer(this.#network, by, to, { expiration, set_at: seconds(at) }, silently);
   }
 
   sendMessage(

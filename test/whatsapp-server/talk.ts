@@ -13,6 +13,7 @@ import type { ServerPerson } from "./person.ts";
 import { ring, showChatState } from "./presence.ts";
 import { sendReceipt } from "./receipts.ts";
 import { type Spoken, speak } from "./speak.ts";
+import { type Timer, timerContext } from "./timers.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 
@@ -77,9 +78,10 @@ function contextFor(
   to: Address,
   { quoted, mentions }: SentContent,
 ): proto.IContextInfo | undefined {
-  if (!quoted && !mentions) return undefined;
+  const timer = timerContext(network, from, to);
+  if (!quoted && !mentions) return timer;
   const writer = network.person(from);
-  const context: proto.IContextInfo = mentions ? { mentionedJid: mentions } : {};
+  const context: proto.IContextInfo = { ...timer, ...(mentions && { mentionedJid: mentions }) };
   if (!quoted) return context;
   const stored = writer.handset.kept(quoted.id);
   return {
@@ -155,6 +157,28 @@ export function react(
   const key = keyOf(network, by, address, id);
   const reactionMessage = { key, text: reaction, senderTimestampMs: options.at ?? Date.now() };
   return speak(network, network.person(by).handset, address, { reactionMessage }, spoken(options));
+}
+
+/** A person sets the timer of a direct chat: all devices hear of it, unless nothing is said. */
+export async function setTimer(
+  network: Network,
+  by: string,
+  to: string,
+  timer: Timer,
+  silently: boolean,
+): Promise<void> {
+  const address = addressOf(network, to, {});
+  if (address.kind === "group") throw new Error("the timer of a group is a change of the group");
+  const { handset } = network.person(by);
+  handset.timers.set(address.person.phone, timer);
+  address.person.handset.timers.set(by, timer);
+  if (silently) return;
+  const protocolMessage = {
+    type: Type.EPHEMERAL_SETTING,
+    ephemeralExpiration: timer.expiration,
+    ephemeralSettingTimestamp: timer.set_at,
+  };
+  await speak(network, handset, address, { ephemeralMessage: { message: { protocolMessage } } });
 }
 
 /** Tells the writers of messages that they were read. */

@@ -62,6 +62,7 @@ function createSessions(): OwnedSessions {
     box,
     drivers: [driver],
     findSent: async () => undefined,
+    isNewChat: async () => false,
     recorder: {
       record: async ({ id }, event) => void recorded.push([id, event]),
       recordMessages: async () => true,

@@ -25,6 +25,7 @@ export interface OwnedSessionsDeps {
   drivers: readonly NetworkDriver[];
   /** Finds a sent message by its id. */
   findSent(instanceId: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
+  isNewChat(instanceId: number, chat: Jid): Promise<boolean>;
   recorder: SessionEventRecorder;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
@@ -93,7 +94,7 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { drivers, findSent } = this.#deps;
+    const { drivers, findSent, isNewChat } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
@@ -107,6 +108,7 @@ export class OwnedSessions implements SessionOpener {
       },
       isTransientError: isTransientDatabaseError,
       findSent: (chat, messageId) => findSent(id, chat, messageId),
+      isNewChat: (chat) => isNewChat(id, chat),
     });
     return session;
   }

@@ -203,7 +203,7 @@ export class WhatsAppConnectionLoop {
       if (this.#isStopped()) return "end";
       const { keys } = this.#options.credentials;
       if (!keys) throw new Error("The credentials have no key store.");
-      const { runtime, report, findSent, proxy, lookup, markOnline } = this.#options;
+      const { runtime, report, findSent, isNewChat, proxy, lookup, markOnline } = this.#options;
       const caches = this.#caches;
       const connection = await Connection.begin({
         runtime,
@@ -212,6 +212,7 @@ export class WhatsAppConnectionLoop {
         creds,
         report,
         findSent,
+        isNewChat,
         proxy,
         lookup,
         markOnline,

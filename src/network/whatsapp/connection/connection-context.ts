@@ -6,6 +6,7 @@ import { type DecryptedMessage, InboundJournal, type RecordableMessage } from ".
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
 import type { SessionCaches } from "../keys/session-caches.ts";
+import { TimerStore } from "../keys/timer-store.ts";
 import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
@@ -35,6 +36,7 @@ export class ConnectionContext {
   readonly keyStore: WriteBehindKeyStore;
   readonly reporter: EventReporter;
   readonly identities: IdentityStore;
+  readonly timers: TimerStore;
   readonly journal: InboundJournal;
   readonly #options: ConnectionContextOptions;
 
@@ -55,6 +57,7 @@ export class ConnectionContext {
       return known && membersByAddress(known);
     };
     this.identities = new IdentityStore({ keys: this.keyStore, me, addressing, membersOf });
+    this.timers = new TimerStore(this.keyStore, this.identities);
     this.journal = new InboundJournal({
       readEntries: (ids) => keys.readJournal(ids),
       store: this.keyStore,
@@ -126,7 +129,7 @@ export class ConnectionContext {
     isReplay: boolean,
   ): Promise<NetworkEvent | undefined> {
     const message = await decrypting;
-    const event = message && (await readInboundMessage(message, this.identities));
+    const event = message && (await readInboundMessage(message, this.identities, this.timers));
     if (event?.type !== "message" || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }

@@ -9,11 +9,13 @@ import { downloadMedia, type OnChunk } from "../files/download-media.ts";
 import { MediaHosts } from "../files/media-hosts.ts";
 import { requestMediaReupload } from "../files/request-media-reupload.ts";
 import { InboundListeners } from "../inbound/inbound-listeners.ts";
+import type { ItemCache } from "../keys/session-caches.ts";
 import { createSignalRepository } from "../keys/signal-repository.ts";
 import {
   type ConnectionOperations,
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
+import { ChatTimers } from "../outbound/chat-timers.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
@@ -33,7 +35,7 @@ import { ConnectionContext, type ConnectionContextOptions } from "./connection-c
 import { PAIRING_LOST_CODE } from "./disconnect-action.ts";
 
 export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeerMessage"> &
-  Pick<OpenSessionOptions, "findSent" | "proxy" | "lookup" | "markOnline">;
+  Pick<OpenSessionOptions, "findSent" | "isNewChat" | "proxy" | "lookup" | "markOnline">;
 
 const PLATFORM_MAX = 40;
 const LOCK_QUERY_MS = 3_000;
@@ -49,6 +51,7 @@ export class WhatsAppConnection {
   readonly #context: ConnectionContext;
   readonly #groups: GroupMetadataCache;
   readonly #members: MemberAddresses;
+  readonly #timers: ChatTimers;
   readonly #acks: PendingAcks;
   readonly #devices: DeviceCache;
   readonly #socket: BaileysSocket;
@@ -98,6 +101,12 @@ export class WhatsAppConnection {
       identities: context.identities,
       groupOf: (jid) => this.#groupOf(jid),
     });
+    this.#timers = new ChatTimers({
+      store: context.timers,
+      creds,
+      groupOf: (jid) => this.#groupOf(jid),
+      isNewChat: options.isNewChat,
+    });
     this.#devices = new DeviceCache(caches.createCache("devices"), context.keyStore);
     this.#acks = new PendingAcks({
       lockedUntil: () => this.#lockedUntil(),
@@ -124,15 +133,7 @@ export class WhatsAppConnection {
       onUnknownStanza: runtime.onUnknownStanza,
     });
     this.outbox = this.#openOutbox(sock);
-    const ringingCalls = caches.createCache<WACallEvent>("call");
-    this.operations = createConnectionOperations({
-      sock,
-      hosts: this.#hosts,
-      identities: context.identities,
-      groupMetadata: this.#groups,
-      ringingCalls,
-      reported,
-    });
+    this.operations = this.#openOperations(sock, reported);
     this.#watch = setInterval(() => this.#checkSilence(), runtime.timing.silentSocketMs / 4).unref();
     void closed.then(() => this.#drop());
   }
@@ -226,7 +227,7 @@ export class WhatsAppConnection {
   #config(): Partial<SocketConfig> {
     const { caches, creds, findSent } = this.#options;
     const { keyStore, journal, identities } = this.#context;
-    const resend = { identities, memberAddresses: this.#members, creds, findSent };
+    const resend = { identities, memberAddresses: this.#members, timers: this.#timers, creds, findSent };
     return {
       makeSignalRepository: createSignalRepository({ keyStore, journal, identities }),
       getMessage: (key) => findMessageToResend(key, resend),
@@ -250,8 +251,20 @@ export class WhatsAppConnection {
       acks: this.#acks,
       identities,
       memberAddresses: this.#members,
+      timers: this.#timers,
       devices: this.#devices,
       requests,
+    });
+  }
+
+  #openOperations(sock: WASocket, reported: ItemCache<string>): ConnectionOperations & { endAll(): void } {
+    return createConnectionOperations({
+      sock,
+      hosts: this.#hosts,
+      identities: this.#context.identities,
+      groupMetadata: this.#groups,
+      ringingCalls: this.#options.caches.createCache<WACallEvent>("call"),
+      reported,
     });
   }
 

@@ -102,7 +102,10 @@ export class InboundListeners {
     const isUnreadable =
       message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
     if (isFromPhone)
-      context.report(orderingKeyOf(stanza), readInboundMessage({ message, stanza }, context.identities));
+      context.report(
+        orderingKeyOf(stanza),
+        readInboundMessage({ message, stanza }, context.identities, context.timers),
+      );
     else if (isUnreadable)
       context.report(orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
   }

@@ -4,9 +4,10 @@ import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { resyncAppState } from "../operations/change-app-state.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
+import { toTimer } from "../wire/chat-timer.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
 import { readContact } from "../wire/read-contact.ts";
-import { readGroupChange, readWholeGroup } from "../wire/read-group-change.ts";
+import { readGroupChange, readGroupTimer, readWholeGroup } from "../wire/read-group-change.ts";
 
 export interface SyncListenersOptions {
   sock: WASocket;
@@ -59,7 +60,17 @@ export class SyncListeners {
   async reportHistory({ contacts, chats }: BaileysEventMap["messaging-history.set"]): Promise<void> {
     const { reporter, identities } = this.#options.context;
     for (const contact of contacts) await reporter.report(CONTACTS, readContact(contact, identities));
-    for (const chat of chats) await reporter.report(chat.id ?? "", readHistoryChat(chat, identities));
+    for (const chat of chats) {
+      await this.#learnTimer(chat);
+      await reporter.report(chat.id ?? "", readHistoryChat(chat, identities));
+    }
+  }
+
+  async #learnTimer({ id, ephemeralExpiration, ephemeralSettingTimestamp }: Chat): Promise<void> {
+    const { identities, timers } = this.#options.context;
+    const timer = toTimer(ephemeralExpiration, ephemeralSettingTimestamp);
+    const chat = timer && id && (await identities.chatOf(id));
+    if (chat) await timers.learn(chat, timer);
   }
 
   #reportContacts(contacts: readonly Partial<Contact>[]): void {
@@ -109,6 +120,8 @@ export class SyncListeners {
     const { context, groupMetadata } = this.#options;
     const group = (node.attrs.from ?? "") as Jid;
     groupMetadata.delete(group);
+    const timer = readGroupTimer(node);
+    if (timer) void context.timers.learn(group, timer).catch(() => {});
     context.report(group, readGroupChange(node, context.identities));
   }
 

@@ -24,10 +24,12 @@ import {
 } from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
+import { applyTimer } from "../wire/chat-timer.ts";
 import { ownMessageSecret, toSecret } from "../wire/message-secret.ts";
 import { userOf } from "../wire/plain-jid.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
+import type { ChatTimers } from "./chat-timers.ts";
 import type { DeviceCache } from "./device-cache.ts";
 import type { MemberAddresses } from "./member-addresses.ts";
 import { type PendingAcks, sendFailureOf } from "./pending-acks.ts";
@@ -37,6 +39,7 @@ export interface OutboxOptions {
   acks: PendingAcks;
   identities: IdentityStore;
   memberAddresses: MemberAddresses;
+  timers: ChatTimers;
   devices: DeviceCache;
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
@@ -170,6 +173,8 @@ export class Outbox {
 
   async #relay(to: Jid, message: proto.IMessage, id: MessageId, attrs?: Record<string, string>) {
     await nextTurn();
+    const timer = await this.#options.timers.find(to);
+    if (timer) applyTimer(message, timer);
     return this.#options.acks.wait(id, async () => {
       const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
       return this.#relayMessage(to, message, options).then(

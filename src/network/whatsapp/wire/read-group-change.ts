@@ -2,6 +2,7 @@ import { type BinaryNode, type GroupMetadata, getBinaryNodeChild } from "baileys
 import type { NetworkEvent } from "../../driver.ts";
 import type { GroupUpdate, ParticipantAction } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import { type ChatTimer, toTimer } from "./chat-timer.ts";
 import { plainJid } from "./plain-jid.ts";
 import { parseTimestamp } from "./stanza.ts";
 import { toGroup, toParticipants } from "./to-group.ts";
@@ -19,6 +20,13 @@ export async function readGroupChange(
   const changes = await Promise.all(childrenOf(node).map((node) => changeOf(node, identities)));
   const change: GroupUpdate = Object.assign({}, ...changes, by && { by });
   return { type: "group_updated", group, at: parseTimestamp(t), change };
+}
+
+/** The timer that a notification of a group sets. */
+export function readGroupTimer(notification: BinaryNode): ChatTimer | undefined {
+  const [change] = childrenOf(notification);
+  if (change?.tag !== "ephemeral" && change?.tag !== "not_ephemeral") return undefined;
+  return toTimer(Number(change.attrs.expiration ?? 0), Number(notification.attrs.t));
 }
 
 /** The event of a group for which Baileys provides all data. */

@@ -4,6 +4,8 @@ import { isGroupJid } from "../../jid.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import type { TimerStore } from "../keys/timer-store.ts";
+import { readTimer } from "./chat-timer.ts";
 import { secretIn, toSecret } from "./message-secret.ts";
 import { readContent, textOf } from "./read-content.ts";
 import { parseTimestamp } from "./stanza.ts";
@@ -18,15 +20,21 @@ interface MessageFrame {
   identities: IdentityStore;
 }
 
-/** The event of a message, an edit, a deletion or a reaction; undefined if users would see nothing. */
+/**
+ * The event of a message, an edit, a deletion or a reaction; undefined if users would see nothing. `timers` learns the
+ * timer that the message states.
+ */
 export async function readInboundMessage(
   { message, stanza }: DecryptedMessage,
   identities: IdentityStore,
+  timers?: TimerStore,
 ): Promise<NetworkEvent | undefined> {
   const body = normalizeMessageContent(message.message);
   if (!body) return undefined;
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
+  const timer = timers && readTimer(body, frame.at);
+  if (timer) await timers.learn(frame.chat, timer);
   if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
   const read = readContent(body, (jid) => identities.isMe(jid), nameOf(message.key));
