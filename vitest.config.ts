@@ -38,7 +38,7 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
-          setupFiles: ["test/run/cheap-passwords.ts"],
+          setupFiles: ["test/run/cheap-and-quick.ts"],
           include: ["{src,packages,panel,test}/**/*.test.ts"],
           exclude: NAMED.map(filesOf),
           isolate: false,

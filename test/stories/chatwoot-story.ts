@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { REORDER_TIMING } from "../../src/features/integrations/chatwoot/receive-webhook.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
-import { changeSandboxTiming } from "../change-sandbox-timing.ts";
+import { changeTiming } from "../change-sandbox-timing.ts";
 import { WORK_LEFT } from "../database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
 import { FakeChatwoot, type FakeConversation, type FakeMessage } from "../servers/fake-chatwoot.ts";
@@ -46,8 +47,7 @@ export const BIA = "5521977770031";
 
 /** A story with its own Chatwoot, which is empty before each test. */
 export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
-  // Receipts come while `quiet` looks.
-  changeSandboxTiming({ deliveredMs: 5, readMs: 10, echoMs: 15 });
+  changeTiming(REORDER_TIMING, { waitMs: 20 });
   let gateway: TestGateway;
   let shop: TestInstance;
   const chatwoot = new FakeChatwoot();

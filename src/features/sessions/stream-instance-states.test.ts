@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { changeTiming } from "../../../test/change-sandbox-timing.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { STATE_STREAM_TIMING } from "./stream-instance-states.ts";
+
+changeTiming(STATE_STREAM_TIMING, { pollMs: 30 });
 
 interface Frame {
   event: string;

@@ -9,7 +9,7 @@ import type { InstanceRow } from "../instances/instances.ts";
 import type { sessionsContract } from "./contract.ts";
 import { toConnectionView, toPairingView } from "./to-connection-view.ts";
 
-const POLL_MS = 500;
+export const STATE_STREAM_TIMING = { pollMs: 500 };
 const ROWS_AT_ONCE = 500;
 
 /** A version of an instance's row; each write gives the row another one. */
@@ -37,7 +37,7 @@ export function streamInstanceStatesHandler(
       await send({ event: "ready", data: "{}" });
       while (!signal.aborted) {
         await sendChanges(db, known, await loader.load(account_id), send);
-        await sleep(POLL_MS, undefined, { signal });
+        await sleep(STATE_STREAM_TIMING.pollMs, undefined, { signal });
       }
     });
   };

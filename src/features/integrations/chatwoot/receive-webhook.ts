@@ -20,8 +20,8 @@ import { inboxKeyOf } from "./find-or-create-conversation.ts";
 
 type Handler = Handlers<typeof integrationsContract>["receiveChatwoot"];
 
-/** Waits so that two messages sent at once go out in message order, not in webhook order. */
-const REORDER_MS = 300;
+/** Each message waits this long, so that two sent at once go out in message order, not in webhook order. */
+export const REORDER_TIMING = { waitMs: 300 };
 const LONGEST_DELIVERY_ID = 200;
 /** A message with its conversation has some hundred values. */
 const MOST_VALUES = 20_000;
@@ -85,7 +85,7 @@ function taskOptionsOf(integration: Integration, body: ChatwootWebhookBody): Tas
             inbound: true,
             grp: `conversation:${body.conversation.id}`,
             pos: body.id,
-            run_at: new Date(Date.now() + REORDER_MS),
+            run_at: new Date(Date.now() + REORDER_TIMING.waitMs),
           }
         : undefined;
     case "conversation_status_changed":

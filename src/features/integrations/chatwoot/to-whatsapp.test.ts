@@ -5,6 +5,7 @@ import { SAMPLE } from "../../../../test/sample-files.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
 import { ask, bubble, startTypebot } from "../../../../test/servers/typebot-server.ts";
 import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
+import { REORDER_TIMING } from "./receive-webhook.ts";
 
 const story = setUpChatwootStory();
 const { chatwoot, open, receive, save } = story;
@@ -61,7 +62,8 @@ describe("messages from the inbox to WhatsApp", () => {
     await chatwoot.release((places) => places.toReversed());
     const waiting = await pool.query("select run_at from job where grp = $1 and pos > 0", [group]);
     // Each message waits briefly for one that was written before it.
-    expect(waiting.rows.map(({ run_at }) => run_at.getTime() - releasedAt > 200)).toEqual([true, true]);
+    const isLate = ({ run_at }: { run_at: Date }) => run_at.getTime() >= releasedAt + REORDER_TIMING.waitMs;
+    expect(waiting.rows.map(isLate)).toEqual([true, true]);
     await story.gateway.advance(3_600_000);
     const sent = await story.waitForSent(2);
     expect(sent.map(({ content }) => content.text)).toEqual(["first", "second"]);

@@ -461,6 +461,10 @@ describe("the generic send operation", () => {
   const send = (input: object) => story.sales.client.send({ number: story.friend.phone, ...input } as never);
 
   test.each([
+    ["a text", () => ({ text: "Hi" }), "text"],
+    ["a place in text", () => ({ latitude: "-23.5", longitude: "46" }), "location"],
+    ["a card", () => ({ contact: { name: "Ana", phone: "5511977772222" } }), "contact"],
+    ["media in base64", () => ({ base64: inBase64(SAMPLE.png) }), "image"],
     ["media by an upload", () => ({ file: { bytes: SAMPLE.png } }), "image"],
     ["media by its type", () => ({ type: "sticker", media: inBase64(SAMPLE.webp) }), "sticker"],
     ["a reply", () => ({ message_id: question, text: "Yes" }), "text"],

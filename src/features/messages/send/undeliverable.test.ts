@@ -183,7 +183,7 @@ describe("consecutive sends to several chats that do not reach the network", () 
 });
 
 describe("with a short wait for acknowledgements", () => {
-  beforeAll(() => restart({ WAYGATE_ACK_TIMEOUT: "1s", WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s" }));
+  beforeAll(() => restart({ WAYGATE_ACK_TIMEOUT: "400ms", WAYGATE_UNKNOWN_OUTCOME_WAIT: "400ms" }));
   beforeEach(() => network.control.settings({ receiptDelayMs: 600_000 }));
   afterAll(() => network.control.settings({ receiptDelayMs: 0 }));
 

@@ -10,12 +10,12 @@ import {
 import { SEND_ERROR } from "./send-error.ts";
 
 // A late acknowledgement comes after the caller's wait has ended.
-changeSandboxTiming({ slowAckMs: 2_000 });
+changeSandboxTiming({ slowAckMs: 1_000 });
 
 let story: MessagingStory;
 
 beforeAll(async () => {
-  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "1s" });
+  story = await startMessagingStory({ WAYGATE_ACK_TIMEOUT: "500ms" });
 });
 
 afterAll(() => story.stop());

@@ -1,0 +1,6 @@
+import { PASSWORD_COST } from "../../src/features/accounts/password-hasher.ts";
+import { SANDBOX_TIMING } from "../../src/network/sandbox/sandbox-timing.ts";
+
+/** Setup of the shared tests, most of which create accounts, sign in, and send over the sandbox network. */
+Object.assign(PASSWORD_COST, { memoryCost: 256, timeCost: 1 });
+Object.assign(SANDBOX_TIMING, { deliveredMs: 5, readMs: 10, echoMs: 15, reconnectMs: 50 });
