@@ -3,8 +3,24 @@ import { z } from "zod";
 import { GatewayError } from "../../gateway-error.ts";
 import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, route, rowId } from "../route.ts";
+import { createTestLimit } from "../test-limit.ts";
 import { unknownRouteMessage } from "../unknown-route-message.ts";
 import { readInput } from "./read-input.ts";
+
+test("the eleventh test of a webhook within a minute is rejected, with the seconds until the next one", () => {
+  let now = 1_000_000;
+  const allow = createTestLimit("A webhook", { now: () => new Date(), monotonicMs: () => now });
+  for (let n = 0; n < 10; n++) allow(1);
+  now += 2_500;
+  expect(() => allow(1)).toThrowError(
+    expect.objectContaining({
+      code: "RATE_LIMITED",
+      message: "A webhook can be tested at most 10 times per minute. Try again in a minute.",
+      retryAfterSeconds: 58,
+    }),
+  );
+  allow(2);
+});
 
 const send = route({
   http: "POST /send",

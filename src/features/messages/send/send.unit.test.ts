@@ -1,6 +1,11 @@
-import { describe, expect, test } from "vitest";
-import type { Job } from "../../../../engine/engine.ts";
-import type { FailedSendAttempt, SendRow } from "../submit-sends.ts";
+import { Registry } from "prom-client";
+import { afterAll, describe, expect, test } from "vitest";
+import { growsLinearly } from "../../../../test/cpu-time.ts";
+import type { Job } from "../../../engine/engine.ts";
+import { createSafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
+import { createMessageCounters } from "../record/create-message-counters.ts";
+import { readPicture } from "./prepare/read-media.ts";
+import { readPageSummary } from "./prepare/read-page-summary.ts";
 import {
   isRetriedImmediately,
   lastAttemptError,
@@ -8,7 +13,122 @@ import {
   type RetryOptions,
   retryAfterLostAck,
   toFailedSendAttempt,
-} from "./send-retries.ts";
+} from "./run/send-retries.ts";
+import { type SendDelayRange, SendThrottle } from "./run/send-throttle.ts";
+import type { FailedSendAttempt, SendRow } from "./submit-sends.ts";
+
+test("every outcome that an alert counts begins at zero, since a rate misses the first count of a new series", async () => {
+  const registry = new Registry();
+  createMessageCounters(registry);
+  const lines = (await registry.metrics()).split("\n");
+  expect(lines).toContain('waygate_sends_total{outcome="sent",code=""} 0');
+  expect(lines).toContain('waygate_sends_total{outcome="failed",code="UNKNOWN_OUTCOME"} 0');
+  expect(lines).toContain('waygate_sends_total{outcome="failed",code="SEND_FAILED"} 0');
+});
+
+const lines: object[] = [];
+const log = { warn: (fields: object) => void lines.push(fields) } as never;
+const outgoing = createSafeFetch({ allowedHosts: ["external"], log });
+
+afterAll(() => outgoing.close());
+
+test("a picture whose address the policy forbids is rejected, and the log names its instance", async () => {
+  const reading = readPicture({ outgoing }, { instance_id: 7 }, "url", "http://127.0.0.1:81/secret.png");
+  await expect(reading).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  expect(lines).toEqual([{ host: "127.0.0.1:81", reason: "url", instance_id: 7 }]);
+});
+
+describe("the summary of a page", () => {
+  test.each([
+    [
+      "prefers the metadata for previews",
+      '<title>T</title><meta property="og:title" content="Shoes">',
+      { title: "Shoes" },
+    ],
+    [
+      "uses the title if there is nothing else",
+      "<TITLE lang=en>\n Blue\n shoes </TITLE>",
+      { title: "Blue shoes" },
+    ],
+    [
+      "accepts single quotes and any order",
+      "<meta content='A &amp; B &#39;x&#x27;' name=description>",
+      { description: "A & B 'x'" },
+    ],
+    ["names the picture", '<meta property="og:image" content="/a.png"/>', { image: "/a.png" }],
+    ["ends with its tag", '<meta property="og:title"><p content="x">', {}],
+    ["contains no half characters", '<meta property="og:title" content="a&#55357;b">', { title: "a\ufffdb" }],
+    [
+      "decodes HTML entities",
+      '<meta name="description" content="Caf&eacute; &euro;5">',
+      { description: "Café €5" },
+    ],
+    [
+      "ignores comments and scripts",
+      '<!-- <meta name="description" content="x"> --><script>"<title>"</script>',
+      {},
+    ],
+    ["ignores tags after the thousandth", `${"<i></i>".repeat(1_000)}<title>Late</title>`, {}],
+    ["is empty if the page contains none", "<html><body>og:title</body></html>", {}],
+  ])("%s", (_, html, summary) => expect(readPageSummary(html)).toEqual(summary));
+
+  test("takes linear time for closing tags below many open ones", async () => {
+    const html = (size: number) => "<i>".repeat(size / 64) + "</b>".repeat(size);
+    expect(await growsLinearly(64_000, (size) => readPageSummary(html(size)))).toBe(true);
+  });
+
+  test.each([
+    "<meta ",
+    "<meta a=",
+    '<meta a="',
+    "<",
+    "<title",
+    "<meta property=og:title content=",
+    "&#x",
+    "<!--",
+    "&amp",
+  ])("takes linear time for a page full of %j", async (unit) => {
+    const isLinear = await growsLinearly(262_144, (size) =>
+      readPageSummary(unit.repeat(Math.ceil(size / unit.length))),
+    );
+    expect(isLinear).toBe(true);
+  });
+});
+
+const LANE = 7;
+
+function startPaces() {
+  const pauses: number[] = [];
+  const paces = new SendThrottle({ pauseLane: (_lane: number, ms: number) => void pauses.push(ms) });
+  /** Whether the lane allows a send now. */
+  const send = async (range: SendDelayRange) => {
+    const turn = paces.tryAcquire(LANE);
+    const isNow = (await turn?.wait(range, () => {})) === true;
+    if (isNow) turn?.markUsed();
+    turn?.release();
+    return isNow;
+  };
+  return { send, pauses, paces };
+}
+
+test("sends beyond an instance's rate wait until one of the minute's sends is available again", async () => {
+  const { send, pauses } = startPaces();
+  const range = { min: 0, max: 0, perMinute: 3 };
+  const sent: boolean[] = [];
+  for (let n = 0; n < 5; n++) sent.push(await send(range));
+  expect(sent).toEqual([true, true, true, false, false]);
+  // One send becomes available every 20 s; the lane is polled up to 3 s before.
+  expect(pauses.at(-1)).toBeGreaterThan(1_000);
+  expect(pauses.at(-1)).toBeLessThanOrEqual(17_000);
+});
+
+test("removing the rate limit lets the next send proceed", async () => {
+  const { send, paces } = startPaces();
+  const range = { min: 0, max: 0, perMinute: 1 };
+  expect([await send(range), await send(range)]).toEqual([true, false]);
+  paces.invalidate(LANE);
+  expect(await send({ min: 0, max: 0, perMinute: null })).toBe(true);
+});
 
 const OPTIONS: RetryOptions = { unknownOutcomeWaitMs: 30_000, mostUnconfirmed: { sandbox: 2 } };
 

@@ -3,6 +3,125 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileServer, startFileServer } from "../../../test/servers/file-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { type ClientDocuments, createClientDocuments, isClientUrl } from "./client-documents.ts";
+import { parseClientMetadata } from "./client-metadata.ts";
+import {
+  describeRedirect,
+  findRedirectUriProblem,
+  isRegisteredRedirectUri,
+  policySourceOf,
+} from "./redirect-uris.ts";
+
+const redirect_uris = ["https://client.example/callback"];
+const nameOf = (client_name: string) => parseClientMetadata({ redirect_uris, client_name }).name;
+
+test.each([
+  ["  Claude\n\tfor you ", "Claude for you"],
+  ["Bank\u202eknaB", "Bank knaB"],
+  ["a\u200bb\u0000c\u2028d", "a b c d"],
+  ["", "An application without a name"],
+  ["\u200b", "An application without a name"],
+  ["Ação 日本語", "Ação 日本語"],
+])("the name %j of an application is shown as %j", (given, shown) => {
+  expect(nameOf(given)).toBe(shown);
+});
+
+test("a long name is cut without breaking a character, and a very long one is refused", () => {
+  expect(nameOf("😀".repeat(90))).toBe("😀".repeat(80));
+  expect(() => nameOf("x".repeat(501))).toThrow("client_name");
+});
+
+test.each([
+  undefined,
+  null,
+  5,
+  "text",
+  [],
+  {},
+  { redirect_uris: {} },
+  { redirect_uris: [1] },
+  { redirect_uris: Array(21).fill(redirect_uris[0]) },
+  { redirect_uris, client_name: 5 },
+])("metadata like %j is refused", (value) => {
+  expect(() => parseClientMetadata(value)).toThrow(/RFC 7591/);
+});
+
+describe("a redirect address", () => {
+  test.each([
+    "https://claude.ai/api/mcp/auth_callback",
+    "https://assistant.example:8443/callback?x=1",
+    "http://127.0.0.1/callback",
+    "http://localhost:33418/",
+    "http://[::1]:1234/callback",
+    "cursor://anysphere.cursor-retrieval/oauth/user-agent/callback",
+    "com.example.app:/callback",
+  ])("is accepted as %s", (uri) => {
+    expect(findRedirectUriProblem(uri)).toBeUndefined();
+  });
+
+  test.each([
+    "",
+    "callback",
+    "//evil.example/",
+    "http://assistant.example/",
+    "http://127.0.0.1.evil.example/",
+    "http://127.1/callback#",
+    "https://a.example/#fragment",
+    "https://user@a.example/",
+    "https://user:password@a.example/",
+    "https://a.example/ b",
+    "https://a.example/\r\nset-cookie:a",
+    "https://a;script-src.example/",
+    "https://",
+    "javascript:alert(1)",
+    "JAVASCRIPT:alert(1)",
+    "data:text/html,a",
+    "file:///etc/passwd",
+    "blob:https://a.example/1",
+    "vbscript:a",
+    "ws://a.example/",
+    "https://bücher.example/",
+    `https://a.example/${"x".repeat(2_000)}`,
+  ])("is refused as %j", (uri) => {
+    expect(findRedirectUriProblem(uri)).toEqual(expect.any(String));
+  });
+});
+
+describe("a redirect address of a request", () => {
+  test.each([
+    ["https://a.example/cb", "https://a.example/cb"],
+    ["http://127.0.0.1/cb", "http://127.0.0.1:50123/cb"],
+    ["http://localhost:1/cb?x=1", "http://localhost:65535/cb?x=1"],
+    ["http://[::1]/cb", "http://[::1]:9/cb"],
+  ])("fits the registered %s as %s", (registered, uri) => {
+    expect(isRegisteredRedirectUri(["https://other.example/", registered], uri)).toBe(true);
+  });
+
+  test.each([
+    ["https://a.example/cb", "https://a.example/cb/"],
+    ["https://a.example/cb", "https://a.example:443/cb"],
+    ["https://a.example/cb", "https://A.example/cb"],
+    ["https://a.example/cb", "https://a.example/cb?code=1"],
+    ["https://a.example/cb", "https://a.example/x/../cb"],
+    ["https://a.example:1/cb", "https://a.example:2/cb"],
+    ["http://127.0.0.1/cb", "http://localhost/cb"],
+    ["http://127.0.0.1/cb", "http://127.0.0.1:80/other"],
+    ["http://127.0.0.1/cb", "http://127.0.0.1:80@evil.example/cb"],
+    ["http://127.0.0.1/cb", "https://127.0.0.1/cb"],
+  ])("does not fit the registered %s as %s", (registered, uri) => {
+    expect(isRegisteredRedirectUri([registered], uri)).toBe(false);
+  });
+});
+
+test("a page says where the browser goes, and its policy permits only that place", () => {
+  const shown = (uri: string) => [describeRedirect(uri), policySourceOf(uri)];
+  expect(shown("https://a.example:8443/cb")).toEqual(["a.example:8443", "https://a.example:8443"]);
+  expect(shown("http://127.0.0.1:5/cb")).toEqual([
+    "a program on your own computer (127.0.0.1)",
+    "http://127.0.0.1:5",
+  ]);
+  expect(shown("http://[::1]:5/cb")).toEqual(["a program on your own computer ([::1])", "http:"]);
+  expect(shown("cursor://x/cb")).toEqual(["the program that opens cursor: links", "cursor:"]);
+});
 
 const URL_OF_CLIENT = "https://client.example";
 const REDIRECT_URI = "https://client.example/callback";

@@ -1,7 +1,11 @@
-import { describe, expect, it } from "vitest";
-import { mp4Video, oggOpus } from "../../../test/media-samples.ts";
+import sharp from "sharp";
+import { describe, expect, it, test } from "vitest";
+import { mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
+import { blackPng, SAMPLE } from "../../../test/sample-files.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
+import { readPicture } from "./read-picture.ts";
+import { toSquareImage } from "./to-square-image.ts";
 import { WaveformMeter } from "./waveform-meter.ts";
 
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
@@ -77,5 +81,80 @@ describe("the header of an MP4", () => {
     expect(await mp4(many)).toEqual({ facts: {}, reads: 256 });
     const endless = Buffer.from("\0\0\0\x01moov\0\0\0\0\0\0\0\x10", "latin1");
     expect((await mp4(Buffer.concat([endless, endless]))).facts).toEqual({});
+  });
+});
+
+test.each([
+  ["still", 1, false],
+  ["animated", 2, true],
+  // All frames together have more pixels than a picture may have.
+  ["long", 200, true],
+])("a sticker that is %s has a size and says whether it moves", async (_, frames, is_animated) => {
+  expect(await readPicture(await webpSticker(frames))).toEqual({ width: 512, height: 512, is_animated });
+});
+
+test("what is no picture, half of one or too large has no size", async () => {
+  const sticker = await webpSticker(2);
+  for (const bytes of [
+    Buffer.alloc(64),
+    Buffer.alloc(0),
+    SAMPLE.webp,
+    sticker.subarray(0, 29),
+    blackPng(20_000),
+  ])
+    expect(await readPicture(bytes)).toBeUndefined();
+});
+
+function draw(width: number, height: number, background = "#c02020") {
+  return sharp({ create: { width, height, channels: 4, background } });
+}
+
+const HALF = draw(600, 600)
+  .png()
+  .toBuffer()
+  .then((whole) => whole.subarray(0, 200));
+
+describe("a profile picture", () => {
+  test.each(["png", "webp", "gif", "jpeg", "tiff"] as const)(
+    "that is %s becomes a JPEG square",
+    async (format) => {
+      const square = await toSquareImage(await draw(900, 300).toFormat(format).toBuffer(), "image");
+      expect(await sharp(square).metadata()).toMatchObject({ format: "jpeg", width: 640, height: 640 });
+    },
+  );
+
+  test("that is small is enlarged, and its transparent parts become white", async () => {
+    const square = await toSquareImage(await draw(3, 2, "#00000000").png().toBuffer(), "image");
+    expect(await sharp(square).metadata()).toMatchObject({ width: 640, height: 640, channels: 3 });
+    expect((await sharp(square).stats()).channels.map(({ min }) => min)).toEqual([255, 255, 255]);
+  });
+
+  test("is turned upright, and contains no location", async () => {
+    const lying = await draw(4, 8).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const { orientation, exif } = await sharp(await toSquareImage(lying, "image")).metadata();
+    expect([orientation, exif]).toEqual([undefined, undefined]);
+  });
+
+  test("of 5,000 by 5,000 pixels is accepted", async () => {
+    expect(await toSquareImage(blackPng(5_000), "image")).toBeInstanceOf(Buffer);
+  });
+
+  test("of 20,000 by 20,000 pixels is refused before it is decoded", async () => {
+    await expect(toSquareImage(blackPng(20_000), "image")).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "image", issue: "has more than 50 million pixels" }] },
+    });
+  });
+
+  test.each<[string, Buffer | Promise<Buffer>]>([
+    ["text", Buffer.from("not a picture")],
+    ["nothing", Buffer.alloc(0)],
+    ["a drawing", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect/></svg>')],
+    ["half of one", HALF],
+  ])("that is %s is refused", async (_, bytes) => {
+    await expect(toSquareImage(await bytes, "image")).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "image", issue: "is not an image that can be read" }] },
+    });
   });
 });

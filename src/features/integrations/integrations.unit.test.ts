@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import { growsLinearly } from "../../../test/cpu-time.ts";
+import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import { chatwootConfig } from "./chatwoot/chatwoot-config.ts";
+import { toMarkdown, toWhatsAppMarkup } from "./chatwoot/to-markdown.ts";
+import { classifyResponse, describeOutcome, retryDelayMs } from "./classify-response.ts";
+import { integrationsContract } from "./contract.ts";
+import { isOnIgnoreList } from "./is-on-ignore-list.ts";
+import { n8nConfig } from "./n8n/n8n-config.ts";
+import { createProviders } from "./providers.ts";
+import { readIntegrationDraft } from "./save-integration.ts";
+import { typebotConfig } from "./typebot/typebot-config.ts";
+
+test.each([
+  ["n8n", n8nConfig],
+  ["typebot", typebotConfig],
+  ["chatwoot", chatwootConfig],
+])("the route's description names every field of %s", (_, config) => {
+  for (const field of Object.keys(config.shape))
+    expect(integrationsContract.saveIntegration.description).toContain(`\`${field}\``);
+});
+
+const ANA = { jid: "553187654321@s.whatsapp.net", lid: "100011999990058@lid", phone: "553187654321" };
+
+test.each(["5531987654321", "+5531987654321", "5531987654321@s.whatsapp.net", "553187654321", ANA.lid])(
+  "a number ignored as %s is also ignored under the other format of the number",
+  (listed) => {
+    expect(isOnIgnoreList(["351912345678", listed], ANA)).toBe(true);
+    expect(
+      isOnIgnoreList([listed], { jid: "351912345678@s.whatsapp.net", lid: null, phone: "351912345678" }),
+    ).toBe(false);
+  },
+);
+
+const providers = Object.values(createProviders({} as never));
+const outgoing = { findBlockReason: async () => undefined } as never;
+const SECRET = "very-secret-value-1234";
+
+describe.each(providers.map((provider) => [provider.name, provider] as const))("%s", (_, provider) => {
+  const shown = {
+    n8n: {},
+    typebot: { public_id: "bot" },
+    chatwoot: { account_id: 1, inbox_id: 2 },
+  }[provider.name];
+  const read = (secret: string, origin: string) => {
+    const secrets = Object.fromEntries(provider.secrets.map((name) => [name, SECRET]));
+    const before = { config: { ...shown, [provider.address]: "https://a.test/in", ...secrets }, secrets };
+    const given = Object.fromEntries(provider.secrets.map((name) => [name, secret]));
+    const config = { ...shown, [provider.address]: `${origin}/in`, ...given };
+    const input = { id: 1, provider: provider.name, config };
+    return readIntegrationDraft({ outgoing }, provider, input, { account_id: 1, before: before as never });
+  };
+
+  test.each(["https://b.test", "http://a.test", "https://a.test:8443"])(
+    "requires each masked secret again when its address changes to %s, and stores nothing",
+    async (origin) => {
+      expect(provider.secrets.length).toBeGreaterThan(0);
+      await expect(read("****1234", origin)).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { fields: [{ field: provider.secrets[0] }] },
+      });
+    },
+  );
+
+  test("keeps a masked secret at its address and accepts a new secret for another address", async () => {
+    const name = provider.secrets[0] ?? "";
+    expect((await read("****1234", "https://a.test")).config[name]).toBe(SECRET);
+    expect((await read("another-secret", "https://b.test")).config[name]).toBe("another-secret");
+  });
+});
+
+function answered(status: number, body = "", headers: Record<string, string> = {}): FetchOutcome {
+  return { outcome: "response", status, headers, body: Buffer.from(body), truncated: false, durationMs: 1 };
+}
+
+type Failed = Extract<FetchOutcome, { outcome: "failed" }>;
+
+function failed(failure: Failed["failure"]): Failed {
+  return { outcome: "failed", failure, error: "No.", durationMs: 1 };
+}
+
+describe("the error policy of integrations", () => {
+  test.each([
+    [200, "ok"],
+    [204, "ok"],
+    [302, "stop"],
+    [400, "stop"],
+    [404, "stop"],
+    [408, "retry"],
+    [425, "retry"],
+    [429, "retry"],
+    [500, "retry"],
+    [503, "retry"],
+    [520, "retry"],
+  ])("treats %i as %s", (status, verdict) => expect(classifyResponse(answered(status)).class).toBe(verdict));
+
+  test("a wrong token is distinguished from other rejections", () => {
+    expect(classifyResponse(answered(401))).toEqual({ class: "stop", status: "auth_error" });
+    expect(classifyResponse(answered(422))).toEqual({ class: "stop", status: "failing" });
+  });
+
+  test("a program's 404 is final, and a 404 of a proxy whose program is unavailable is retried", () => {
+    expect(classifyResponse(answered(404, '{"message":"Session not found."}')).class).toBe("stop");
+    expect(classifyResponse(answered(404, "404 page not found\n"))).toMatchObject({
+      class: "retry",
+      isSafe: true,
+      isDown: true,
+    });
+  });
+
+  test.each([
+    ["refused", true],
+    ["dns", true],
+    ["timeout_connect", true],
+    ["timeout_total", false],
+    ["reset", false],
+  ] as const)("after the failure %s, whether the request surely had no effect is %j", (failure, isSafe) => {
+    expect(classifyResponse(failed(failure))).toMatchObject({ class: "retry", isSafe });
+  });
+
+  test.each([
+    [408, true],
+    [429, true],
+    [503, true],
+    [500, false],
+    [502, false],
+    [504, false],
+  ] as const)("after an HTTP %i, whether the request surely had no effect is %j", (status, isSafe) => {
+    expect(classifyResponse(answered(status))).toMatchObject({ class: "retry", isSafe });
+  });
+
+  test("a server that breaks off a long request counts as unavailable only if it surely did nothing", () => {
+    const isDown = (outcome: FetchOutcome) => {
+      const verdict = classifyResponse(outcome);
+      return verdict.class === "retry" && verdict.isDown;
+    };
+    const isDownAfter = (durationMs: number) => [
+      isDown({ ...failed("reset"), durationMs }),
+      isDown({ ...answered(504), durationMs }),
+      isDown({ ...answered(502), durationMs }),
+      isDown({ ...answered(503), durationMs }),
+      isDown({ ...failed("timeout_connect"), durationMs }),
+    ];
+    expect(isDownAfter(4_999)).toEqual([true, true, true, true, true]);
+    expect(isDownAfter(5_000)).toEqual([false, false, false, true, true]);
+  });
+
+  test("an address that the gateway itself forbids is not retried", () => {
+    expect(classifyResponse(failed("blocked")).class).toBe("stop");
+  });
+
+  test("increases each delay with some jitter and follows Retry-After up to one hour", () => {
+    expect([1, 2, 3, 20].map((attempt) => retryDelayMs(attempt, undefined, () => 0.5))).toEqual([
+      2_000, 5_000, 15_000, 600_000,
+    ]);
+    expect(retryDelayMs(1, undefined, () => 0)).toBe(1_600);
+    const asked = (header: string) => {
+      const verdict = classifyResponse(answered(429, "", { "retry-after": header }));
+      return verdict.class === "retry" ? verdict.retryAfterMs : undefined;
+    };
+    expect(retryDelayMs(1, asked("120"))).toBe(120_000);
+    expect([asked("999999"), asked("soon")]).toEqual([3_600_000, undefined]);
+    expect(asked(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(55_000);
+  });
+
+  test("stores the readable text of an error response, without stack traces", () => {
+    const body = JSON.stringify({ code: 404, message: "Not registered", stacktrace: "at secret.js" });
+    expect(describeOutcome(answered(404, body))).toBe("The integration responded with 404: Not registered");
+    expect(describeOutcome(answered(502, `<html>\n  ${"x".repeat(1000)}`)).length).toBeLessThan(350);
+    expect(describeOutcome(answered(500))).toBe("The integration responded with 500.");
+    expect(describeOutcome(answered(500, "null"))).toBe("The integration responded with 500: null");
+  });
+});
+
+describe("WhatsApp formatting converted to Markdown", () => {
+  test.each([
+    ["*bold* and _slanted_ and ~gone~", "**bold** and _slanted_ and ~~gone~~"],
+    ["2*3*4 = 24", "2*3*4 = 24"],
+    ["* no list *", "* no list *"],
+    ["`*code*` and ```\n*more*\n```", "`*code*` and ```\n*more*\n```"],
+    ["https://a.example/x*y*z?_q_=~1~ *b*", "https://a.example/x*y*z?_q_=~1~ **b**"],
+    ["first\nsecond", "first\nsecond"],
+  ])("%j becomes %j", (input, wanted) => {
+    expect(toMarkdown(input)).toBe(wanted);
+  });
+});
+
+describe("an agent's Markdown converted to WhatsApp formatting", () => {
+  test.each([
+    ["**bold** and *slanted* and _slanted_ and ~~gone~~", "*bold* and _slanted_ and _slanted_ and ~gone~"],
+    ["[our page](https://a.example/x_y__z)", "our page (https://a.example/x_y__z)"],
+    ["[https://a.example](https://a.example)", "https://a.example"],
+    ["https://a.example/__x__/**y**", "https://a.example/__x__/**y**"],
+    ["one\\\ntwo", "one\ntwo"],
+    ["- one\n- two", "- one\n- two"],
+    ["a\\_b and 1\\. c", "a_b and 1. c"],
+    ["`**code**`", "`**code**`"],
+    ["**Total:** 5*3", "*Total:* 5*3"],
+    ["**one** and **two**\n**three\nfour**", "*one* and *two*\n**three\nfour**"],
+    ["** no ** mark ** here", "** no ** mark ** here"],
+    ["**a ** b** c", "*a ** b* c"],
+    ["[[inner](https://a.example/x)]", "[inner (https://a.example/x)]"],
+    ["[a](https://a.example/[b](https://b.example)", "a (https://a.example/[b](https://b.example)"],
+    ["[a](https://a.example [b](https://b.example)", "[a](https://a.example b (https://b.example)"],
+  ])("%j becomes %j", (input, wanted) => {
+    expect(toWhatsAppMarkup(input)).toBe(wanted);
+  });
+});
+
+describe("the conversion takes only a few milliseconds for hostile text:", () => {
+  const units = [
+    "[",
+    "**a ",
+    "~~a ",
+    "*a ",
+    "~a ",
+    "`",
+    "``` ",
+    "[t](http://",
+    "](http://a",
+    "\\",
+    "** ",
+    "_",
+    "\n",
+  ];
+
+  test.each(units)("1 MB of %j", async (unit) => {
+    const text = (size: number) => `x${unit.repeat(size / unit.length)}`;
+    expect(await growsLinearly(1_000_000, (size) => toWhatsAppMarkup(text(size)))).toBe(true);
+    expect(await growsLinearly(1_000_000, (size) => toMarkdown(text(size)))).toBe(true);
+  });
+});
