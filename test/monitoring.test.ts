@@ -1,15 +1,115 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parser } from "@prometheus-io/lezer-promql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { SEND_ERROR } from "../src/features/messages/send/send-error.ts";
 import { ERROR_CODES } from "../src/platform/error-codes.ts";
 import { FINDINGS, type Finding } from "../src/platform/findings.ts";
-import { readMetrics, type ServedMetrics } from "./documents/read-metrics.ts";
-import { type PromqlExpression, readPromql } from "./documents/read-promql.ts";
 import { waitUntil } from "./gateway.ts";
 import { ROOT } from "./source-files.ts";
 import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
+
+/** One series of the text format of Prometheus. */
+interface ServedSeries {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+interface ServedMetrics {
+  /** By name; a metric that has no series at the moment is listed too, with none. */
+  readonly series: ReadonlyMap<string, ServedSeries[]>;
+  /** The value of the first series with these labels. */
+  value(name: string, labels?: Record<string, string>): number | undefined;
+  /** The values of a label over all series of a metric. */
+  valuesOf(name: string, label: string): Set<string>;
+}
+
+const SERIES = /^([\w:]+)(?:\{(.*)\})? (\S+)$/;
+
+/** Reads the response of `/metrics`. */
+function readMetrics(text: string): ServedMetrics {
+  const series = new Map<string, ServedSeries[]>();
+  const seriesOf = (name: string) => series.get(name) ?? series.set(name, []).get(name) ?? [];
+  for (const line of text.split("\n").filter((one) => one !== "")) {
+    const declared = /^# TYPE (\S+) (gauge|counter)$/.exec(line)?.[1];
+    if (declared !== undefined) seriesOf(declared);
+    if (line.startsWith("#")) continue;
+    const [, name = "", list = "", value] = SERIES.exec(line) ?? [];
+    if (name === "") throw new Error(`/metrics has a line that is no series: ${line}`);
+    const pairs = [...list.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", one = ""]) => [
+      label,
+      one,
+    ]);
+    seriesOf(name).push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
+  }
+  const has = (one: ServedSeries, labels: Record<string, string>) =>
+    Object.entries(labels).every(([label, value]) => one.labels[label] === value);
+  return {
+    series,
+    value: (name, labels = {}) => series.get(name)?.find((one) => has(one, labels))?.value,
+    valuesOf: (name, label) => new Set(series.get(name)?.flatMap(({ labels }) => labels[label] ?? [])),
+  };
+}
+
+/** One selector of an expression, such as `up{job="waygate"}`. */
+interface MetricSelector {
+  metric: string;
+  matchers: { label: string; operator: string; value: string }[];
+}
+
+interface PromqlExpression {
+  selectors: MetricSelector[];
+  /** The labels of `by (...)`, each with the metrics that it groups. */
+  groups: { label: string; metrics: string[] }[];
+  /** The texts that the parser does not understand. */
+  errors: string[];
+}
+
+type Node = ReturnType<typeof parser.parse>["topNode"];
+
+/** What an expression of PromQL reads, by the grammar of Prometheus' own editor. */
+function readPromql(text: string): PromqlExpression {
+  const { topNode } = parser.parse(text);
+  const textOf = ({ from, to }: Node) => text.slice(from, to);
+  const selectors = (within: Node) =>
+    descendants(within, "VectorSelector").map((node) => selectorOf(node, textOf));
+  const groups = descendants(topNode, "AggregateExpr").flatMap((aggregate) => {
+    const modifier = aggregate.getChild("AggregateModifier");
+    const metrics = selectors(aggregate).map(({ metric }) => metric);
+    const labels = modifier ? descendants(modifier, "LabelName") : [];
+    return labels.map((label) => ({ label: textOf(label), metrics }));
+  });
+  const errors = descendants(topNode).filter(({ type }) => type.isError);
+  return {
+    selectors: selectors(topNode),
+    groups,
+    errors: errors.map((node) => `${node.from}: ${text.slice(node.from, node.from + 20)}`),
+  };
+}
+
+function selectorOf(node: Node, textOf: (node: Node) => string): MetricSelector {
+  const name = node.getChild("Identifier");
+  const matchers = descendants(node, "UnquotedLabelMatcher").map((matcher) => {
+    const [label, operator, value] = ["LabelName", "MatchOp", "StringLiteral"].map((kind) => {
+      const part = matcher.getChild(kind);
+      return part ? textOf(part) : "";
+    });
+    return { label: label ?? "", operator: operator ?? "", value: value?.slice(1, -1) ?? "" };
+  });
+  return { metric: name ? textOf(name) : "", matchers };
+}
+
+/** The nodes below a node, of one kind if given, in the order of the text. */
+function descendants(node: Node, kind?: string): Node[] {
+  const found: Node[] = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) {
+    if (kind === undefined || child.name === kind) found.push(child);
+    found.push(...descendants(child, kind));
+  }
+  return found;
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
 type Json = any;

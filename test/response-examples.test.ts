@@ -1,12 +1,84 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonSchema } from "../scripts/openapi/json-schema.ts";
 import { readOpenApiFile } from "../src/platform/openapi/openapi-file.ts";
-import { updateDescription } from "./documents/recorded-examples.ts";
-import { componentOf, describedPart, toResponseExample } from "./documents/to-response-example.ts";
+import { updateDescription } from "./documents/event-examples.ts";
 import { createHttpRequester } from "./http-requester.ts";
 import { credentialsFor, type FuzzTarget, startFuzzTarget } from "./security/fuzz-target.ts";
 import type { KnownValues } from "./security/json-values.ts";
 import { type Operation, readOperations } from "./security/operations.ts";
+
+const TEXTS: readonly [RegExp, string][] = [
+  [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "2026-11-20T12:00:00.000Z"],
+  [/^evt_[0-9A-Z]{26}$/, "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
+  [/^req_\w+$/, "req_01M7VZ7A9ZBG8NWRNYBYXP4FZP"],
+  [/^wg_\w+$/, "wg_8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e"],
+  [/^whsec_.+$/, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+  [/^eyJ[\w.-]+$/, "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9..."],
+  [/^3EB0[0-9A-F]+$/, "3EB0C431D2A5F96B7E8812"],
+  [/^med_\w{32}$/, "med_9f8f3b1c6d5e4a7b8c9d0e1f2a3b4c5d"],
+  [/^data:image\/png;base64,.+$/, "data:image/png;base64,iVBORw0KGgo..."],
+];
+const IN_TEXTS: readonly [RegExp, string][] = [
+  [/http:\/\/(127\.0\.0\.1|localhost):\d+/g, "https://waygate.example.com"],
+  [/med_\w{32}/g, "med_9f8f3b1c6d5e4a7b8c9d0e1f2a3b4c5d"],
+  [/\b5511\d{9}\b/g, "5511999990004"],
+  [/\b\d{17}@lid\b/g, "05192188843550921@lid"],
+  [/\b120363\d{12}@g\.us\b/g, "120363041234567890@g.us"],
+  [/\b(boss|agent|spare)@tenant\d+\.example\b/g, "$1@example.com"],
+  [/\btenant\d+\b/g, "Sales"],
+];
+const LONGEST = 160;
+/** More counts in one object are those of tables, not fields of a response. */
+const MOST_COUNTS = 20;
+
+/**
+ * A recorded body as the documents show it: with one row of each list, a few of many counts, without what differs at
+ * every run, and without the fields that a response repeats in camelCase.
+ */
+function toResponseExample(body: unknown): unknown {
+  if (Array.isArray(body)) return body.slice(0, 1).map(toResponseExample);
+  if (typeof body === "string") return toStableText(body);
+  if (typeof body !== "object" || body === null) return body;
+  const toCamel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const respelled = new Set(
+    Object.keys(body)
+      .filter((name) => name.includes("_"))
+      .map(toCamel),
+  );
+  const entries = Object.entries(body).filter(([name]) => !respelled.has(name));
+  const isCounts = entries.length > MOST_COUNTS && entries.every(([, value]) => typeof value === "number");
+  const shown = isCounts ? entries.toSorted(([, one], [, other]) => other - one).slice(0, 3) : entries;
+  return Object.fromEntries(shown.map(([key, value]) => [key, toResponseExample(value)]));
+}
+
+function toStableText(text: string): string {
+  const [, stable] = TEXTS.find(([pattern]) => pattern.test(text)) ?? [];
+  if (stable !== undefined) return stable;
+  const replaced = IN_TEXTS.reduce((found, [pattern, other]) => found.replace(pattern, other), text);
+  return replaced.length > LONGEST ? `${replaced.slice(0, LONGEST)}...` : replaced;
+}
+
+/** The name of the component that a reference means. */
+function componentOf({ $ref }: JsonSchema): string | undefined {
+  return typeof $ref === "string" ? $ref.replace("#/components/schemas/", "") : undefined;
+}
+
+/** The component that an example of this response belongs to: that of its data, or of the first row of a list. */
+function describedPart(
+  schema: JsonSchema,
+  body: unknown,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): { name: string; value: unknown } | undefined {
+  const name = componentOf(schema);
+  if (name === undefined) return undefined;
+  const data = schemas[name]?.properties?.data;
+  const value = (body as { data?: unknown }).data;
+  const part = data && componentOf(data);
+  if (part !== undefined) return { name: part, value };
+  const row = data?.type === "array" ? componentOf(data.items as JsonSchema) : undefined;
+  if (row === undefined) return { name, value: body };
+  return Array.isArray(value) && value.length > 0 ? { name: row, value: value[0] } : undefined;
+}
 
 interface DescribedOperation {
   operationId: string;

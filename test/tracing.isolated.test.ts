@@ -1,26 +1,98 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SpanKind } from "@opentelemetry/api";
+import { SpanKind, trace } from "@opentelemetry/api";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
+  BasicTracerProvider,
+  InMemorySpanExporter,
   ParentBasedSampler,
   type ReadableSpan,
+  type Sampler,
+  SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../src/client/client.ts";
 import type { Jid } from "../src/network/driver.ts";
 import { newMessageId } from "../src/network/jid.ts";
-import type { TestInstance } from "./gateway.ts";
+import { type TestInstance, waitUntil } from "./gateway.ts";
 import { createHttpRequester } from "./http-requester.ts";
-import { drawTrace, recordSpans } from "./recorded-spans.ts";
 import type { Received } from "./servers/receiver.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
 import { createSecondRecorder } from "./stories/second-recorder.ts";
+
+/** The SDK of this process, which keeps every span that has ended. */
+interface RecordedSpans {
+  /** All that have ended since the last `clear`. */
+  all(): ReadableSpan[];
+  /** Those of a trace, once `isWhole` holds for them, in the order of their starts. */
+  of(traceId: string, isWhole: (names: string[]) => boolean): Promise<ReadableSpan[]>;
+  /** Every text and number of every span: names, attributes, events, links and states. */
+  texts(): string;
+  /** Decides about spans from now on, as a sampler of the operator does. */
+  sample(sampler: Sampler): void;
+  clear(): void;
+}
+
+/** Loads an SDK into this process; the tests of the file must be `*.isolated.test.ts`. */
+function recordSpans(): RecordedSpans {
+  const exporter = new InMemorySpanExporter();
+  let current: Sampler = new AlwaysOnSampler();
+  const sampler: Sampler = {
+    shouldSample: (...about) => current.shouldSample(...about),
+    toString: () => "the sampler of the test",
+  };
+  const provider = new BasicTracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  if (!trace.setGlobalTracerProvider(provider)) throw new Error("this process has an SDK already");
+  const all = () => exporter.getFinishedSpans();
+  const ofTrace = (traceId: string) =>
+    all()
+      .filter((span) => span.spanContext().traceId === traceId)
+      .toSorted((one, other) => toNumber(one.startTime) - toNumber(other.startTime));
+  return {
+    all,
+    async of(traceId, isWhole) {
+      await waitUntil(() => isWhole(ofTrace(traceId).map(({ name }) => name)));
+      return ofTrace(traceId);
+    },
+    texts: () =>
+      JSON.stringify(
+        all().map(({ name, attributes, events, links, status }) => ({
+          name,
+          attributes,
+          events,
+          links,
+          status,
+        })),
+      ),
+    sample(next) {
+      current = next;
+    },
+    clear: () => exporter.reset(),
+  };
+}
+
+function toNumber([seconds, nanoseconds]: [number, number]): number {
+  return seconds * 1e9 + nanoseconds;
+}
+
+/** A tree of spans as indented lines, each with its kind and, if it failed, the type of its error. */
+function drawTrace(spans: readonly ReadableSpan[], parent?: string): string[] {
+  const ids = new Set(spans.map((span) => span.spanContext().spanId));
+  const isChild = (span: ReadableSpan) => {
+    const above = span.parentSpanContext?.spanId;
+    return parent === undefined ? above === undefined || !ids.has(above) : above === parent;
+  };
+  return spans.filter(isChild).flatMap((span) => {
+    const failure = span.attributes["error.type"];
+    const own = `${SpanKind[span.kind].toLowerCase()} ${span.name}${failure ? `: ${failure}` : ""}`;
+    return [own, ...drawTrace(spans, span.spanContext().spanId).map((line) => `  ${line}`)];
+  });
+}
 
 const TEXT = "Your table for two is ready";
 const NAMES = { "x-request-id": "req-of-the-test" };

@@ -14,8 +14,12 @@ import { phoneJid } from "../src/network/jid.ts";
 import { createWhatsAppDriver, type WhatsAppDriverOptions } from "../src/network/whatsapp/whatsapp-driver.ts";
 import type { WhatsAppTiming } from "../src/network/whatsapp/whatsapp-timing.ts";
 import { RecordingSession } from "./conformance/listener.ts";
-import type { ContactControls, ContactObservation, PhoneControls } from "./conformance/stage.ts";
-import type { OperationStage } from "./conformance/world.ts";
+import type {
+  ContactControls,
+  ContactObservation,
+  OperationStage,
+  PhoneControls,
+} from "./conformance/stage.ts";
 import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 import { worldOf } from "./whatsapp-world.ts";

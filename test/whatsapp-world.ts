@@ -1,7 +1,7 @@
 import type { Jid } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/jid.ts";
 import type { ChatState } from "../src/network/session-operations.ts";
-import type { ConformancePerson, NetworkGroupChange, NetworkWorld } from "./conformance/world.ts";
+import type { ConformancePerson, NetworkGroupChange, NetworkWorld } from "./conformance/stage.ts";
 import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 
 /** The rest of the network around a paired phone and a contact, both by digits. */

@@ -1,13 +1,58 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "../../src/client/client.ts";
+import { openDataDir } from "../../src/platform/config/data-dir.ts";
 import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
+import { createLog } from "../../src/platform/log/log.ts";
+import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { OWNER, signIn } from "../sign-in.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Puts all temporary files of this process into one directory. However the process ends, the databases in there end with
+ * it, and so do the gateways that it has started, at its exit.
+ */
+export async function openBenchScratch(): Promise<ScratchDir> {
+  for (const signal of SIGNALS) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  const scratch = await makeScratchDir("waygate-bench-");
+  // The user that runs PostgreSQL passes through.
+  await chmod(scratch.path, 0o711);
+  process.env.TMPDIR = scratch.path;
+  return scratch;
+}
+
+/** The database that a gateway would start itself; started by the bench, so that there is a way into it. */
+export interface BenchDatabase {
+  /** Over TCP. */
+  url: string;
+  /** Over its Unix socket where there is one, as a gateway reaches a database of its own. */
+  gatewayUrl: string;
+  dataDir: string;
+  stop(): Promise<void>;
+}
+
+export async function startBenchDatabase(settings: Record<string, string> = {}): Promise<BenchDatabase> {
+  const dataDir = await makeDataDir();
+  const held = await openDataDir(dataDir);
+  const postgres = await startEmbeddedPostgres({ dataDir: held.path, log: createLog("silent"), settings });
+  return {
+    url: postgres.url,
+    gatewayUrl: postgres.socketUrl ?? postgres.url,
+    dataDir,
+    async stop() {
+      await postgres.stop();
+      await held.release();
+      await removeDataDir(dataDir);
+    },
+  };
+}
 
 /** The built gateway in a process of its own, on an embedded database below a scratch directory. */
 export interface BenchGateway {

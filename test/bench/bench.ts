@@ -2,12 +2,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine } from "../run/process-figures.ts";
-import { openBenchScratch } from "./bench-scratch.ts";
+import { openBenchScratch } from "./bench-gateway.ts";
 import { runScenario, type Scenario, toTable } from "./scenario.ts";
-import { inbound } from "./scenarios/inbound.ts";
-import { sends } from "./scenarios/sends.ts";
-import { starts } from "./scenarios/starts.ts";
-import { trickle } from "./scenarios/trickle.ts";
+import { inbound, trickle } from "./scenarios/inbound.ts";
+import { sends, starts } from "./scenarios/sends.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = { starts, sends, inbound, trickle };
 

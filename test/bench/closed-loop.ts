@@ -1,4 +1,4 @@
-import type { Offered } from "../load/open-loop.ts";
+import type { Offered } from "../load/event-source.ts";
 import { percentile } from "../run/process-figures.ts";
 
 /** What came of one load; times in milliseconds. */

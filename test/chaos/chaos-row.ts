@@ -1,5 +1,5 @@
-import type { E2eStory } from "../e2e/e2e-story.ts";
-import type { Random } from "./seeded-random.ts";
+import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
+import { type Random, seededRandom } from "./seeded-random.ts";
 
 /** What a row requires; without it the row is skipped with a message. */
 export type Need = "root" | "mount" | "netns" | "pgbouncer";
@@ -55,4 +55,28 @@ export interface ChaosRow {
   readonly fault: string;
   readonly needs?: readonly Need[];
   run(round: Round): Promise<RoundFigures>;
+}
+
+/** Runs one round of a row and clears up after it; throws what the row throws. */
+export async function runRound(
+  row: ChaosRow,
+  { number = 1, seed, databaseUrl }: { number?: number; seed: string; databaseUrl: string },
+): Promise<RoundFigures> {
+  const steps: (() => unknown)[] = [];
+  const round: Round = {
+    number,
+    databaseUrl,
+    random: seededRandom(`${seed}/${row.id}/${number}`),
+    async story(settings, server = databaseUrl) {
+      const story = await createE2eStory(settings, server);
+      steps.push(() => story.end());
+      return story;
+    },
+    afterwards: (step) => void steps.push(step),
+  };
+  try {
+    return await row.run(round);
+  } finally {
+    for (const step of steps.reverse()) await step();
+  }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -5,11 +6,76 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine, readMachine } from "../run/process-figures.ts";
 import { startTestPostgres } from "../run/test-postgres.ts";
-import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
-import { findMissing } from "./missing-needs.ts";
+import { type ChaosRow, type Need, type RoundFigures, runRound } from "./chaos-row.ts";
 import { brokenBars, type RowReport, toRemarks, toTable, verdictOf } from "./report.ts";
-import { runRound } from "./rounds.ts";
-import { ROWS } from "./rows/all.ts";
+import { f1, f2, f3, f4 } from "./rows/f01-to-f04.ts";
+import { f5 } from "./rows/f05-campaigns.ts";
+import { f6 } from "./rows/f06-database.ts";
+import { f9, f11 } from "./rows/f09-receiver-away.ts";
+import { f10 } from "./rows/f10-hostile-receivers.ts";
+import { f12 } from "./rows/f12-metadata-server.ts";
+import { f13, f14 } from "./rows/f13-redirects.ts";
+import { f15 } from "./rows/f15-disk-full.ts";
+import { f16 } from "./rows/f16-clock-jump.ts";
+import { f17 } from "./rows/f17-partition.ts";
+import { f18 } from "./rows/f18-double-start.ts";
+import { f19 } from "./rows/f19-stop.ts";
+import { f20 } from "./rows/f20-starved-process.ts";
+import { f22 } from "./rows/f22-restore-drill.ts";
+import { f23 } from "./rows/f23-settings.ts";
+import { n3 } from "./rows/n3-three-nodes.ts";
+import { n4 } from "./rows/n4-pooler.ts";
+
+/** Every row of the matrix, in its order. */
+export const ROWS: readonly ChaosRow[] = [
+  f1,
+  f2,
+  f3,
+  f4,
+  f5,
+  f6,
+  f9,
+  f10,
+  f11,
+  f12,
+  f13,
+  f14,
+  f15,
+  f16,
+  f17,
+  f18,
+  f19,
+  f20,
+  f22,
+  f23,
+  n3,
+  n4,
+];
+
+const IS_THERE: Record<Need, () => boolean> = {
+  root: isRoot,
+  mount: () => isRoot() && runs("unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"),
+  netns: () => isRoot() && runs("unshare", "--net", "ip", "link", "set", "lo", "up"),
+  pgbouncer: () => runs("pgbouncer", "--version"),
+};
+
+/** What this machine lacks of it. */
+export function findMissing(needs: readonly Need[] = []): Need[] {
+  return needs.filter((need) => !IS_THERE[need]());
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function runs(program: string, ...args: string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkLedgers } from "./checker.ts";
-import { IN_FLIGHT, judge } from "./judge.ts";
 import type { ClientSend, EventLedgerEntry, Ledgers, Reception } from "./ledgers.ts";
+import { IN_FLIGHT, judge } from "./report.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 const CHAT = "5521988887777";

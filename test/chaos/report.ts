@@ -1,4 +1,84 @@
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
+import { checkLedgers } from "./checker.ts";
+import type { Ledgers } from "./ledgers.ts";
+
+/** What may be under way when something dies. */
+export interface InFlight {
+  /** Of a process, of the database, of the line to the network. */
+  kills: number;
+  /** Sends that a session's lane has in flight at most. */
+  sends: number;
+  /** Deliveries that the lanes of all webhooks have in flight at most. */
+  deliveries: number;
+}
+
+/** One session and one webhook, as their lanes are wide. */
+export const IN_FLIGHT = { sends: 16, deliveries: 4 } as const;
+
+/** The findings as the figures of a round, with each bar of docs/reliability/reliability.md that they break. */
+export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
+  const found = checkLedgers(ledgers);
+  const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries } = found;
+  return {
+    kills,
+    sends: ledgers.sends.filter(({ known }) => known === "ok").length,
+    events: ledgers.events.length,
+    lost: found.lostEvents.length + found.lostSends.length,
+    unexpected: found.unexpected.length + found.repeatedEffects.length + found.untrue.length,
+    duplicateDeliveries,
+    repeatedIds,
+    differentIds: found.differentIds.length,
+    orderViolations: found.outOfOrder.length,
+    breaches: [
+      ...atMost(0, "lost events", found.lostEvents),
+      ...atMost(0, "lost sends", found.lostSends),
+      ...atMost(0, "events given up", found.givenUp),
+      ...atMost(0, "sends that failed", found.failedSends),
+      ...atMost(0, "unexpected", found.unexpected),
+      ...atMost(0, "effects that came twice", found.repeatedEffects),
+      ...atMost(0, "outcomes that are not true", found.untrue),
+      ...atMost(0, "different ids of a send", found.differentIds),
+      ...atMost(0, "out of order", found.outOfOrder),
+      ...atMost(deliveries * kills, "duplicate deliveries", duplicateDeliveries),
+      ...atMost(sends * kills, "repeated ids", repeatedIds),
+      ...atMost(deliveries * kills, "tries that no log knows", unloggedTries),
+      ...atMost(0, "answers that nobody gave", inventedTries),
+    ],
+  };
+}
+
+/** A sentence when there are more than may be. */
+export function atMost(bar: number, what: string, found: number | readonly unknown[]): string[] {
+  const count = typeof found === "number" ? found : found.length;
+  if (count <= bar) return [];
+  const names = typeof found === "number" ? "" : `: ${found.slice(0, 5).join(", ")}`;
+  return [`${what}: ${count} where ${bar} may be${names}`];
+}
+
+/** The figures of a round that has several parts. */
+export function addUp(parts: readonly RoundFigures[]): RoundFigures {
+  const total = (name: keyof RoundFigures) => {
+    const counts = parts.map((part) => part[name]).filter((count) => typeof count === "number");
+    return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
+  };
+  const takeOvers = parts.flatMap(({ takeOverSeconds }) => takeOverSeconds ?? []);
+  return {
+    kills: total("kills"),
+    sends: total("sends"),
+    events: total("events"),
+    lost: total("lost"),
+    unexpected: total("unexpected"),
+    duplicateDeliveries: total("duplicateDeliveries"),
+    repeatedIds: total("repeatedIds"),
+    differentIds: total("differentIds"),
+    orderViolations: total("orderViolations"),
+    takeOverSeconds: takeOvers.length === 0 ? undefined : Math.max(...takeOvers),
+    times: parts.flatMap(({ times = [] }) => times),
+    measured: Object.assign({}, ...parts.map(({ measured }) => measured)),
+    notJudged: parts.find(({ notJudged }) => notJudged !== undefined)?.notJudged,
+    breaches: parts.flatMap(({ breaches }) => breaches),
+  };
+}
 
 /** A row with what its rounds have counted. */
 export interface RowReport extends Pick<ChaosRow, "id" | "fault"> {

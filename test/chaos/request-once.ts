@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { WaygateError } from "../../src/client/client.ts";
+import { createClient, WaygateError } from "../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import { type PlannedSend, sendOnce, toClientSend, toRefused } from "../e2e/send-history.ts";
 import type { ClientSend } from "./ledgers.ts";
@@ -40,4 +40,10 @@ async function requestOnce(
     const isRefusal = error instanceof WaygateError && error.status === 503;
     return { ...toRefused(planned), known: isRefusal ? "fail" : "unknown" };
   }
+}
+
+/** The keys of what /health names as in the way of production. */
+export async function readBlockers(url: string): Promise<string[]> {
+  const { production_blockers } = await createClient({ baseUrl: url }).health();
+  return production_blockers.map(({ key }) => key);
 }

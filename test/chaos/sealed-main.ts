@@ -1,10 +1,9 @@
 import { makeScratchDir } from "../run/scratch-dir.ts";
 import { startTestPostgres } from "../run/test-postgres.ts";
 import type { ChaosRow } from "./chaos-row.ts";
-import { runRound } from "./rounds.ts";
+import { runRound } from "./chaos-row.ts";
 import { insideF12 } from "./rows/f12-metadata-server.ts";
-import { insideF13 } from "./rows/f13-redirects.ts";
-import { insideF14 } from "./rows/f14-rebinding.ts";
+import { insideF13, insideF14 } from "./rows/f13-redirects.ts";
 import { furnish } from "./sealed-places.ts";
 
 // `unshare --net --mount node sealed-main.js <row> <seed> <round>`: runs one round and prints its figures as JSON.

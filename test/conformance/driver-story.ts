@@ -1,8 +1,21 @@
 import { afterEach, beforeEach, expect } from "vitest";
-import type { Content, CredentialStore, MessageId } from "../../src/network/driver.ts";
+import type { Content, CredentialStore, MediaContent, MessageId } from "../../src/network/driver.ts";
 import { newMessageId } from "../../src/network/jid.ts";
 import { eventually, RecordingSession } from "./listener.ts";
 import type { ContactObservation, DriverHarness, DriverHarnessOptions } from "./stage.ts";
+
+export const text = (words: string): Content => ({ kind: "text", text: words });
+
+export const DOT = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
+export const PICTURE: MediaContent = {
+  kind: "media",
+  media_type: "image",
+  mime_type: "image/png",
+  file_name: "dot.png",
+  caption: "A dot",
+  size: DOT.byteLength,
+  bytes: DOT,
+};
 
 type Start = (options?: DriverHarnessOptions) => Promise<DriverHarness>;
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Jid } from "../../src/network/driver.ts";
 import { groupJid, newMessageId, phoneJid } from "../../src/network/jid.ts";
 import type { GroupChange, ParticipantAction } from "../../src/network/session-operations.ts";
-import { done, JPEG, LID, refused } from "./answers.ts";
 import type { OperationStory } from "./operation-story.ts";
+import { done, JPEG, LID, refused } from "./operation-story.ts";
 
 const NOBODY_GROUP = groupJid("120363999999999999");
 

@@ -1,7 +1,30 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Jid, NetworkEvent, Session } from "../../src/network/driver.ts";
+import type { OperationResult } from "../../src/network/session-operations.ts";
 import { type EventOf, eventually, RecordingSession } from "./listener.ts";
-import type { NetworkWorld, OperationStage } from "./world.ts";
+import type { NetworkWorld, OperationStage } from "./stage.ts";
+
+/** The expected result; any other kind fails the test. */
+export function done<Value>(result: OperationResult<Value>): Value {
+  if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
+  return result.value;
+}
+
+export function refused(code: string) {
+  return { outcome: "refused", code, reason: expect.any(String) };
+}
+
+export function digits(jid: Jid): string {
+  return jid.replace(/@.*/, "");
+}
+
+export const LID = expect.stringMatching(/^\d+@lid$/);
+
+/** The smallest JPEG that a decoder accepts: one grey pixel. */
+export const JPEG = Buffer.from(
+  "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJDRENDg8QEBEQCgwSExIQEw8QEBD/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AVN//2Q==",
+  "base64",
+);
 
 type GroupChanged = EventOf<"group_updated">["change"];
 

@@ -1,11 +1,11 @@
-import { describe } from "vitest";
-import { describeCalls } from "./calls.ts";
-import { describeChats } from "./chats.ts";
-import { describeContacts } from "./contacts.ts";
+import { describe, expect, it } from "vitest";
+import type { Jid, MessageId } from "../../src/network/driver.ts";
+import { phoneJid } from "../../src/network/jid.ts";
+import type { ChatState } from "../../src/network/session-operations.ts";
 import { describeGroups } from "./groups.ts";
-import { OperationStory } from "./operation-story.ts";
-import { describeProfile } from "./profile.ts";
-import type { OperationStage } from "./world.ts";
+import { type EventOf, eventually, RecordingSession } from "./listener.ts";
+import { digits, done, JPEG, LID, OperationStory, refused } from "./operation-story.ts";
+import type { OperationStage } from "./stage.ts";
 
 /** The suite of the operations of a session; every driver that has these capabilities must pass it. */
 export function describeOperations(name: string, start: () => Promise<OperationStage>): void {
@@ -16,5 +16,190 @@ export function describeOperations(name: string, start: () => Promise<OperationS
     describeProfile(story);
     describeGroups(story);
     describeCalls(story);
+  });
+}
+
+/** The part of the suite about contacts. */
+export function describeContacts(story: OperationStory): void {
+  describe("contacts", () => {
+    it("reports which numbers are on the network, one result for each number and in order", async () => {
+      const { number } = await story.world.addPerson();
+      const nobody = digits(story.stage.unregisteredJid);
+      const found = done(await story.session.contacts.check([nobody, story.contact, number, story.contact]));
+      expect(found.map((one) => [one.number, one.jid])).toEqual([
+        [nobody, null],
+        [story.contact, story.stage.contact.jid],
+        [number, phoneJid(number)],
+        [story.contact, story.stage.contact.jid],
+      ]);
+      expect(found.map(({ lid }) => lid)).toEqual([null, LID, LID, LID]);
+      expect(done(await story.session.contacts.check([]))).toEqual([]);
+    });
+
+    it("returns the public profile of a contact", async () => {
+      const { number, jid } = await story.world.addPerson({ about: "At sea", picture: JPEG });
+      const info = done(await story.session.contacts.info(jid));
+      expect(info).toMatchObject({ jid, lid: LID, phone: number, about: "At sea", is_business: false });
+      expect(info.picture_url).toMatch(/^https?:\/\//);
+      const plain = await story.world.addPerson();
+      expect(done(await story.session.contacts.info(plain.jid))).toMatchObject({
+        picture_url: null,
+        business: null,
+        verified_name: null,
+      });
+    });
+
+    it("accepts the LID of a contact too", async () => {
+      const { number, jid } = await story.world.addPerson({ about: "By LID" });
+      const [found] = done(await story.session.contacts.check([number]));
+      const info = done(await story.session.contacts.info(found?.lid as Jid));
+      expect(info).toMatchObject({ jid, lid: found?.lid, phone: number, about: "By LID" });
+    });
+
+    it("refuses a profile request for a number that is not on the network", async () => {
+      expect(await story.session.contacts.info(story.stage.unregisteredJid)).toMatchObject(
+        refused("RECIPIENT_NOT_FOUND"),
+      );
+      expect(await story.session.contacts.setBlocked(story.stage.unregisteredJid, true)).toMatchObject(
+        refused("RECIPIENT_NOT_FOUND"),
+      );
+    });
+
+    it("blocks and unblocks a contact by any of its addresses", async () => {
+      const one = await story.world.addPerson();
+      const two = await story.world.addPerson();
+      const [checked] = done(await story.session.contacts.check([two.number]));
+      done(await story.session.contacts.setBlocked(one.jid, true));
+      done(await story.session.contacts.setBlocked(checked?.lid as Jid, true));
+      expect((await story.world.phone()).blocked.sort()).toEqual([one.number, two.number].sort());
+      expect(done(await story.session.contacts.blocked()).sort()).toEqual([one.jid, two.jid].sort());
+      done(await story.session.contacts.setBlocked(two.jid, false));
+      done(await story.session.contacts.setBlocked(one.jid, false));
+      expect(done(await story.session.contacts.blocked())).toEqual([]);
+    });
+
+    it("reports the names in the phone's address book, and reports them again on request", async () => {
+      const { number, jid } = await story.world.addPerson();
+      const named = (nth: number) =>
+        eventually(() => {
+          const found = story.listener.all("contact_updated").filter((event) => event.contact.name === "Zé");
+          expect(found.length).toBeGreaterThanOrEqual(nth);
+          return found.at(-1)?.contact;
+        });
+      await story.world.nameContact(number, "Zé");
+      expect(await named(1)).toMatchObject({ jid, phone: number, lid: LID });
+      const before = story.listener
+        .all("contact_updated")
+        .filter((event) => event.contact.name === "Zé").length;
+      done(await story.session.contacts.synchronise());
+      expect(await named(before + 1)).toMatchObject({ jid, phone: number });
+    });
+  });
+}
+
+/** The part of the suite about chats. */
+export function describeChats(story: OperationStory): void {
+  describe("chats", () => {
+    const changes: [string, ChatState, ChatState][] = [
+      ["archives", { archived: true }, { archived: false }],
+      ["pins", { pinned: true }, { pinned: false }],
+      ["mutes", { muted_until: hourFromNow() }, { muted_until: null }],
+      ["marks unread", { unread: true }, { unread: false }],
+    ];
+
+    it.each(changes)("%s a chat and reverts it", async (_, change, opposite) => {
+      const { jid, number } = await story.world.addPerson();
+      const last = { chat: jid, id: "LAST" as MessageId, from_me: false, at: new Date() };
+      done(await story.session.chats.setState(jid, change, last));
+      expect(await story.world.chat(jid)).toMatchObject(change);
+      done(await story.session.chats.setState(phoneJid(number), opposite, last));
+      expect(await story.world.chat(jid)).toMatchObject(opposite);
+    });
+
+    it("changes a chat without messages, and a group", async () => {
+      const { jid } = await story.world.addPerson();
+      done(await story.session.chats.setState(jid, { archived: true }));
+      expect(await story.world.chat(jid)).toMatchObject({ archived: true });
+      const group = await story.ownGroup(story.contact);
+      done(await story.session.chats.setState(group, { pinned: true }));
+      expect(await story.world.chat(group)).toMatchObject({ pinned: true });
+    });
+
+    it.each(changes)("reports when the phone %s a chat", async (_, change, opposite) => {
+      const { jid } = await story.world.addPerson();
+      for (const state of [change, opposite]) {
+        await story.world.changeChat(jid, state);
+        const told = (event: EventOf<"chat_updated">) =>
+          event.chat === jid && JSON.stringify(event.change) === JSON.stringify(state);
+        await story.findEvent("chat_updated", told);
+      }
+    });
+  });
+}
+
+const HOUR_MS = 3_600_000;
+
+function hourFromNow(): Date {
+  return new Date(Date.now() + HOUR_MS);
+}
+
+/** The part of the suite about its own profile. */
+export function describeProfile(story: OperationStory): void {
+  describe("own profile", () => {
+    it("returns its identity and its visible profile", async () => {
+      const me = done(await story.session.profile.get());
+      expect(me).toMatchObject({
+        phone: story.phone,
+        jid: phoneJid(story.phone),
+        lid: LID,
+        is_business: false,
+      });
+      expect(me.privacy).toMatchObject({ last: expect.any(String), groupadd: expect.any(String) });
+    });
+
+    it("changes its name and its about text", async () => {
+      done(await story.session.profile.setName("Loja São João"));
+      done(await story.session.profile.setAbout("Open until six"));
+      expect(await story.world.phone()).toMatchObject({ name: "Loja São João", about: "Open until six" });
+      expect(done(await story.session.profile.get())).toMatchObject({
+        push_name: "Loja São João",
+        about: "Open until six",
+      });
+      done(await story.session.profile.setAbout(""));
+      expect(done(await story.session.profile.get()).about).toBeNull();
+    });
+
+    it("changes its picture and removes it", async () => {
+      done(await story.session.profile.setPicture(JPEG));
+      expect((await story.world.phone()).has_picture).toBe(true);
+      expect(done(await story.session.profile.get()).picture_url).toMatch(/^https?:\/\//);
+      done(await story.session.profile.setPicture(null));
+      expect((await story.world.phone()).has_picture).toBe(false);
+      expect(done(await story.session.profile.get()).picture_url).toBeNull();
+    });
+  });
+}
+
+/** The part of the suite about phone calls, and about operations while not connected. */
+export function describeCalls(story: OperationStory): void {
+  it("rejects a phone call", async () => {
+    const before = story.listener.all("call_received").length;
+    await story.stage.contact.startPhoneCall();
+    const { call_id, from } = await story.listener.waitForEvent("call_received", before + 1);
+    done(await story.session.rejectCall(call_id, from.jid));
+    await eventually(async () => expect(await story.world.rejectedPhoneCalls()).toContain(call_id));
+  });
+
+  it("returns nothing while it is not connected", async () => {
+    const { session } = new RecordingSession(story.stage.driver, story.stage.credentials());
+    const group = await story.ownGroup(story.contact);
+    const answers = await Promise.all([
+      session.contacts?.check([story.contact]),
+      session.chats?.setState(story.stage.contact.jid, { archived: true }),
+      session.profile?.get(),
+      session.groups?.get(group),
+      session.rejectCall?.("CALL", story.stage.contact.jid),
+    ]);
+    expect(answers.map((one) => one?.outcome)).toEqual(Array(answers.length).fill("failed"));
   });
 }

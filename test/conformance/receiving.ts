@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Content, MediaContent, MessageId } from "../../src/network/driver.ts";
-import { DOT, PICTURE, text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
+import { DOT, PICTURE, text } from "./driver-story.ts";
 import { downloadWhole, eventually } from "./listener.ts";
 
 /** The part of the suite about what a session reports. */

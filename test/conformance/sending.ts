@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Content, MessageId } from "../../src/network/driver.ts";
 import { newMessageId } from "../../src/network/jid.ts";
-import { DOT, PICTURE, text } from "./contents.ts";
 import type { DriverStory } from "./driver-story.ts";
+import { DOT, PICTURE, text } from "./driver-story.ts";
 import { eventually } from "./listener.ts";
 
 /** The part of the suite about what a session sends. */

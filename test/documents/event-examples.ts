@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
+import { formatOpenApi } from "../../scripts/openapi/format-openapi.ts";
 import { eventExample } from "../../src/features/events/event-example.ts";
 import type { PageName } from "../../src/features/public-pages/event-texts.ts";
-import { updateDescription } from "./recorded-examples.ts";
+import { ROOT } from "../source-files.ts";
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/features/events --no-file-parallelism` writes the examples of openapi.json anew. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
@@ -62,4 +65,16 @@ const NUMBER_OF: Record<string, number> = { instance: 17, message: 981, conversa
 
 function isNumbered(key: string, value: unknown): value is { id: number } {
   return key in NUMBER_OF && typeof value === "object" && value !== null;
+}
+
+const FILE = join(ROOT, "openapi.json");
+
+// biome-ignore lint/suspicious/noExplicitAny: a test changes what it needs of the description
+type Description = any;
+
+/** Changes an example in openapi.json, where examples are kept. */
+export function updateDescription(change: (description: Description) => void): void {
+  const description = JSON.parse(readFileSync(FILE, "utf8"));
+  change(description);
+  writeFileSync(FILE, formatOpenApi(description));
 }

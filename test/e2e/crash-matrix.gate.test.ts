@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { runRound } from "../chaos/rounds.ts";
-import { f1 } from "../chaos/rows/f01-sends.ts";
-import { f2 } from "../chaos/rows/f02-deliveries.ts";
-import { f4 } from "../chaos/rows/f04-accept.ts";
+import { runRound } from "../chaos/chaos-row.ts";
+import { f1, f2, f4 } from "../chaos/rows/f01-to-f04.ts";
 import { f5 } from "../chaos/rows/f05-campaigns.ts";
 import { buildDist } from "../run/build-dist.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import type { Round, RoundFigures } from "../chaos/chaos-row.ts";
-import { runRound } from "../chaos/rounds.ts";
-import { killSameJob } from "../chaos/rows/f03-same-job.ts";
+import { runRound } from "../chaos/chaos-row.ts";
+import { killSameJob } from "../chaos/rows/f01-to-f04.ts";
 import { freezeOwner } from "../chaos/rows/f18-double-start.ts";
 import { stopInOrder } from "../chaos/rows/f19-stop.ts";
 import { n3 } from "../chaos/rows/n3-three-nodes.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { IN_FLIGHT, judge } from "../chaos/judge.ts";
+import { IN_FLIGHT, judge } from "../chaos/report.ts";
 import { readWhatsApp } from "../chaos/whatsapp-ledger.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";

@@ -9,7 +9,7 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
-import { installPackage } from "./install-package.ts";
+import { installPackage } from "./install.ts";
 
 const run = promisify(execFile);
 

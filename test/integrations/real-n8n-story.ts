@@ -9,7 +9,7 @@ import {
   startIntegrationStory,
   waitUntil,
 } from "../stories/integration-story.ts";
-import { installN8n, runsHere, VERSIONS } from "./install-n8n.ts";
+import { installN8n, runsHere, VERSIONS } from "./install.ts";
 import { openN8n, type RealN8n, type WorkflowFile } from "./real-n8n.ts";
 
 const WRITERS = 30;

@@ -1,10 +1,75 @@
 import { readdir } from "node:fs/promises";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { type Database, openDatabase } from "../../src/platform/db/database.ts";
-import { startBenchDatabase } from "../bench/bench-database.ts";
-import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench/bench-gateway.ts";
-import { residentMb } from "../run/process-figures.ts";
+import {
+  type BenchGateway,
+  makeDataDir,
+  removeDataDir,
+  startBenchDatabase,
+  startBenchGateway,
+} from "../bench/bench-gateway.ts";
+import { cpuMs, findProcessTree, readProcess, readUse, residentMb } from "../run/process-figures.ts";
 import type { Receivers } from "./receivers.ts";
+
+/** What may be said on the command line, `--seconds 30`; each load has its own defaults. */
+export interface LoadTestOptions {
+  seconds?: number;
+  /** A second. */
+  rate?: number;
+  sessions?: number;
+  jobs?: number;
+}
+
+/** What came of a load. */
+export interface LoadVerdict {
+  /** Counts of what the ledgers of client, gateway, network and receivers tell differently; each has to be 0. */
+  ledgers: object;
+  /** Goals that were missed, in words. */
+  missed: string[];
+}
+
+/** A word on a figure that should be below its goal. */
+export function atOrAbove(goal: number, what: string, value: number): string[] {
+  return value < goal ? [] : [`${what} ${value.toFixed(0)}, to be below ${goal}`];
+}
+
+/** What the ledgers disagree in. */
+export function disagreements({ ledgers }: LoadVerdict): string[] {
+  const counts = Object.entries(ledgers).filter(([, count]) => count !== 0);
+  return counts.map(([name, count]) => `${name} ${count}`);
+}
+
+/** What the node and its database have used so far. */
+export interface Meter {
+  nodeMs: number;
+  databaseMs: number;
+  walBytes: number;
+  keptBytes: number;
+}
+
+const KB = 1024;
+
+export async function readMeter({ gateway, database: { pool } }: LoadStage): Promise<Meter> {
+  const { rows } = await pool.query<{ pid: number; wal: number; kept: number }>(
+    `select pg_backend_pid() as pid, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal,
+       pg_database_size(current_database())::float8 as kept`,
+  );
+  const { pid = 0, wal = 0, kept = 0 } = rows[0] ?? {};
+  const { parent } = await readProcess(pid);
+  const postgres = await readUse(await findProcessTree((_, one) => one === parent));
+  return {
+    nodeMs: await cpuMs(gateway.pid),
+    databaseMs: postgres.cpuMs,
+    walBytes: wal,
+    keptBytes: kept,
+  };
+}
+
+/** What each of so many has cost, in words. */
+export function costOfEach(before: Meter, after: Meter, count: number): string {
+  const each = (of: keyof Meter) => (after[of] - before[of]) / count;
+  return `each costs ${each("nodeMs").toFixed(2)} ms of the node, ${each("databaseMs").toFixed(2)} ms of PostgreSQL, ${(each("walBytes") / KB).toFixed(1)} KiB of write-ahead log and ${(each("keptBytes") / KB).toFixed(1)} KiB of disk`;
+}
 
 /** The built gateway in a process of its own, on a database that the load can look into. */
 export interface LoadStage {

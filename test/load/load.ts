@@ -1,13 +1,11 @@
 import { loadavg } from "node:os";
-import { openBenchScratch } from "../bench/bench-scratch.ts";
+import { openBenchScratch } from "../bench/bench-gateway.ts";
 import { describeMachine } from "../run/process-figures.ts";
-import type { LoadTestOptions } from "./load-options.ts";
-import { disagreements, type LoadVerdict } from "./load-verdict.ts";
-import { runAccept } from "./p2-accept.ts";
-import { runDeliveries } from "./p3-deliveries.ts";
+import type { LoadTestOptions } from "./load-stage.ts";
+import { disagreements, type LoadVerdict } from "./load-stage.ts";
 import { runSessions } from "./p5-sessions.ts";
 import { runBacklog } from "./p6-backlog.ts";
-import { runSoak } from "./p8-soak.ts";
+import { runAccept, runDeliveries, runSoak } from "./sends-and-deliveries.ts";
 
 const LOADS: Record<string, (options: LoadTestOptions) => Promise<LoadVerdict>> = {
   P2: runAccept,

@@ -1,11 +1,18 @@
 import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
 import type { Database } from "../../src/platform/db/database.ts";
 import { residentMb } from "../run/process-figures.ts";
-import { costOfEach, readMeter } from "./cost.ts";
-import type { LoadTestOptions } from "./load-options.ts";
-import { holdsWithin, type LoadInstance, type LoadStage, startLoadStage } from "./load-stage.ts";
-import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
-import { offer, spread } from "./open-loop.ts";
+import { offer, spread } from "./event-source.ts";
+import type { LoadTestOptions } from "./load-stage.ts";
+import {
+  atOrAbove,
+  costOfEach,
+  holdsWithin,
+  type LoadInstance,
+  type LoadStage,
+  type LoadVerdict,
+  readMeter,
+  startLoadStage,
+} from "./load-stage.ts";
 import { startReceivers } from "./receivers.ts";
 
 const STEPS = [100, 500, 1_000];

@@ -1,11 +1,16 @@
 import { fetchLaneJobs } from "../../src/engine/job-store.ts";
 import type { Database } from "../../src/platform/db/database.ts";
 import { percentile, residentMb } from "../run/process-figures.ts";
-import { startEventSource } from "./event-source.ts";
-import type { LoadTestOptions } from "./load-options.ts";
-import { holdsWithin, pairEach, startLoadStage, watchProcess } from "./load-stage.ts";
-import { atOrAbove, type LoadVerdict } from "./load-verdict.ts";
-import { spread } from "./open-loop.ts";
+import { spread, startEventSource } from "./event-source.ts";
+import type { LoadTestOptions } from "./load-stage.ts";
+import {
+  atOrAbove,
+  holdsWithin,
+  type LoadVerdict,
+  pairEach,
+  startLoadStage,
+  watchProcess,
+} from "./load-stage.ts";
 import { startReceivers } from "./receivers.ts";
 
 const RECEIVERS = 20;

@@ -6,8 +6,7 @@ import { n8nConfig } from "../../src/features/integrations/n8n/n8n-config.ts";
 import { typebotConfig } from "../../src/features/integrations/typebot/typebot-config.ts";
 import { readPath } from "../../src/platform/http/input/read-input.ts";
 import type { Route } from "../../src/platform/http/route.ts";
-import { bodyWith, faultsOf, fieldPaths, refusalOf, WRONG_VALUES } from "./bad-requests.ts";
-import { textFieldsOf } from "./text-fields.ts";
+import { bodyWith, faultsOf, fieldPaths, refusalOf, textFieldsOf, WRONG_VALUES } from "./bad-requests.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,6 +1,321 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ParserPlugin, parse } from "@babel/parser";
+import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { afterAll, describe, expect, test } from "vitest";
-import { findPatterns, type Pattern, readPatterns } from "./patterns.ts";
-import { type TimedPattern, timePattern } from "./time-patterns.ts";
+import { leastCpuMs } from "../cpu-time.ts";
+import { listFiles, ROOT } from "../source-files.ts";
+
+/** A regular expression as it stands in a source. */
+interface Pattern {
+  /** `src/platform/log/log.ts:12`. */
+  place: string;
+  source: string;
+  flags: string;
+}
+
+interface FoundPatterns {
+  literals: Pattern[];
+  /** Places of `RegExp(...)`: what such a pattern is made of cannot be checked here. */
+  constructors: string[];
+}
+
+interface Node {
+  type: string;
+  loc?: { start: { line: number } };
+  [key: string]: unknown;
+}
+
+/** Every regular expression of the program and of the panel, by its syntax tree. */
+function findPatterns(): FoundPatterns {
+  const found: FoundPatterns = { literals: [], constructors: [] };
+  const sources = [...listFiles("src"), ...listFiles("panel/src")].filter((path) => /\.tsx?$/.test(path));
+  for (const path of sources) {
+    if (!path.endsWith(".test.ts")) readPatterns(path, readFileSync(join(ROOT, path), "utf8"), found);
+  }
+  return found;
+}
+
+function readPatterns(path: string, text: string, found: FoundPatterns): void {
+  const plugins: ParserPlugin[] = path.endsWith(".tsx") ? ["typescript", "jsx"] : ["typescript"];
+  const tree = parse(text, { sourceType: "module", plugins });
+  visit(tree.program, (node) => {
+    const place = `${path}:${node.loc?.start.line}`;
+    if (node.type === "RegExpLiteral")
+      found.literals.push({ place, source: String(node.pattern), flags: String(node.flags) });
+    if (node.type === "NewExpression" || node.type === "CallExpression") {
+      if ((node.callee as { name?: unknown }).name === "RegExp") found.constructors.push(place);
+    }
+  });
+}
+
+function visit(value: unknown, each: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const one of value) visit(one, each);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  const node = value as Node;
+  if (typeof node.type === "string") each(node);
+  for (const [key, child] of Object.entries(node)) if (key !== "loc") visit(child, each);
+}
+
+/** Texts that make a pattern work: `before`, then `unit` again and again, then `after`. */
+interface Attack {
+  before: string;
+  unit: string;
+  after: string;
+}
+
+/** Characters that patterns look for or stop at. */
+const GENERIC = [..."a0 \n:/.-_=<[(\"'`*~\\,;@#&%+{é👨", "\u0301", "\u200d", "\ud800", "\0", "\t"];
+/** What may follow the part of a text that fits: it makes the rest fail late. */
+const SEPARATORS = ["", "\n", " ", "a", "0", "!", "\0"];
+const ENDINGS = ["", "\n!\0", "a"];
+/** It stands before the unit where the pattern is not to begin there. */
+const BEGINNINGS = ["", "x", " "];
+
+/** Attacks that are derived from the pattern: texts that fit it up to one of its parts, repeated, or with each unit behind them. */
+function attacksOn({ source, flags }: Pattern, mostPrefixes: number): Attack[] {
+  const tree = new RegExpParser().parsePattern(source, 0, source.length, {
+    unicode: flags.includes("u"),
+    unicodeSets: flags.includes("v"),
+  });
+  const alphabet = new Set([...GENERIC, ...charactersOf(tree)]);
+  const sampler = new Sampler(alphabet, flags);
+  const fitting = sampler.prefixesOf(tree);
+  const prefixes = new Set([...BEGINNINGS, ...fitting.slice(0, mostPrefixes)]);
+  const units = new Set([...alphabet, ...sampler.repeatedIn(tree)]);
+  for (const prefix of fitting) for (const separator of SEPARATORS) units.add(prefix + separator);
+  units.delete("");
+  const endings = new Set([...ENDINGS, charactersOf(tree)[0] ?? ""]);
+  return [...prefixes].flatMap((before) =>
+    [...units].flatMap((unit) => [...endings].map((after) => ({ before, unit, after }))),
+  );
+}
+
+function charactersOf(node: AST.Node): string[] {
+  const found = new Set<string>();
+  walk(node, (one) => {
+    if (one.type === "Character") found.add(String.fromCodePoint(one.value));
+  });
+  return [...found].slice(0, 60);
+}
+
+function walk(node: AST.Node, each: (node: AST.Node) => void): void {
+  each(node);
+  const {
+    alternatives = [],
+    elements = [],
+    element,
+  } = node as Partial<AST.Pattern & AST.Alternative & AST.Quantifier>;
+  for (const child of [...alternatives, ...elements, ...(element ? [element] : [])]) walk(child, each);
+  if (node.type === "CharacterClassRange") for (const child of [node.min, node.max]) walk(child, each);
+}
+
+const MOST_SAMPLES = 4;
+const MOST_PREFIXES = 24;
+
+/** Writes texts that parts of a pattern fit. */
+class Sampler {
+  readonly #alphabet: readonly string[];
+  readonly #flags: string;
+
+  constructor(alphabet: ReadonlySet<string>, flags: string) {
+    this.#alphabet = [...alphabet];
+    this.#flags = flags.replace(/[gy]/g, "");
+  }
+
+  /** Texts that the pattern fits up to one of its parts. */
+  prefixesOf(pattern: AST.Pattern): string[] {
+    const found = new Set<string>();
+    walk(pattern, (node) => {
+      if (node.type !== "Alternative" || found.size > MOST_PREFIXES) return;
+      let prefix = "";
+      for (const element of node.elements) {
+        prefix += this.#sampleOf(element);
+        found.add(prefix);
+      }
+    });
+    return [...found].filter((one) => one.length <= 200).slice(0, MOST_PREFIXES);
+  }
+
+  /** Texts that a part fits which may come again and again. */
+  repeatedIn(pattern: AST.Pattern): string[] {
+    const found = new Set<string>();
+    walk(pattern, (node) => {
+      if (node.type !== "Quantifier" || node.max < 2) return;
+      for (const one of this.#samplesOf(node.element)) found.add(one);
+    });
+    return [...found];
+  }
+
+  #sampleOf(node: AST.Node): string {
+    return this.#samplesOf(node)[0] ?? "";
+  }
+
+  #samplesOf(node: AST.Node): string[] {
+    switch (node.type) {
+      case "Character":
+        return [String.fromCodePoint(node.value)];
+      case "CharacterSet":
+      case "CharacterClass":
+      case "ExpressionCharacterClass":
+        return this.#fitting(node.raw);
+      case "Quantifier":
+        return this.#samplesOf(node.element).map((one) => one.repeat(Math.min(20, Math.max(1, node.min))));
+      case "Group":
+      case "CapturingGroup":
+        return node.alternatives.map(({ elements }) => elements.map((one) => this.#sampleOf(one)).join(""));
+      default:
+        return [];
+    }
+  }
+
+  /** Characters of the alphabet that a class takes. */
+  #fitting(raw: string): string[] {
+    const pattern = new RegExp(`^${raw}$`, this.#flags);
+    return this.#alphabet.filter((one) => pattern.test(one)).slice(0, MOST_SAMPLES);
+  }
+}
+
+interface TimedPattern extends Pattern {
+  /** Processor time of the worst attack, on a text of `length` characters. */
+  cpuMs: number;
+  length: number;
+  /**
+   * Whether that is more than the budget, more than three times what a plain pattern takes at that moment, and either
+   * twenty times that or out of proportion to a text of a quarter of the length.
+   */
+  isOver: boolean;
+  attack: Attack;
+  /** How many were tried. */
+  attacks: number;
+}
+
+interface TimingOptions {
+  /** The longest text. */
+  longest: number;
+  budgetMs: number;
+  /** Length of the texts by which the worst attacks are chosen. */
+  first: number;
+  /** How many beginnings of a fitting text stand before the units. */
+  prefixes: number;
+}
+
+/** A pattern that doubles its time with each character is found here. */
+const SHORT_LENGTHS = [20, 24, 28];
+/** Only a group that may come again can do that. */
+const REPEATED_GROUP = /\)[*+{]/;
+/** Where so short a text takes so long, one that is a few characters longer takes for ever. */
+const EXPONENTIAL_MS = 10;
+/** Attacks that are measured again after the first measurement, which others at work on the machine disturb. */
+const LIKELY = 16;
+/** Attacks that go on to longer texts. */
+const WORST = 4;
+/** Four times the text takes a linear pattern four times as long, a quadratic one sixteen times. */
+const GROWTH = 8;
+
+/**
+ * The worst attack on a pattern. What is over budget on a short text is not tried on a longer one: a pattern cannot be
+ * stopped, and could take hours.
+ */
+function timePattern(pattern: Pattern, options: TimingOptions): TimedPattern {
+  const run = runOf(pattern);
+  const lengths = REPEATED_GROUP.test(pattern.source) ? SHORT_LENGTHS : [];
+  const attacks = attacksOn(pattern, options.prefixes);
+  const timed: { attack: Attack; cpuMs: number }[] = [];
+  for (const attack of attacks) {
+    const length = lengths.find((one) => isExponential(run, attack, one));
+    if (length !== undefined)
+      return {
+        ...pattern,
+        attack,
+        cpuMs: Number.POSITIVE_INFINITY,
+        isOver: true,
+        length,
+        attacks: attacks.length,
+      };
+    timed.push({ attack, cpuMs: timeOnce(run, attack, options.first) });
+  }
+  const likely = byCpuTime(timed).slice(0, LIKELY);
+  for (const one of likely) one.cpuMs = timeLeast(run, one.attack, options.first);
+  const worst = byCpuTime(likely).slice(0, WORST);
+  let slowest: Omit<TimedPattern, keyof Pattern | "attacks"> | undefined;
+  for (const { attack } of worst) {
+    const grown = { attack, ...grow(run, attack, options, pattern) };
+    if (!slowest || grown.cpuMs > slowest.cpuMs) slowest = grown;
+    if (slowest.isOver) break;
+  }
+  if (!slowest) throw new Error(`${pattern.place} has no attacks`);
+  return { ...pattern, ...slowest, attacks: attacks.length };
+}
+
+function runOf({ source, flags }: Pick<Pattern, "source" | "flags">): (text: string) => void {
+  const pattern = new RegExp(source, flags);
+  if (!flags.includes("g")) return (text) => void pattern.test(text);
+  return (text) => {
+    pattern.lastIndex = 0;
+    for (let matches = 0; matches < text.length && pattern.test(text); matches++)
+      if (pattern.lastIndex === text.length) break;
+  };
+}
+
+/** Once can be a collection of garbage. */
+function isExponential(run: (text: string) => void, attack: Attack, length: number): boolean {
+  return [1, 2, 3].every(() => timeOnce(run, attack, length) > EXPONENTIAL_MS);
+}
+
+function timeOnce(run: (text: string) => void, attack: Attack, length: number): number {
+  const text = textOf(attack, length);
+  return leastCpuMs(1, () => run(text));
+}
+
+function byCpuTime<T extends { cpuMs: number }>(timed: T[]): T[] {
+  return timed.toSorted((a, b) => b.cpuMs - a.cpuMs);
+}
+
+function timeLeast(run: (text: string) => void, attack: Attack, length: number): number {
+  const text = textOf(attack, length);
+  return leastCpuMs(5, () => run(text));
+}
+
+function grow(
+  run: (text: string) => void,
+  attack: Attack,
+  { first: shortest, longest, budgetMs }: TimingOptions,
+  { flags }: Pattern,
+) {
+  for (let length = shortest; ; length = Math.min(longest, length * 4)) {
+    const text = textOf(attack, length);
+    const first = leastCpuMs(1, () => run(text));
+    // Once can be a collection of garbage.
+    const again = first > budgetMs ? leastCpuMs(first > 4 * budgetMs ? 2 : 10, () => run(text)) : first;
+    const cpuMs = Math.min(first, again);
+    const plain = cpuMs > budgetMs ? plainMs(flags) : Number.POSITIVE_INFINITY;
+    const isSlow = cpuMs > 3 * plain;
+    const isOver = isSlow && (cpuMs > 20 * plain || cpuMs > GROWTH * timeLeast(run, attack, length / 4));
+    if (length >= longest || isOver) return { length, cpuMs, isOver };
+  }
+}
+
+const PLAIN_TEXT = " ".repeat(1_048_576);
+
+const findEachSpace = runOf({ source: "[\\s-]", flags: "g" });
+
+/**
+ * What a pattern that matches each of a million characters takes now, found one by one like those of the pattern or
+ * replaced at once: others at work on the machine slow all of them down.
+ */
+function plainMs(flags: string): number {
+  const run = flags.includes("g") ? findEachSpace : (text: string) => text.replace(/[\s-]/g, "");
+  return leastCpuMs(3, () => run(PLAIN_TEXT));
+}
+
+function textOf({ before, unit, after }: Attack, length: number): string {
+  const text =
+    (before + unit.repeat(Math.ceil(length / unit.length))).slice(0, length - after.length) + after;
+  // Node joins the pieces of a text when it is read first: that is not the pattern's time.
+  Buffer.byteLength(text);
+  return text;
+}
 
 const MIB = 1_048_576;
 /** What takes less is not looked at again. */

@@ -7,9 +7,11 @@ import type {
   ContactControls,
   ContactObservation,
   DriverHarnessOptions,
+  NetworkGroupView,
+  NetworkWorld,
+  OperationStage,
   PhoneControls,
 } from "../../../test/conformance/stage.ts";
-import type { NetworkGroupView, NetworkWorld, OperationStage } from "../../../test/conformance/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { startSandboxNetwork, storeInMemory } from "../../../test/stories/sandbox-network.ts";
 import type { Jid, MediaContent, MessageId, NetworkEvent } from "../driver.ts";

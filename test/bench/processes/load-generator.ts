@@ -1,5 +1,5 @@
 import { Agent } from "undici";
-import { offer, type Pace } from "../../load/open-loop.ts";
+import { offer, type Pace } from "../../load/event-source.ts";
 import { connectControl } from "../../whatsapp-server/remote-control.ts";
 import { type ClosedLoad, type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
 import type { GatewaySession } from "../measured-gateway.ts";

@@ -1,8 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { findProcessTree, type ProcessUse, readUse } from "../../run/process-figures.ts";
+import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench-gateway.ts";
 import type { LoadFigures } from "../closed-loop.ts";
-import { type MeasuredStage, type StageRole, startMeasuredStage } from "../measured-stage.ts";
-import type { Metered } from "../meter.ts";
+import {
+  type MeasuredStage,
+  type Metered,
+  type PairedSession,
+  type StageRole,
+  startMeasuredStage,
+} from "../measured-stage.ts";
+import type { LoadPace, SendLoad } from "../processes/load-generator.ts";
 import type { BenchOptions, Figures, MeasuredPoint, Scenario } from "../scenario.ts";
-import { costOf, toLoad, toSendFigures } from "./send-figures.ts";
+
+export function toLoad(
+  { gateway }: MeasuredStage,
+  sessions: readonly PairedSession[],
+  numbers: readonly string[],
+  pace: LoadPace,
+): SendLoad {
+  return { baseUrl: gateway.baseUrl, sessions, numbers, pace };
+}
+
+/** Shows the first failure, if there is one. */
+export function toSendFigures({
+  perSecond,
+  p50,
+  p99,
+  max,
+  failed,
+  failure,
+  driverLagMs,
+}: LoadFigures): Figures {
+  if (failure !== undefined) console.log(`the first of ${failed} failures: ${failure}`);
+  return {
+    per_second: perSecond,
+    p50_ms: p50,
+    p99_ms: p99,
+    max_ms: max,
+    failed,
+    load_lag_ms: driverLagMs,
+  };
+}
+
+/** Processor time for each of so many messages, and memory at the end. */
+export function costOf(use: Record<StageRole, ProcessUse>, count: number): Figures {
+  return {
+    gateway_cpu_ms: use.gateway.cpuMs / count,
+    database_cpu_ms: use.database.cpuMs / count,
+    network_cpu_ms: use.network.cpuMs / count,
+    load_cpu_ms: (use.load.cpuMs + use.receiver.cpuMs) / count,
+    gateway_mb: use.gateway.proportionalMb,
+    database_mb: use.database.proportionalMb,
+  };
+}
 
 interface SendPoint {
   sessions: number;
@@ -81,5 +131,45 @@ function compare(
     library_cpu_ms: libraryCpuMs,
     gateway_cpu_ms_beyond_library: use.gateway.cpuMs / sent - libraryCpuMs,
     ratio_to_library: result.perSecond / library.result.perSecond,
+  };
+}
+
+const IDLE_MS = 5000;
+
+/** From the start of the program to its first 200 on /health, and what it holds then. */
+export const starts: Scenario = {
+  title: "Starts, and memory at idle",
+  async open() {
+    const dataDir = await makeDataDir();
+    const warm = () => startBenchGateway(dataDir);
+    await (await warm()).stop();
+    return {
+      points: [
+        { label: "cold: creates its database", measure: () => startCold() },
+        { label: "warm", measure: async () => measure(await warm(), dataDir) },
+      ],
+      close: () => removeDataDir(dataDir),
+    };
+  },
+};
+
+async function startCold(): Promise<Figures> {
+  const dataDir = await makeDataDir();
+  const figures = await measure(await startBenchGateway(dataDir), dataDir);
+  await removeDataDir(dataDir);
+  return figures;
+}
+
+async function measure(gateway: BenchGateway, dataDir: string): Promise<Figures> {
+  await sleep(IDLE_MS);
+  const node = await readUse([gateway.pid]);
+  const isPostgres = (command: string) => command.includes("postgres") && command.includes(dataDir);
+  const database = await readUse(await findProcessTree(isPostgres));
+  await gateway.stop();
+  return {
+    start_ms: gateway.startMs,
+    gateway_mb: node.proportionalMb,
+    database_mb: database.proportionalMb,
+    stack_mb: node.proportionalMb + database.proportionalMb,
   };
 }

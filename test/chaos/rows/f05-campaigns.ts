@@ -2,7 +2,7 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { readStoryLedgers } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../judge.ts";
+import { atMost, IN_FLIGHT, judge } from "../report.ts";
 
 /** F1 has the other steps of a send. Each with the latest pass at which the gateway dies there. */
 const STEPS: [point: string, latest: number][] = [

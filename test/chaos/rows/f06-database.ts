@@ -9,7 +9,7 @@ import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import { startTestPostgres } from "../../run/test-postgres.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../judge.ts";
+import { IN_FLIGHT, judge } from "../report.ts";
 import { keepRequestingOnce } from "../request-once.ts";
 
 const BACK_SECONDS = 10;

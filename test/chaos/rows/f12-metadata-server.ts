@@ -4,9 +4,7 @@ import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../servers/internal-addresses.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { startNameServer } from "../name-server.ts";
-import { inSealedNetwork } from "../sealed-network.ts";
-import { PLACES, startOpenServer, startTraps } from "../sealed-places.ts";
+import { inSealedNetwork, PLACES, startNameServer, startOpenServer, startTraps } from "../sealed-places.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
 
 const PORT = 80;

@@ -6,8 +6,8 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { atMost } from "../judge.ts";
-import { readBlockers } from "../read-blockers.ts";
+import { atMost } from "../report.ts";
+import { readBlockers } from "../request-once.ts";
 
 const HOUR_MS = 3_600_000;
 const JUMPS: Readonly<Record<string, number>> = {

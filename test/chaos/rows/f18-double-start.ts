@@ -5,7 +5,7 @@ import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { addUp, atMost, IN_FLIGHT, judge } from "../judge.ts";
+import { addUp, atMost, IN_FLIGHT, judge } from "../report.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
 const USUAL_WAIT = "60s";

@@ -8,7 +8,7 @@ import {
 } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../judge.ts";
+import { IN_FLIGHT, judge } from "../report.ts";
 
 const STOP_SECONDS = 25;
 

@@ -16,8 +16,8 @@ import {
   toRefused,
 } from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../judge.ts";
 import type { ClientSend } from "../ledgers.ts";
+import { atMost, IN_FLIGHT, judge } from "../report.ts";
 
 const SENDS = 60;
 const HEAP_MIB = 128;

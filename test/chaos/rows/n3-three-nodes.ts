@@ -7,9 +7,9 @@ import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { SpawnedGateway } from "../../run/spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../judge.ts";
 import type { ClientSend } from "../ledgers.ts";
-import { receiveTexts } from "../receive-texts.ts";
+import { receiveTexts } from "../ledgers.ts";
+import { IN_FLIGHT, judge } from "../report.ts";
 
 const SOMEBODY = "5511999990011";
 const TEXTS = 24;

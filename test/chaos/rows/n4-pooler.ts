@@ -1,10 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
-import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../judge.ts";
-import { layPooler } from "../pooler.ts";
+import { makeScratchDir } from "../../run/scratch-dir.ts";
+import type { ChaosRow, Round } from "../chaos-row.ts";
+import { atMost, IN_FLIGHT, judge } from "../report.ts";
 import { keepRequestingOnce } from "../request-once.ts";
+
+/** A PgBouncer in transaction mode in front of one database, set up as docs/operation/scaling.md says. */
+export interface Pooler {
+  /** The way through it. */
+  url: string;
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Its process ends with the round. */
+export async function layPooler(round: Round, databaseUrl: string): Promise<Pooler> {
+  const { path, remove } = await makeScratchDir("waygate-pooler-");
+  round.afterwards(remove);
+  const { value: port } = await freePortsFor(path).next();
+  const file = join(path, "pgbouncer.ini");
+  await writeFile(file, toSettings(new URL(databaseUrl), port));
+  // It does not run as root.
+  await Promise.all([chmod(path, 0o755), chmod(file, 0o644)]);
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  let running: ChildProcess | undefined;
+  const pooler: Pooler = {
+    url: url.href,
+    async start() {
+      const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
+      running = spawn("pgbouncer", ["--quiet", ...user, file], { stdio: "ignore" });
+      await waitUntil(() => answers(port));
+    },
+    async kill() {
+      if (!running || running.exitCode !== null || running.signalCode !== null) return;
+      const ended = once(running, "exit");
+      running.kill("SIGKILL");
+      await ended;
+    },
+  };
+  round.afterwards(() => pooler.kill());
+  await pooler.start();
+  return pooler;
+}
+
+/** What docs/operation/scaling.md tells, and where the two meet. */
+function toSettings({ hostname, port, pathname, username, password }: URL, listenPort: number): string {
+  const database = pathname.slice(1);
+  return `[databases]
+${database} = host=${hostname} port=${port} dbname=${database} user=${username} password=${password} connect_query='set lock_timeout = 1000; set idle_in_transaction_session_timeout = 8000'
+
+[pgbouncer]
+pool_mode = transaction
+default_pool_size = 40
+listen_addr = 127.0.0.1
+listen_port = ${listenPort}
+unix_socket_dir =
+auth_type = any
+`;
+}
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
 
 const SENDS = 300;
 const AWAY_MS = 3_000;

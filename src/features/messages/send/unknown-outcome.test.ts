@@ -102,6 +102,7 @@ describe.concurrent("a send that the network does not acknowledge in time", () =
       story.sales.client.sendText({ ...sales(), number, text: "Anybody?" }, { idempotencyKey: number });
     const { number, message_id } = await sendInVain(SILENT, send);
     expect((await refusalOf(send(number))).details).toMatchObject({ message_id, sent: "unknown" });
+    await waitUntil(async () => (await timesSent(message_id)) > 1);
     await untilOutcomeUnknown(message_id);
     expect([await timesSent(message_id), (await logged(message_id)).status]).toEqual([2, "pending"]);
     await endWait(message_id);
