@@ -16,7 +16,7 @@ beforeAll(async () => {
   cable = await layCable(store.url);
   gateway = await startTestGateway({
     DATABASE_URL: cable.url,
-    WAYGATE_ACK_TIMEOUT: "5s",
+    WAYGATE_ACK_TIMEOUT: "3s",
     WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s",
   });
   shop = await gateway.connectInstance();
