@@ -54,6 +54,17 @@ describe("a gateway on WhatsApp", () => {
     expect(received("message.received").filter(({ message_id }) => message_id === "OLD1")).toEqual([]);
   });
 
+  test("reads and writes the settings that the phone shares, which are encrypted", async () => {
+    const { id } = on.instance;
+    const chat = `${contact}@s.whatsapp.net`;
+    const isArchived = async () =>
+      (await on.client().listChats({ id, q: "Ana" })).data.map(({ archived }) => archived);
+    await on.network.control.changeSetting(on.instance.phone, { archive: true, lastMessages: [] }, chat);
+    await waitUntil(async () => (await isArchived()).includes(true));
+    await on.client().setChatState({ id, number: contact, action: "unarchive" });
+    await waitUntil(async () => (await isArchived()).includes(false));
+  });
+
   test("publishes the messages sent while it was stopped, marked offline, and no earlier ones", async () => {
     const told = received("message.received").length;
     await on.story.gateway.kill("SIGINT");
