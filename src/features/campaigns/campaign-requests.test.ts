@@ -1,7 +1,11 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { getCampaign } from "./campaign-row.ts";
+import { findTemplateWarnings } from "./find-template-warnings.ts";
 
 const story = setUpCampaignStory();
 const QUICK = { min_delay_ms: 0, max_delay_ms: 0 };
@@ -64,6 +68,13 @@ describe("the Idempotency-Key of a campaign request", () => {
   });
 });
 
+async function countScans(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ scans: number }>`
+    select sum(seq_scan + coalesce(idx_scan, 0))::int as scans from pg_stat_xact_user_tables
+    where relname in ('lead', 'contact', 'campaign_recipient')`.execute(trx);
+  return rows[0]?.scans ?? 0;
+}
+
 describe("a campaign request", () => {
   test("accepts numbers as form texts", async () => {
     const { body } = await story.request("POST /api/campaigns", {
@@ -111,6 +122,50 @@ describe("a campaign request", () => {
     await story.owner.addRecipients({ id, numbers: [newPhone()] });
     const { data } = await story.owner.startCampaign({ id, dry_run: true });
     expect(data.warnings.map(({ variable }) => variable)).toEqual(["{{name|you}}", "{{}}", "{{oh"]);
+  });
+
+  test("is refused for more than 50 different variables, new or changed", async () => {
+    const template = (count: number) =>
+      Array.from({ length: count }, (_, at) => `{{v${at}}}{{V${at}}}`).join("");
+    const tooMany = { status: 400, message: expect.stringContaining("message_template: has more than 50") };
+    await expect(story.create({ message_template: template(51) })).rejects.toMatchObject(tooMany);
+    const id = await story.create({ message_template: template(50) });
+    const change = story.owner.updateCampaign({ id, message_template: template(51) });
+    await expect(change).rejects.toMatchObject(tooMany);
+    expect((await story.show(id)).message_template).toBe(template(50));
+  });
+
+  test("looks up each recipient's lead and contact once, whatever the number of variables", async () => {
+    const rowsReadFor = async (variables: number) => {
+      const message_template = Array.from({ length: variables }, (_, at) => `{{v${at}}}`).join("{{name}}");
+      const id = await story.create({ message_template });
+      const recipients = Array.from({ length: 100 }, (_, at) => ({
+        phone: newPhone(),
+        variables: { v1: `${at}` },
+      }));
+      await story.owner.addRecipients({ id, recipients });
+      return story.gateway.database.db.transaction().execute(async (trx) => {
+        const campaign = await getCampaign(trx, 1, id);
+        const scansBefore = await countScans(trx);
+        const warnings = await findTemplateWarnings(trx, campaign);
+        return { warnings: warnings.length, scans: (await countScans(trx)) - scansBefore };
+      });
+    };
+    const few = await rowsReadFor(3);
+    expect(few.scans).toBeGreaterThan(0);
+    expect(await rowsReadFor(49)).toEqual({ warnings: 49, scans: few.scans });
+  });
+
+  test("to preview texts that would be too long shows their beginning", async () => {
+    const id = await story.create({ message_template: "{{a}}".repeat(13_107) });
+    const variables = { a: "x".repeat(1_000) };
+    await story.owner.addRecipients({
+      id,
+      recipients: Array.from({ length: 20 }, () => ({ phone: newPhone(), variables })),
+    });
+    const { data } = await story.owner.previewCampaign({ id, limit: 20 });
+    expect(data.previews).toHaveLength(20);
+    for (const { text, too_long } of data.previews) expect([text.length, too_long]).toEqual([1_000, true]);
   });
 
   test("can switch to another instance of the account, but not of another account", async () => {

@@ -3,16 +3,17 @@ import type { CampaignRow } from "./campaign-row.ts";
 import { type CampaignInstanceState, decideCampaign, isPausedByGateway } from "./decide-campaign.ts";
 import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 import {
+  createRenderer,
   invalidPlaceholdersOf,
+  LONGEST_MESSAGE,
   type RecipientFacts,
-  renderTemplate,
   valuesOf,
   variablesOf,
 } from "./render-template.ts";
 
 const NOBODY: RecipientFacts = { phone: "5511999990001", variables: {}, lead: null, contact_name: null };
 const render = (template: string, facts: Partial<RecipientFacts> = {}) =>
-  renderTemplate(template, valuesOf({ ...NOBODY, ...facts }));
+  createRenderer(template)(valuesOf({ ...NOBODY, ...facts }));
 
 describe("the text for a recipient", () => {
   test("has the values of its variables, in any case and with spaces", () => {
@@ -63,6 +64,20 @@ describe("the text for a recipient", () => {
   });
 });
 
+test("a text for a recipient ends behind its first character too many, however many variables follow", () => {
+  const reads: string[] = [];
+  class CountedValues extends Map<string, string> {
+    override get(name: string) {
+      reads.push(name);
+      return super.get(name);
+    }
+  }
+  const values = new CountedValues([["a", "x".repeat(1_000)]]);
+  expect(createRenderer("{{a}}".repeat(13_107))(values)).toBe("x".repeat(LONGEST_MESSAGE + 1));
+  expect(reads).toHaveLength(66);
+  expect(createRenderer(`${"{{a}}".repeat(65)}${"y".repeat(536)}`)(values)).toHaveLength(LONGEST_MESSAGE);
+});
+
 describe("a template", () => {
   test("names its variables once each, in lower case", () => {
     expect(variablesOf("{{Name}} {{ name }} {{city}} {{a b}} {{x|y}}")).toEqual(["name", "city", "a b"]);
@@ -77,6 +92,8 @@ describe("a template", () => {
       "{{open2",
     ]);
     expect(invalidPlaceholdersOf("Hi {{name}} {one}")).toEqual([]);
+    const many = Array.from({ length: 60 }, (_, at) => `{{${at}|}}`);
+    expect(invalidPlaceholdersOf(many.join(""))).toEqual(many.slice(0, 50));
   });
 });
 

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
+import { createPause } from "../../platform/create-pause.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { findConsenting, type SuppressionList } from "../consent/consent.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { type RecipientFacts, renderTemplate, valuesOf } from "./render-template.ts";
+import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 
 /** A waiting recipient, with their rendered text. */
 export interface RecipientCandidate {
@@ -19,7 +20,6 @@ export interface RecipientChoice {
   skipped: { id: number; reason: SkipReason }[];
 }
 
-const LONGEST_TEXT = 65_536;
 /** Recipients read at once; large because most of them may be skipped. */
 const SCANNED = 100;
 
@@ -38,10 +38,13 @@ export async function chooseRecipients(
   const suppressed = await suppression.findListed(db, account_id, phones);
   const consenting = consent_purpose && (await findConsenting(db, account_id, consent_purpose, phones));
   const choice: RecipientChoice = { ready: [], skipped: [] };
+  const render = createRenderer(campaign.message_template);
+  const pause = createPause();
   for (const recipient of waiting) {
     if (choice.ready.length >= count) break;
+    await pause();
     const { id, phone } = recipient;
-    const text = renderTemplate(campaign.message_template, valuesOf(recipient));
+    const text = render(valuesOf(recipient));
     const reason = suppressed.has(phone)
       ? "opted_out"
       : consenting && !consenting.has(phone)
@@ -54,7 +57,7 @@ export async function chooseRecipients(
 }
 
 function faultOf(text: string, { media }: CampaignRow): SkipReason | undefined {
-  if (text.length > LONGEST_TEXT) return "message_too_long";
+  if (text.length > LONGEST_MESSAGE) return "message_too_long";
   return text.trim() === "" && !media ? "empty_message" : undefined;
 }
 

@@ -104,7 +104,7 @@ const SHARE = "must be above 0 and at most 1: 0.5 is half of them";
 const campaignFields = {
   name: trimmedText(200).min(1, "must not be empty"),
   message_template: template.describe(
-    "The text, with variables such as `{{name}}`. With `media` it is the caption.",
+    "The text, with at most 50 different variables such as `{{name}}`. With `media` it is the caption.",
   ),
   media: mediaIn.nullable().describe("One file for every recipient. A plain text is read as its `url`."),
   file: upload.describe("The file as a part of a multipart/form-data body."),
@@ -218,7 +218,9 @@ const warning = named(
   "TemplateWarning",
   z.object({
     variable: z.string(),
-    missing: z.number().describe("Number of recipients for whom the variable is empty."),
+    missing: z
+      .number()
+      .describe("Number of waiting recipients for whom the variable is empty, of the first 50,000."),
     message: z.string(),
   }),
 );
@@ -407,7 +409,17 @@ export const campaignsContract = {
         .describe("Variables to use instead of a recipient's."),
     }),
     output: z.object({
-      previews: z.array(z.object({ phone: z.string().nullable(), text: z.string() })),
+      previews: z.array(
+        z.object({
+          phone: z.string().nullable(),
+          text: z.string(),
+          too_long: z
+            .boolean()
+            .describe(
+              "true: the message would be longer than 65,536 characters, so the recipient is skipped. `text` has its first 1,000.",
+            ),
+        }),
+      ),
       warnings: z.array(warning),
     }),
   }),

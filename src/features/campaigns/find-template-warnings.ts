@@ -23,25 +23,39 @@ function strangers({ message_template }: CampaignRow): TemplateWarning[] {
   });
 }
 
+/** Recipients that are looked at. */
+const MOST_RECIPIENTS = 50_000;
+
+/** Looks up each recipient's lead and contact once, whatever the number of variables. */
 async function findMissing(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
   const names = variablesOf(campaign.message_template).filter((name) => name !== "phone");
   if (names.length === 0) return [];
+  const contactName = sql`(
+    select max(push_name) from contact where instance_id = ${campaign.instance_id}
+      and jid in (select one || '@s.whatsapp.net' from unnest(number_variants(r.phone)) one))`;
   const { rows } = await sql<{ variable: string; missing: number }>`
-    select v.name as variable, count(*) as missing
-    from campaign_recipient r
-    cross join unnest(${names}::text[]) as v (name)
-    left join lead l on l.account_id = r.account_id and l.phone is not null and canonical_number(l.phone) = canonical_number(r.phone)
-    left join lateral (
-      select max(push_name) as push_name from contact where instance_id = ${campaign.instance_id}
-        and jid in (select one || '@s.whatsapp.net' from unnest(number_variants(r.phone)) one)
-    ) p on true
-    where r.campaign_id = ${campaign.id} and r.status = 'pending' and coalesce(r.variables ->> v.name, '') = ''
-      and not (v.name = 'name' and coalesce(nullif(l.name, ''), p.push_name, '') <> '')
-      and not (v.name = 'email' and coalesce(l.email, '') <> '')
-      and not exists (
-        select from jsonb_each_text(coalesce(l.custom_fields, '{}')) as f (name, value)
-        where f.value <> '' and lower(f.name) in (v.name, substring(v.name from '^custom_fields\\.(.*)$')))
-    group by v.name order by v.name`.execute(db);
+    with person as materialized (
+      select r.variables, l.custom_fields, l.email, coalesce(nullif(l.name, ''),
+        ${names.includes("name") ? contactName : sql`''`}) as name
+      from (select * from campaign_recipient where campaign_id = ${campaign.id} and status = 'pending'
+        order by id limit ${MOST_RECIPIENTS}) r
+      left join lead l on l.account_id = r.account_id and l.phone is not null
+        and canonical_number(l.phone) = canonical_number(r.phone)
+    ), present as (
+      select v.name, count(*) as count
+      from person p cross join lateral (
+        select key as name from jsonb_each_text(p.variables) where value <> ''
+        union select lower(key) from jsonb_each_text(p.custom_fields) where value <> ''
+        union select 'custom_fields.' || lower(key) from jsonb_each_text(p.custom_fields) where value <> ''
+        union select 'name' where p.name <> ''
+        union select 'email' where p.email <> '') v
+      where v.name = any(${names}::text[]) group by v.name
+    )
+    select wanted.name as variable, all_of.count - coalesce(present.count, 0) as missing
+    from unnest(${names}::text[]) as wanted (name)
+    cross join (select count(*) as count from person) all_of
+    left join present on present.name = wanted.name
+    where all_of.count > coalesce(present.count, 0) order by wanted.name`.execute(db);
   return rows.map(({ variable, missing }) => ({
     variable,
     missing,

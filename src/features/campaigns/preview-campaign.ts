@@ -3,7 +3,7 @@ import type { CampaignRow } from "./campaign-row.ts";
 import { findWaitingRecipients } from "./choose-recipients.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
 import { readRecipient } from "./read-recipient.ts";
-import { renderTemplate, valuesOf } from "./render-template.ts";
+import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 
 export interface PreviewCampaignOptions {
   limit: number;
@@ -12,6 +12,8 @@ export interface PreviewCampaignOptions {
 }
 
 const NOBODY = "1000000";
+/** Characters of a text that is too long to be sent. */
+const SHOWN = 1_000;
 
 /** The rendered messages: for the next recipients, for one of them, or for sample variables. */
 export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewCampaignOptions) {
@@ -26,21 +28,21 @@ async function readPreviews(
   campaign: CampaignRow,
   { limit, phone, variables }: PreviewCampaignOptions,
 ) {
-  const { message_template } = campaign;
+  const render = createRenderer(campaign.message_template);
+  const toPreview = (facts: RecipientFacts) => {
+    const text = render(valuesOf(facts));
+    const too_long = text.length > LONGEST_MESSAGE;
+    return { phone: facts.phone || null, text: too_long ? text.slice(0, SHOWN) : text, too_long };
+  };
   if (variables) {
     const made = readRecipient({ phone: phone ?? NOBODY, variables });
-    const values = valuesOf({
-      phone: phone ?? "",
-      variables: "variables" in made ? made.variables : {},
-      lead: null,
-      contact_name: null,
-    });
-    return [{ phone: phone ?? null, text: renderTemplate(message_template, values) }];
+    const own = "variables" in made ? made.variables : {};
+    return [toPreview({ phone: phone ?? "", variables: own, lead: null, contact_name: null })];
   }
   const digits = phone?.replace(/\D/g, "");
   const waiting = await findWaitingRecipients(db, campaign, {
     limit,
     ...(digits !== undefined && { phone: digits }),
   });
-  return waiting.map((one) => ({ phone: one.phone, text: renderTemplate(message_template, valuesOf(one)) }));
+  return waiting.map(toPreview);
 }

@@ -2,6 +2,7 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
 import { readPhone } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
+import { MAX_VARIABLES } from "./render-template.ts";
 
 /** One recipient of a request, valid or not. */
 export type ParsedRecipient =
@@ -9,7 +10,6 @@ export type ParsedRecipient =
   | { value: string; reason: string };
 
 const LONGEST_VALUE = 1_000;
-const MAX_VARIABLES = 50;
 const SHOWN = 100;
 
 /** A recipient in a JSON body: a number, or an object with a phone. */
@@ -40,7 +40,11 @@ function readNumber(
   defaultCountry: string | undefined,
 ): ParsedRecipient {
   const parsed = toVariables(variables);
-  if (!parsed) return { value: show(number), reason: "has variables that are too many or too long" };
+  if (!parsed)
+    return {
+      value: show(number),
+      reason: `has more than ${MAX_VARIABLES} variables, or one of more than ${LONGEST_VALUE} characters`,
+    };
   try {
     return { phone: readPhone("phone", String(number), defaultCountry), variables: parsed };
   } catch (error) {

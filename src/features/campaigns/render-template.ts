@@ -1,5 +1,10 @@
 const VARIABLE = /\{\{\s*([\p{L}\p{N}_.-](?:[\p{L}\p{N}_.\- ]{0,62}[\p{L}\p{N}_.-])?)\s*\}\}/gu;
 
+/** Most characters of a message that the network takes. */
+export const LONGEST_MESSAGE = 65_536;
+/** Different variables of a template, and of a recipient. */
+export const MAX_VARIABLES = 50;
+
 /** The sources of a recipient's variables. The first with a value wins: own, the lead's, the contact's. */
 export interface RecipientFacts {
   phone: string;
@@ -17,14 +22,30 @@ export function variablesOf(template: string): string[] {
   return [...new Set([...template.matchAll(VARIABLE)].map(([, name = ""]) => name.toLowerCase()))];
 }
 
-/** Text that looks like a variable but is not valid, such as `{{name|you}}`: it is sent unchanged. */
+/** Text that looks like a variable but is not valid, such as `{{name|you}}`: it is sent unchanged. The first 50. */
 export function invalidPlaceholdersOf(template: string): string[] {
-  return [...new Set(template.replace(VARIABLE, "").match(/\{\{[^{}]{0,64}\}?\}?/g) ?? [])];
+  const found = template.replace(VARIABLE, "").match(/\{\{[^{}]{0,64}\}?\}?/g) ?? [];
+  return [...new Set(found)].slice(0, MAX_VARIABLES);
 }
 
-/** The text for one recipient; a variable without a value becomes an empty string. */
-export function renderTemplate(template: string, values: ReadonlyMap<string, string>): string {
-  return template.replace(VARIABLE, (_, name: string) => values.get(name.toLowerCase()) ?? "");
+/** Renders a template for one recipient; a variable without a value becomes an empty string. */
+export type TemplateRenderer = (values: ReadonlyMap<string, string>) => string;
+
+/**
+ * Reads a template once for many recipients. A text that is too long for a message is cut behind its first character too
+ * many.
+ */
+export function createRenderer(template: string): TemplateRenderer {
+  // Plain text and names take turns, because the pattern has one group.
+  const parts = template.split(VARIABLE).map((part, at) => (at % 2 === 0 ? part : part.toLowerCase()));
+  return (values) => {
+    let text = "";
+    for (const [at, part] of parts.entries()) {
+      text += at % 2 === 0 ? part : (values.get(part) ?? "");
+      if (text.length > LONGEST_MESSAGE) return text.slice(0, LONGEST_MESSAGE + 1);
+    }
+    return text;
+  };
 }
 
 export function valuesOf({ phone, variables, lead, contact_name }: RecipientFacts): Map<string, string> {

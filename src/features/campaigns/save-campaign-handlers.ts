@@ -19,6 +19,7 @@ import {
   toCampaignView,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
+import { MAX_VARIABLES, variablesOf } from "./render-template.ts";
 
 type SaveHandlers = Pick<Handlers<typeof campaignsContract>, "createCampaign" | "updateCampaign">;
 type CampaignInput = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];
@@ -78,7 +79,16 @@ function missingTemplate(): GatewayError {
   return invalidField("message_template", "is required: a campaign without media needs a text");
 }
 
-function requireSense({ min_delay_ms = 0, max_delay_ms = min_delay_ms }: Settings): void {
+function requireSense({
+  min_delay_ms = 0,
+  max_delay_ms = min_delay_ms,
+  message_template = "",
+}: Pick<Settings, "min_delay_ms" | "max_delay_ms" | "message_template">): void {
+  if (variablesOf(message_template).length > MAX_VARIABLES)
+    throw invalidField(
+      "message_template",
+      `has more than ${MAX_VARIABLES} different variables. Use fewer, or put longer texts into one of them`,
+    );
   if (min_delay_ms > max_delay_ms) throw invalidField("min_delay_ms", "is greater than max_delay_ms");
 }
 
@@ -131,7 +141,7 @@ async function update(
   requireOpen(campaign);
   const { quiet_hours, scheduled_at, ...plain } = settings;
   const after = { ...campaign, ...plain, ...(media !== undefined && { media }) };
-  requireSense({ min_delay_ms: after.min_delay_ms, max_delay_ms: after.max_delay_ms });
+  requireSense(after);
   if (after.message_template.trim() === "" && !after.media) throw missingTemplate();
   const columns = toColumns({ quiet_hours, scheduled_at }, media);
   return trx

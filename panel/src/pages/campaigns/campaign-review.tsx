@@ -35,6 +35,7 @@ export function CampaignReview({ campaign }: { campaign: CampaignWithTotals }) {
 interface Preview {
   phone: string | null;
   text: string;
+  too_long: boolean;
 }
 
 function PreviewPager({
@@ -53,6 +54,11 @@ function PreviewPager({
       <p className="hint" aria-live="polite">
         {t("previewFor", { phone: formatPhone(shown?.phone ?? ""), at: at + 1, total: previews.length })}
       </p>
+      {shown?.too_long && (
+        <Notice tone="stop">
+          <p>{t("recipientReason.message_too_long")}</p>
+        </Notice>
+      )}
       <MessageBubble
         text={shown?.text ?? ""}
         file={campaign.media === null ? undefined : (campaign.media.file_name ?? campaign.media.type)}

@@ -3,8 +3,8 @@ import { useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import {
+  createRenderer,
   invalidPlaceholdersOf,
-  renderTemplate,
   valuesOf,
   variablesOf,
 } from "../../../../src/features/campaigns/render-template.ts";
@@ -177,7 +177,7 @@ function MessagePreview(props: { draft: CampaignDraft; recipients: readonly Pick
   const shown = recipients[at];
   const { phone = "", variables = {} } = shown ?? {};
   const text = shown
-    ? renderTemplate(draft.template, valuesOf({ phone, variables, lead: null, contact_name: null }))
+    ? createRenderer(draft.template)(valuesOf({ phone, variables, lead: null, contact_name: null }))
     : draft.template;
   return (
     <section className="plate message-preview" aria-label={t("preview")}>
