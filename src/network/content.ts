@@ -64,6 +64,8 @@ export interface MediaContent {
   gif_playback?: boolean;
   /** A sticker that moves. */
   is_animated?: boolean;
+  /** Of a PDF. */
+  page_count?: number;
   /** Outbound: the file itself. */
   bytes?: Uint8Array;
   /** Inbound: the data from which `downloadMedia` fetches the file; plain data that only the driver reads. */

@@ -41,6 +41,23 @@ export function readVcard(text: string): Vcard {
   return vcard;
 }
 
+/**
+ * The first card of a text with all its properties, one a line. A phone without a `waid` gets the one that `waidOf`
+ * finds, since clients offer a chat only with that. Reads at most 64 KiB.
+ */
+export function completeVcard(text: string, waidOf: (number: string) => string | undefined): string {
+  const lines: string[] = [];
+  for (const line of unfold(text.slice(0, READ_CHARACTERS))) {
+    const property = readProperty(line);
+    const [phone] = property?.name === "TEL" ? readPhone(property.parameters, property.value) : [];
+    const waid = phone && !phone.waid ? waidOf(phone.number) : undefined;
+    const colon = endOfHeader(line);
+    lines.push(waid ? `${line.slice(0, colon)};waid=${waid}${line.slice(colon)}` : line);
+    if (property?.name === "END") break;
+  }
+  return lines.join("\n");
+}
+
 /** The lines of the text; a line that begins with a space or a tab continues the previous one. */
 function unfold(text: string): string[] {
   return text

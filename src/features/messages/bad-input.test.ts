@@ -304,8 +304,9 @@ describe("a contact card", () => {
     const hidden = `${vcard("FN:Ana\\nTEL:5511900000000", "TEL:5511977772222")}\r\n${vcard("FN:Eve", "TEL:5511900000000")}`;
     const { data } = await sales.client.sendContact({ id: sales.id, number: friend.phone, vcard: hidden });
     const message = await story.arrived(data.message_id ?? "");
+    const first = vcard("FN:Ana\\nTEL:5511900000000", "TEL;waid=5511977772222:5511977772222");
     expect(message.contacts).toEqual([
-      { name: "Ana TEL:5511900000000", phone: "5511977772222", vcard: null },
+      { name: "Ana TEL:5511900000000", phone: "5511977772222", vcard: first.replaceAll("\r\n", "\n") },
     ]);
     before = { ...before, messages: before.messages + 1 };
   });

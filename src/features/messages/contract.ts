@@ -198,11 +198,22 @@ const cardFields = {
     .describe("The contact card, if `phone` names the recipient."),
   vcard: boundedText(10_000)
     .optional()
-    .describe("A complete vCard; the gateway reads name and phone from it."),
+    .describe(
+      "A complete vCard, which is sent with all its properties; the gateway reads name and phone from it.",
+    ),
 };
 const cardAliases = {
   name: ["fullName", "contact_name"],
   phone: ["phoneNumber", "contact_phone"],
+};
+
+/** Present if a picture goes out in another form, since phones would not show it. */
+const conversion = {
+  converted: z
+    .object({ from: z.string(), to: z.string() })
+    .optional()
+    .describe("The type of the given picture, and the type that was sent; or `document`."),
+  hint: z.string().optional().describe("What was converted, and why."),
 };
 
 const sentMessage = named(
@@ -214,6 +225,7 @@ const sentMessage = named(
     jid: z.string(),
     status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
     timestamp: z.iso.datetime(),
+    ...conversion,
   }),
 );
 
@@ -226,7 +238,11 @@ const queued = {
 const accepted = {
   output: named(
     "QueuedMessage",
-    z.object({ ...queued, message: z.object({ id: z.number().int(), status: z.literal("pending") }) }),
+    z.object({
+      ...queued,
+      message: z.object({ id: z.number().int(), status: z.literal("pending") }),
+      ...conversion,
+    }),
   ),
   beside: z.object(queued),
   isRequested: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>

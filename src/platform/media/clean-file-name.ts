@@ -37,6 +37,11 @@ export function withExtension(name: string, mimeType: string): string {
   return isPlain ? name : `${name}.${extension}`;
 }
 
+/** Replaces the extension of a name by that of the type. */
+export function withTypeOf(name: string, mimeType: string): string {
+  return withExtension(hasExtension(name) ? name.slice(0, name.lastIndexOf(".")) : name, mimeType);
+}
+
 export function hasExtension(name: string): boolean {
   const at = name.lastIndexOf(".");
   return at > 0 && at < name.length - 1 && name.length - at - 1 <= MAX_EXTENSION;

@@ -38,7 +38,14 @@ export type StoredMedia = Omit<MediaContent, "bytes"> & {
   upload?: string;
   /** The pending file of a campaign, which all its messages share. */
   shared?: string;
+  converted?: MediaConversion;
 };
+
+/** A picture that phones would not show: its type, and the type or the kind as which it was sent. */
+export interface MediaConversion {
+  from: string;
+  to: string;
+}
 
 /** For a message `m`: the pending file that is sent with it. */
 export const PENDING_UPLOAD_SQL = sql<

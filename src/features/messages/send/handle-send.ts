@@ -20,9 +20,9 @@ import type { Route } from "../../../platform/http/route.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import { recordEvents } from "../../events/events.ts";
 import type { messagesContract } from "../contract.ts";
-import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import { type MessageRow, type StoredContent, selectMessages } from "../log/message-view.ts";
 import { failedEvent } from "../message-events.ts";
-import { type AcceptedSend, acceptSend, isAcceptUnknown } from "./accept-send.ts";
+import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
 import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
@@ -95,8 +95,8 @@ async function handleSend(deps: HandlerDeps, command: SendCommand): Promise<Send
   const accepted = await acceptSend(deps, request);
   if (!accepted) return replay(deps, (await findFirst(deps, command)) ?? refuseForNow(), command);
   return command.mode === "async"
-    ? acceptedResponse(accepted)
-    : responseAfterOutcome(deps, accepted, request.delay_ms);
+    ? acceptedResponse({ ...accepted, ...request })
+    : responseAfterOutcome(deps, { ...accepted, ...request });
 }
 
 async function findFirst(
@@ -127,39 +127,54 @@ async function replay(
 ): Promise<SendResponse> {
   const headers = { "idempotent-replayed": "true" };
   if (mode === "async") return acceptedResponse({ ...row, job_id: row.job_id ?? "" }, headers);
-  if (row.outcome_at !== null) return sentResponse(row, headers);
+  if (row.outcome_at !== null) return sentResponse(row, row.content, headers);
   const isInProgress = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
   if (isInProgress) return refuseForNow();
-  return responseAfterOutcome(deps, row, input.delay ?? 0, headers);
+  return responseAfterOutcome(deps, { ...row, delay_ms: input.delay ?? 0 }, headers);
 }
 
-function acceptedResponse({ id, message_id, job_id }: AcceptedSend, headers = {}): AcceptedResponse {
+function acceptedResponse(
+  { id, message_id, job_id, content }: AcceptedSend & Pick<SendRequest, "content">,
+  headers = {},
+): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
   return new AcceptedResponse(
-    { ...queued, message: { id, status: "pending" } },
+    { ...queued, message: { id, status: "pending" }, ...conversionOf(content) },
     { message: "Message queued", beside: queued, headers },
   );
 }
 
-function sentResponse(row: MessageOutcome, headers = {}): OkResponse<SentData> {
+/** Says that a picture goes out in another form than it was given in. */
+function conversionOf(content: StoredContent): Pick<SentData, "converted" | "hint"> {
+  const { converted } = content.kind === "media" ? content : {};
+  if (!converted) return {};
+  const hint =
+    converted.to === "document"
+      ? `Phones do not show ${converted.from} as a picture, and the gateway cannot convert this file, so it is sent as a document. Send a JPEG or PNG file to show a picture.`
+      : `Phones do not show ${converted.from}, so the picture is sent as ${converted.to}.`;
+  return { converted, hint };
+}
+
+function sentResponse(row: MessageOutcome, content: StoredContent, headers = {}): OkResponse<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
   if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
   return new OkResponse(
-    { message_id, providerMessageId: message_id, id, jid, status, timestamp },
+    { message_id, providerMessageId: message_id, id, jid, status, timestamp, ...conversionOf(content) },
     { headers },
   );
 }
 
+type AwaitedSend = Pick<AcceptedSend, "id" | "message_id"> & Pick<SendRequest, "content" | "delay_ms">;
+
 /** Returns once the network has responded. Throws SEND_TIMEOUT after the timeout; events report the rest. */
 async function responseAfterOutcome(
   deps: HandlerDeps,
-  { id, message_id }: Pick<AcceptedSend, "id" | "message_id">,
-  delayMs: number,
+  { id, message_id, content, delay_ms }: AwaitedSend,
   headers = {},
 ): Promise<OkResponse<SentData>> {
-  const { left, cause } = await deps.awaitOutcome(id, deps.ackTimeoutMs + delayMs);
-  if (typeof left === "object") return sentResponse(left, headers);
+  const { left, cause } = await deps.awaitOutcome(id, deps.ackTimeoutMs + delay_ms);
+  if (typeof left === "object") return sentResponse(left, content, headers);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },
     headers,

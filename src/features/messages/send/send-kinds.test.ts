@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
@@ -371,6 +372,58 @@ describe("the metadata that phones receive with a file", () => {
     const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
     expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
   });
+});
+
+describe("a picture that phones would not show", () => {
+  const sizes = { width: 40, height: 30 };
+  const picture = (background: string) => sharp({ create: { ...sizes, channels: 4, background } });
+  const send = async (bytes: Buffer, file_name: string) => {
+    const { sales, friend } = story;
+    const input = { id: sales.id, number: friend.phone, type: "image" as const };
+    const { data } = await sales.client.sendMedia({ ...input, base64: inBase64(bytes), file_name });
+    const message_id = data.message_id ?? "";
+    const { media } = await story.arrived(message_id);
+    return { data, media, file: await sales.client.downloadMedia({ id: sales.id, message_id }) };
+  };
+
+  test.each([
+    ["WebP", () => picture("red").removeAlpha().webp(), "image/webp", "jpeg", "menu.jpg"],
+    ["transparent WebP", () => picture("#ff000080").webp(), "image/webp", "png", "menu.png"],
+    ["AVIF", () => picture("red").removeAlpha().avif({ effort: 0 }), "image/avif", "jpeg", "menu.jpg"],
+    ["TIFF", () => picture("red").removeAlpha().tiff(), "image/tiff", "jpeg", "menu.jpg"],
+  ] as const)("is converted from %s, and the response says so", async (_, image, from, format, name) => {
+    const { data, media, file } = await send(await image().toBuffer(), "menu.photo");
+    const to = `image/${format}`;
+    expect(data).toMatchObject({ converted: { from, to }, hint: expect.stringContaining(`sent as ${to}`) });
+    expect(media).toMatchObject({ type: "image", mime_type: to, file_name: name });
+    expect(await sharp(file.bytes).metadata()).toMatchObject({ format, ...sizes });
+  });
+
+  const heic = Buffer.concat([Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1"), Buffer.alloc(64)]);
+  const bmp = Buffer.concat([Buffer.from("BM", "latin1"), Buffer.alloc(64)]);
+  const page = () => picture("red").removeAlpha().png().toBuffer();
+  const twoPages = async () =>
+    sharp([await page(), await page()], { join: { animated: true } })
+      .tiff()
+      .toBuffer();
+  test.each([
+    ["HEIC", async () => heic, "image/heic"],
+    ["BMP", async () => bmp, "image/bmp"],
+    ["WebP that is damaged", async () => SAMPLE.webp, "image/webp"],
+    ["TIFF with two pages", twoPages, "image/tiff"],
+  ])(
+    "and cannot be converted from %s goes as a document, and the response says so",
+    async (_, image, from) => {
+      const bytes = await image();
+      const { data, media, file } = await send(bytes, "menu.photo");
+      expect(data).toMatchObject({
+        converted: { from, to: "document" },
+        hint: expect.stringContaining(from),
+      });
+      expect(media).toMatchObject({ type: "document", mime_type: from, file_name: "menu.photo" });
+      expect(bytes.equals(file.bytes ?? Buffer.alloc(0))).toBe(true);
+    },
+  );
 });
 
 describe("the name of a file", () => {

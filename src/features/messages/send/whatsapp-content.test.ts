@@ -71,6 +71,34 @@ async function arrived(message_id = ""): Promise<Record<string, unknown>> {
   return (await network.control.message(ana.phone, message_id)) ?? {};
 }
 
+test("a PDF tells phones its number of pages", async () => {
+  const pdf = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 3>>endobj\n%%EOF");
+  const base64 = pdf.toString("base64");
+  const { data } = await client.sendMedia({ id, number: ana.phone, base64, file_name: "offer.pdf" });
+  expect(await arrived(data.message_id)).toMatchObject({
+    documentMessage: { mimetype: "application/pdf", pageCount: 3 },
+  });
+});
+
+test("a given vCard keeps its phones, company and e-mail, and each phone offers a chat", async () => {
+  const vcard = [
+    "BEGIN:VCARD",
+    "VERSION:3.0",
+    "FN:Bia Souza",
+    "ORG:Padaria Real;Sales",
+    "TEL;TYPE=WORK:+55 11 97777-2222",
+    "item1.TEL;waid=5511966663333:+55 11 96666-3333",
+    "TEL:0800 123",
+    "EMAIL:bia@padaria.example",
+    "END:VCARD",
+  ];
+  const { data } = await client.sendContact({ id, number: ana.phone, vcard: vcard.join("\r\n") });
+  const card = vcard.with(4, "TEL;TYPE=WORK;waid=5511977772222:+55 11 97777-2222").join("\n");
+  expect(await arrived(data.message_id)).toMatchObject({
+    contactMessage: { displayName: "Bia Souza", vcard: card },
+  });
+});
+
 describe("a reply", () => {
   test("contains what it quotes, without the key of the file", async () => {
     const bytes = Buffer.from("OggS voice");

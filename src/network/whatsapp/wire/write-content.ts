@@ -97,7 +97,13 @@ function writeMedia(
         audioMessage: { ...common, seconds, ptt: media_type === "ptt", waveform: writeWaveform(content) },
       };
     case "document":
-      return writeDocument({ ...common, fileName: file_name ?? "file", title: file_name, caption });
+      return writeDocument({
+        ...common,
+        fileName: file_name ?? "file",
+        title: file_name,
+        caption,
+        pageCount: content.page_count,
+      });
     case "sticker":
       return { stickerMessage: { ...common, width, height, isAnimated: content.is_animated } };
   }

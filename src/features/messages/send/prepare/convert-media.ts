@@ -1,12 +1,14 @@
 import type { MediaType } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
+import { countPdfPages } from "../../../../platform/media/count-pdf-pages.ts";
 import { type MediaConverter, OGG_OPUS_TYPE } from "../../../../platform/media/media-converter.ts";
 import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
 import { readPicture } from "../../../../platform/media/read-picture.ts";
-import { toSticker } from "../../../../platform/media/to-square-image.ts";
+import { toPicture, toSticker } from "../../../../platform/media/to-square-image.ts";
 import { readParts } from "../../../media/media.ts";
+import type { MediaConversion } from "../../log/message-view.ts";
 import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
 
 export interface ConvertMediaOptions {
@@ -28,11 +30,13 @@ export interface ReceivedFile {
   thumbnail?: string;
   is_animated?: boolean;
   gif_playback?: boolean;
+  page_count?: number;
+  converted?: MediaConversion;
 }
 
 const OGG_OPUS = /^audio\/(ogg|opus)\b.*\bopus\b/;
 const STICKER_TYPE = "image/webp";
-/** Decoded pictures are completely in memory. */
+/** Pictures, and PDF files whose pages are counted, are completely in memory. */
 const PICTURE_BYTES = 16 * 1024 * 1024;
 
 /** Converts a file to the format that its kind requires, and adds what phones show before the download. */
@@ -43,13 +47,13 @@ export async function convertMedia(file: ReceivedFile, options: ConvertMediaOpti
     case "sticker":
       return fitSticker(file, options);
     case "image":
-      return file.mime_type === "image/gif" ? fitGif(file, options) : file;
+      return file.mime_type === "image/gif" ? fitGif(file, options) : fitPicture(file, options);
     case "video":
       return describeVideo(file, options);
     case "audio":
       return describeAudio(file, options);
-    default:
-      return file;
+    case "document":
+      return file.mime_type === "application/pdf" ? describePdf(file, options) : file;
   }
 }
 
@@ -71,6 +75,25 @@ async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Prom
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
   const bytes = await toSticker(await readWhole(file, db), "file");
   return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...(await readPicture(bytes)) };
+}
+
+/** Phones show no other pictures. */
+const SHOWN_PICTURES = ["image/jpeg", "image/png"];
+
+/** Converts a picture that phones would not show; one that cannot be converted goes as a document. */
+async function fitPicture(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { mime_type: from } = file;
+  if (SHOWN_PICTURES.includes(from)) return file;
+  const picture = file.file.size > PICTURE_BYTES ? undefined : await toPicture(await readWhole(file, db));
+  if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
+  const { bytes, mime_type } = picture;
+  return { ...(await replace(file, db, bytes)), mime_type, converted: { from, to: mime_type } };
+}
+
+async function describePdf(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+  if (file.file.size > PICTURE_BYTES) return file;
+  const page_count = await countPdfPages(await readWhole(file, db));
+  return { ...file, ...(page_count !== undefined && { page_count }) };
 }
 
 /** Sends an animated GIF as a video, like phones do: they show GIF files as still pictures. */

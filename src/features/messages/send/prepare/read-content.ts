@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Jid } from "../../../../network/driver.ts";
-import { readVcard } from "../../../../network/read-vcard.ts";
+import { completeVcard, readVcard } from "../../../../network/read-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
@@ -138,11 +138,20 @@ function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: s
   if (contactCard.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
   if (!cardName.safeParse(contactCard.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
-  return {
-    kind: "contact",
-    name: contactCard.name,
-    phone: readPhone("phone", contactCard.phone, defaultCountry),
-  };
+  const first = readPhone("phone", contactCard.phone, defaultCountry);
+  const card = { kind: "contact", name: contactCard.name, phone: first } as const;
+  if (contact || vcard === undefined) return card;
+  const waidOf = (number: string) => (number === contactCard.phone ? first : findPhone(number));
+  return { ...card, vcard: completeVcard(vcard, waidOf) };
+}
+
+/** The digits of a phone in international format. */
+function findPhone(number: string): string | undefined {
+  try {
+    return number.startsWith("+") ? readPhone("vcard", number) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */

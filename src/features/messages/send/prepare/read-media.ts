@@ -8,6 +8,7 @@ import {
   nameForType,
   typeByExtension,
   withExtension,
+  withTypeOf,
 } from "../../../../platform/media/clean-file-name.ts";
 import { type DeclaredMedia, detectMediaType } from "../../../../platform/media/detect-media-type.ts";
 import type {
@@ -97,15 +98,16 @@ function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: S
 }
 
 /**
- * The sender's file name stays unchanged. A name from a URL gets the extension of the type, and a document
- * always gets a name.
+ * The sender's file name stays unchanged, except for the extension of a converted picture. A name from a URL gets the
+ * extension of the type, and a document always gets a name.
  */
 function nameOf(
-  { mime_type, media_type }: Pick<ReceivedFile, "mime_type" | "media_type">,
+  { mime_type, media_type, converted }: Pick<ReceivedFile, "mime_type" | "media_type" | "converted">,
   input: MediaInput,
   source: Source,
 ): string | undefined {
   const declared = input.file_name ?? source.file_name;
+  if (declared && converted?.to === mime_type) return withTypeOf(cleanFileName(declared), mime_type);
   if (declared) return cleanFileName(declared);
   if (source.address_name) return withExtension(cleanFileName(source.address_name), mime_type);
   return media_type === "document" ? nameForType(mime_type) : undefined;
