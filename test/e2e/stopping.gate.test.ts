@@ -28,13 +28,13 @@ describe("a gateway that is being stopped", () => {
   test("finishes the delivery in progress, and responds to the waiting sync send", async () => {
     const { output } = await story.start();
     const client = story.clientOf(instance);
-    story.receiver.respond(async (_, response) => {
-      await waitUntil(() => output().includes('"stopping"'));
+    const isIt = (received: Received) => received.body.data.message?.text === "while stopping";
+    story.receiver.respond(async (received, response) => {
+      if (isIt(received)) await waitUntil(() => output().includes('"stopping"'));
       response.writeHead(200).end();
     });
     const slow = client.sendText({ id: instance.id, number: "5521977770005", text: "slow sync" });
     await client.sandboxReceive({ id: instance.id, from: "5521955554444", text: "while stopping" });
-    const isIt = (received: Received) => received.body.data.message?.text === "while stopping";
     await story.receiver.waitFor(isIt);
     expect(await story.gateway.kill("SIGINT")).toEqual({ code: 0, signal: null });
     expect((await slow).data?.status).toMatch(/^(sent|delivered|read)$/);
