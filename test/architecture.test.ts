@@ -300,7 +300,9 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(target) &&
+        !/\/(jid|network-message|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(
+          target,
+        ) &&
         names.length > 0,
     );
     expect(values).toEqual([]);

@@ -93,6 +93,17 @@ export interface ContactContent extends ContactCard {
   more?: ContactCard[];
 }
 
+/**
+ * Inbound: content that the gateway cannot read. `masked`: a code that only the phone itself shows. `view_once`: a file
+ * that linked devices do not get. `undecryptable`: the resent message replaces it.
+ */
+export interface UnsupportedContent {
+  kind: "unsupported";
+  /** The network's name of the content, such as `requestPhoneNumber`. */
+  name: string;
+  reason: "unknown_kind" | "masked" | "view_once" | "undecryptable";
+}
+
 /** The message that a reply quotes. */
 export interface QuotedMessage {
   id: MessageId;
@@ -152,3 +163,6 @@ export interface AdReferral {
 
 /** The content of a message: one union, by `kind`. */
 export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & ContentContext;
+
+/** The content of a message that the network reports. */
+export type InboundContent = Content | (UnsupportedContent & ContentContext);

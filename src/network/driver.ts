@@ -22,6 +22,7 @@ export type {
   ContentContext,
   EditOptions,
   GroupInvite,
+  InboundContent,
   LinkPreview,
   LocationContent,
   MediaContent,
@@ -30,6 +31,7 @@ export type {
   QuotedContent,
   QuotedMessage,
   TextContent,
+  UnsupportedContent,
 } from "./content.ts";
 export type {
   CredentialStore,

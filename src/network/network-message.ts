@@ -1,4 +1,4 @@
-import type { Content } from "./content.ts";
+import type { InboundContent } from "./content.ts";
 import type { Identity, Jid, MessageId } from "./identity.ts";
 
 export interface NetworkMessage {
@@ -7,7 +7,7 @@ export interface NetworkMessage {
   chat_type: "contact" | "group";
   from_me: boolean;
   sender: Identity;
-  content: Content;
+  content: InboundContent;
   /** 32 bytes in base64, under which later changes of the message are encrypted. */
   secret?: string;
   at: Date;
@@ -15,6 +15,9 @@ export interface NetworkMessage {
   offline?: boolean;
   /** From before the pairing: stored in the log, not delivered. */
   history?: boolean;
-  /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
-  unreadable?: boolean;
+}
+
+/** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
+export function isUndecrypted({ content }: Pick<NetworkMessage, "content">): boolean {
+  return content.kind === "unsupported" && content.reason === "undecryptable";
 }

@@ -1,11 +1,11 @@
-import type { Content, QuotedMessage } from "./content.ts";
+import type { InboundContent, QuotedMessage } from "./content.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** Clients show only a few lines of a quote; the quoted message has the whole text. */
 export const QUOTED_TEXT_MAX = 4096;
 
 /** The stored part of a quoted message: bounded, and without the key of its file. */
-export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "content"> {
+export function quoteContent(content: InboundContent): Pick<QuotedMessage, "text" | "content"> {
   switch (content.kind) {
     case "text":
       return cutText(content.text);
@@ -38,6 +38,8 @@ export function quoteContent(content: Content): Pick<QuotedMessage, "text" | "co
     }
     case "contact":
       return { content: { kind: "contact", name: cut(content.name), phone: content.phone } };
+    case "unsupported":
+      return {};
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Content, Jid, MessageId } from "./driver.ts";
+import type { InboundContent, Jid, MessageId } from "./driver.ts";
 import type {
   ChatState,
   ContactInfo,
@@ -20,7 +20,7 @@ export interface SandboxActor {
 }
 
 export interface SandboxMessage extends SandboxActor {
-  content: Content;
+  content: InboundContent;
   /** The message to which this one replies. */
   reply_to?: MessageId;
   /** The message gets this id, even if the id was used before. */

@@ -1,6 +1,7 @@
 import type {
   Content,
   CredentialStore,
+  InboundContent,
   Jid,
   MediaType,
   MessageId,
@@ -23,7 +24,7 @@ export interface PhoneControls {
 
 /** What the contact received from the gateway. */
 export type ContactObservation =
-  | { type: "message"; id: MessageId; content: Content }
+  | { type: "message"; id: MessageId; content: InboundContent }
   | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }
   | { type: "deleted"; id: MessageId }
   | { type: "reaction"; id: MessageId; reaction: string }

@@ -10,6 +10,8 @@ export type SentContent = (
   | { kind: "contact"; name: string; phone: string; vcard?: string }
   /** Any other message, as `proto.Message.fromObject` takes it. */
   | { kind: "raw"; message: Record<string, unknown> }
+  /** The bytes of any other payload, without padding. */
+  | { kind: "payload"; bytes: Uint8Array }
 ) & { quoted?: SaidQuote; mentions?: string[] };
 
 export interface SaidMedia {

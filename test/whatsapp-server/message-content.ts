@@ -1,4 +1,4 @@
-import { proto } from "baileys";
+import { encodeWAMessage, proto, writeRandomPadMax16 } from "baileys";
 import { readVcard } from "../../src/network/read-vcard.ts";
 import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
@@ -52,7 +52,17 @@ export function toMessage(
       };
     case "raw":
       return proto.Message.fromObject(said.message);
+    case "payload":
+      return { [PAYLOAD]: said.bytes } as proto.IMessage;
   }
+}
+
+const PAYLOAD = Symbol("bytes in place of the fields");
+
+/** The padded bytes that are encrypted. */
+export function payloadOf(message: proto.IMessage & { [PAYLOAD]?: Uint8Array }): Uint8Array {
+  const { [PAYLOAD]: bytes } = message;
+  return bytes ? writeRandomPadMax16(bytes) : encodeWAMessage(message);
 }
 
 const vcardOf = ({ name, phone }: { name: string; phone: string }): string =>

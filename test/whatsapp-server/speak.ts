@@ -1,7 +1,7 @@
-import { encodeWAMessage, proto } from "baileys";
+import { proto } from "baileys";
 import { type Address, addressJid, type Envelope } from "./envelope.ts";
 import type { Handset, StoredMessage } from "./handset.ts";
-import { filePart, unwrapped } from "./message-content.ts";
+import { filePart, payloadOf, unwrapped } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, node } from "./nodes.ts";
 import type { Device } from "./person.ts";
@@ -90,7 +90,7 @@ async function sealForGroup(
 ): Promise<(device: Device) => Promise<BinaryNode[]>> {
   const holders = handset.keyHolders.get(group) ?? new Set<string>();
   handset.keyHolders.set(group, holders);
-  const { text, key } = await handset.signal.sealForGroup(group, handset.address, encodeWAMessage(message));
+  const { text, key } = await handset.signal.sealForGroup(group, handset.address, payloadOf(message));
   const skmsg = (): BinaryNode =>
     node("enc", { v: 2, type: "skmsg", mediatype: mediaType(message) }, Buffer.from(text));
   return async (device) => {
@@ -108,7 +108,7 @@ const keyMessage = (group: string, key: Uint8Array): proto.IMessage => ({
 async function sealFor(handset: Handset, device: Device, message: proto.IMessage): Promise<BinaryNode> {
   const address = signalAddress(device.person.lid, device.number);
   if (!(await handset.signal.knows(address))) await handset.signal.meet(address, await device.bundle());
-  return encNode(await handset.signal.seal(address, encodeWAMessage(message)), message);
+  return encNode(await handset.signal.seal(address, payloadOf(message)), message);
 }
 
 const encNode = ({ type, ciphertext }: Sealed, message: proto.IMessage, count?: number): BinaryNode =>
@@ -137,7 +137,7 @@ export function speakAgain(
     const address = signalAddress(device.person.lid, device.number);
     await handset.signal.meet(address, retry.bundle ?? (await device.bundle()));
     const message = await withGroupKey(handset, stored, personal(handset, device, stored));
-    const enc = encNode(await handset.signal.seal(address, encodeWAMessage(message)), message, retry.count);
+    const enc = encNode(await handset.signal.seal(address, payloadOf(message)), message, retry.count);
     route(network, { ...stored, from: handset, enc: [enc] }, device);
   });
 }

@@ -25,6 +25,8 @@ export type WebhookMessage = {
   /** A reply to buttons, a list or a form. */
   choice: Choice | null;
   group_invite: GroupInvite | null;
+  /** Present if `type` is `unsupported`: phones show the message, and the gateway cannot read it. */
+  unsupported: UnsupportedContent | null;
   /** The advertisement that led the contact to write. */
   ad: AdReferral | null;
   is_forwarded: boolean;
@@ -135,4 +137,11 @@ type Sender = {
   lid: string | null;
   phone: string | null;
   push_name: string | null;
+};
+
+type UnsupportedContent = {
+  /** The network's name of the content, such as `requestPhoneNumber`. */
+  kind: string;
+  /** `masked`: a code that only the phone itself shows. `view_once`: a file that linked devices do not get. `undecryptable`: the message that the sender's phone sends again replaces it; only in the log, without an event. `unknown_kind`: anything else. */
+  reason: "unknown_kind" | "masked" | "view_once" | "undecryptable";
 };

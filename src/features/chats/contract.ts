@@ -48,7 +48,7 @@ const MESSAGE_TYPES = [
   "sticker",
   "location",
   "contact",
-  "unreadable",
+  "unsupported",
 ] as const;
 const STATUSES = [
   "pending",

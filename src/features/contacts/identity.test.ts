@@ -198,8 +198,8 @@ describe("a message that is stored in both conversations", () => {
   });
 
   test("keeps the row that can be read", async () => {
-    expect(await merged({}, { type: "unreadable" })).toMatchObject([{ type: "text" }]);
-    expect(await merged({ type: "unreadable" }, {})).toMatchObject([{ type: "text" }]);
+    expect(await merged({}, { type: "unsupported" })).toMatchObject([{ type: "text" }]);
+    expect(await merged({ type: "unsupported" }, {})).toMatchObject([{ type: "text" }]);
   });
 });
 

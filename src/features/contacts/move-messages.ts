@@ -51,7 +51,7 @@ async function mergeDuplicates(trx: Trx, id: number, ids: number[]): Promise<voi
   await sql`
     with pair as (
       select old.id as old, duplicate.id as duplicate,
-        duplicate.mode is null and (old.mode is not null or (duplicate.type = 'unreadable' and old.type <> 'unreadable'))
+        duplicate.mode is null and (old.mode is not null or (duplicate.type = 'unsupported' and old.type <> 'unsupported'))
           as keeps_old
       from conversation c
       join conversation k on k.id = c.merged_into

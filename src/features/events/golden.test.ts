@@ -124,6 +124,7 @@ const MESSAGE = [
   "contacts",
   "choice",
   "group_invite",
+  "unsupported",
   "ad",
   "is_forwarded",
   "forwarding_score",

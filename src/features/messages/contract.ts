@@ -95,6 +95,7 @@ const textFields = {
 };
 const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
 
+export const UNSUPPORTED_REASONS = ["unknown_kind", "masked", "view_once", "undecryptable"] as const;
 const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
 
 const PRESENCES = [
@@ -303,6 +304,18 @@ const choice = named(
   }),
 );
 
+const unsupported = named(
+  "UnsupportedContent",
+  z.object({
+    kind: z.string().describe("The network's name of the content, such as `requestPhoneNumber`."),
+    reason: z
+      .enum(UNSUPPORTED_REASONS)
+      .describe(
+        "`masked`: a code that only the phone itself shows. `view_once`: a file that linked devices do not get. `undecryptable`: the message that the sender's phone sends again replaces it; only in the log, without an event. `unknown_kind`: anything else.",
+      ),
+  }),
+);
+
 const adReferral = named(
   "AdReferral",
   z.object({
@@ -365,6 +378,11 @@ export const message = named(
     contacts: z.unknown(),
     choice: choice.nullable().describe("A reply to buttons, a list or a form."),
     group_invite: groupInvite.nullable(),
+    unsupported: unsupported
+      .nullable()
+      .describe(
+        "Present if `type` is `unsupported`: phones show the message, and the gateway cannot read it.",
+      ),
     ad: adReferral.nullable().describe("The advertisement that led the contact to write."),
     is_forwarded: z.boolean(),
     forwarding_score: z.number().describe("How often the message was forwarded, as counted by the network."),

@@ -4,6 +4,7 @@ import { named } from "../../platform/http/schema-name.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
+import { UNSUPPORTED_REASONS } from "../messages/contract.ts";
 
 const digits = coercedText(120)
   .transform((text) => text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, "").replace(/[\s().+-]/g, ""))
@@ -61,6 +62,10 @@ const contact = z.object({
   vcard: optional(boundedText(65_536)),
 });
 
+const unsupported = z
+  .object({ kind: trimmedText(200).min(1), reason: z.enum(UNSUPPORTED_REASONS) })
+  .describe("Content that the gateway cannot read.");
+
 const receiveInput = z
   .object({
     ...actor,
@@ -69,12 +74,12 @@ const receiveInput = z
     media: optional(media),
     location: optional(location),
     contact: optional(contact),
+    unsupported: optional(unsupported),
   })
   .refine(
-    (input) =>
-      [input.text, input.media, input.location, input.contact].filter((part) => part !== undefined).length ===
-      1,
-    "exactly one of text, media, location and contact is required",
+    ({ text, media, location, contact, unsupported }) =>
+      [text, media, location, contact, unsupported].filter((part) => part !== undefined).length === 1,
+    "exactly one of text, media, location, contact and unsupported is required",
   );
 
 const readInput = z

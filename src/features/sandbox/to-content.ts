@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Content, MediaContent, MediaType } from "../../network/driver.ts";
+import type { InboundContent, MediaContent, MediaType } from "../../network/driver.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { readBase64File } from "../../platform/http/body/base64-file.ts";
 import type { InputOf } from "../../platform/http/route.ts";
@@ -23,12 +23,14 @@ type MediaInput = NonNullable<ReceiveInput["media"]>;
 export async function toContent(
   input: ReceiveInput,
   fetchMedia: (url: string) => ReturnType<FetchMedia>,
-): Promise<Content> {
+): Promise<InboundContent> {
   if (input.text !== undefined) return { kind: "text", text: input.text };
   if (input.location) return { kind: "location", ...input.location };
   if (input.contact) return { kind: "contact", ...input.contact };
   if (input.media) return toMedia(input.media, fetchMedia);
-  throw invalidField("text", "one of text, media, location and contact is required");
+  if (input.unsupported)
+    return { kind: "unsupported", name: input.unsupported.kind, reason: input.unsupported.reason };
+  throw invalidField("text", "one of text, media, location, contact and unsupported is required");
 }
 
 async function toMedia(

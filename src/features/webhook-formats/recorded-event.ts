@@ -41,6 +41,7 @@ export interface RecordedMessage {
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   choice?: { id: string | null } | null;
   contacts: { name: string; phone: string; vcard: string | null }[] | null;
+  unsupported?: { kind: string; reason: string } | null;
   status: string;
   origin: string;
   timestamp: string;

@@ -109,11 +109,11 @@ function chatCard({ data, instance, timestamp }: RecordedEvent, message: Recorde
 const EMPTY = { status: "", quoted: "", reaction: "", edited: "", vote: "", buttonOrListid: "" };
 
 function ofMessage(event: RecordedEvent, message: RecordedMessage) {
-  const { text, caption, media, quoted, origin } = message;
+  const { text, caption, media, quoted, origin, unsupported } = message;
   return {
     ...addresses(event, message.message_id, message.from_me, message.sender),
     wasSentByApi: message.from_me && origin !== "phone",
-    type: media ? "media" : "text",
+    type: media ? "media" : unsupported ? "unknown" : "text",
     messageType: typeName(message),
     mediaType: media?.type ?? "",
     text: text ?? caption ?? "",
@@ -164,8 +164,9 @@ const MEDIA_NAMES = {
   sticker: "StickerMessage",
 };
 
-function typeName({ media, location, contacts, quoted }: RecordedMessage): string {
+function typeName({ media, location, contacts, quoted, unsupported }: RecordedMessage): string {
   if (media) return MEDIA_NAMES[media.type];
+  if (unsupported) return "UnknownMessage";
   if (location) return "LocationMessage";
   if (contacts) return "ContactMessage";
   return quoted ? "ExtendedTextMessage" : "Conversation";

@@ -131,7 +131,7 @@ function messagePayload(message: RecordedMessage, baseUrl: string) {
     source: fromMe && message.origin !== "phone" ? "api" : "app",
     to: participant,
     participant,
-    body: message.text ?? message.caption ?? "",
+    body: message.unsupported ? null : (message.text ?? message.caption ?? ""),
     hasMedia: media !== null,
     media: media && fileOf(media, baseUrl),
     ...(media?.url && { mediaUrl: `${baseUrl}${media.url}` }),

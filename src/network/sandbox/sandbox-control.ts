@@ -103,7 +103,9 @@ async function write(
 ): Promise<Extract<InboxEntry, { kind: "message" }>> {
   const { id = newMessageId(), reply_to, from_me = false, group_jid } = message;
   if (group_jid) await ensureMembers(network, group_jid, [message.from, phone]);
-  const content = await storeMedia(network, `${sender.phone}/${id}`, message.content);
+  const { content: said } = message;
+  const content =
+    said.kind === "unsupported" ? said : await storeMedia(network, `${sender.phone}/${id}`, said);
   const quoted = reply_to && (await quote(network, reply_to, phone, message.from));
   await network.client.query(
     `insert into sandbox.message (account_id, phone, id, chat, body) values ($1, $2, $3, $4, left($5, 1000))

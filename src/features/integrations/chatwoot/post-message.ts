@@ -78,8 +78,9 @@ export function isForwardedChat(
 /** Undefined for messages that are not posted. */
 export function messageDirectionOf(
   { integration }: Pick<ChatwootContext, "integration">,
-  { from_me, origin }: Pick<EventMessage, "from_me" | "origin">,
+  { from_me, origin, unsupported }: Pick<EventMessage, "from_me" | "origin" | "unsupported">,
 ): Pick<NewChatwootMessage, "message_type" | "private"> | undefined {
+  if (unsupported) return { message_type: "outgoing", private: true };
   if (!from_me) return { message_type: "incoming" };
   if (origin === "inbox") return undefined;
   const mode = origin === "phone" ? chatwootConfigOf(integration).sent_from_phone : "message";

@@ -28,6 +28,7 @@ export interface EventMessage {
   } | null;
   location: { latitude: number; longitude: number; name: string | null; address: string | null } | null;
   contacts: { name: string; phone: string; vcard: string | null }[] | null;
+  unsupported?: { kind: string; reason: string } | null;
   origin: string;
   timestamp: string;
 }
@@ -37,12 +38,12 @@ export function renderMessage(message: EventMessage): string {
   return withSpeaker(message, message.sender, wordsOf(message));
 }
 
-function wordsOf({ type, text, caption, media, location, contacts }: EventMessage): string {
+function wordsOf({ type, text, caption, media, location, contacts, unsupported }: EventMessage): string {
   if (text !== null) return toMarkdown(text);
   if (media) return caption === null ? "" : toMarkdown(caption);
   if (location) return renderLocation(location);
   if (contacts) return contacts.map(renderCard).join("\n\n");
-  return `[unsupported message: ${type}]`;
+  return `[This message can be read on the phone only: ${unsupported?.kind ?? type}]`;
 }
 
 function renderLocation({

@@ -59,6 +59,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
   const { job, integration, event } = work;
   const config = n8nConfig.parse(integration.config);
   const message = event.data.message;
+  if (message?.unsupported) return { end: "done" };
   if (message?.from_me && !config.include_from_me && !config.events.includes("message.sent"))
     return { end: "done" };
   const { instance_id: instanceId } = integration;

@@ -83,7 +83,7 @@ function isIgnored(
   { ignore_groups, ignore_jids }: TypebotConfig,
   { from_me, is_group, type, ...chat }: EventWork["event"]["data"],
 ): boolean {
-  if (from_me || (is_group && ignore_groups) || type === "unreadable") return true;
+  if (from_me || (is_group && ignore_groups) || type === "unsupported") return true;
   return isOnIgnoreList(ignore_jids, chat);
 }
 

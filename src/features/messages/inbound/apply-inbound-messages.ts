@@ -1,3 +1,4 @@
+import { isUndecrypted } from "../../../network/network-message.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { causedBy, type EventDraft } from "../../events/events.ts";
 import { queueInboundFiles } from "../../media/media.ts";
@@ -38,8 +39,8 @@ export async function applyInboundMessages(
   const counted = [...messages.values()].map(({ one }) => one);
   const stored = await insertInboundMessages(trx, counted);
   const reported = stored.filter((row) => {
-    const { history, unreadable } = messages.get(keyOf(row))?.one.message ?? {};
-    return !history && !unreadable;
+    const message = messages.get(keyOf(row))?.one.message;
+    return message && !message.history && !isUndecrypted(message);
   });
   if (reported.length === 0) return NOTHING;
   const lanes = await queueInboundFiles(trx, reported);
@@ -66,7 +67,7 @@ function unique(messages: readonly InboundMessage[]): Map<string, NumberedMessag
     const { message, instance_id } = one;
     const key = keyOf({ instance_id, message_id: message.id, jid: message.chat });
     const before = byKey.get(key)?.one.message;
-    if (!before || (before.unreadable && !message.unreadable)) byKey.set(key, { index, one });
+    if (!before || (isUndecrypted(before) && !isUndecrypted(message))) byKey.set(key, { index, one });
   }
   return byKey;
 }

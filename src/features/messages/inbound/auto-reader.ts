@@ -1,4 +1,5 @@
-import type { NetworkMessage, Session } from "../../../network/driver.ts";
+import type { Session } from "../../../network/driver.ts";
+import { isUndecrypted, type NetworkMessage } from "../../../network/network-message.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { Log } from "../../../platform/log/log.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
@@ -32,7 +33,7 @@ export function createAutoReader({ connectedSession, record, log }: AutoReaderOp
   }
 
   return (instance_id: number, message: NetworkMessage): void => {
-    if (message.from_me || message.history || message.unreadable) return;
+    if (message.from_me || message.history || isUndecrypted(message)) return;
     const key = `${instance_id} ${message.chat}`;
     const together = waiting.get(key);
     if (together) return void together.messages.push(message);

@@ -70,6 +70,7 @@ describe("a message from a contact", () => {
     mentioned: [],
     choice: null,
     group_invite: null,
+    unsupported: null,
     ad: null,
     is_forwarded: false,
     forwarding_score: 0,

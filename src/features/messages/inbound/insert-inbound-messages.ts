@@ -4,7 +4,7 @@ import { compileOnce } from "../../../platform/db/compile-once.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
-import { type MessageRow, selectForEvents, UNDECRYPTED_TYPE } from "../log/message-view.ts";
+import { type MessageRow, selectForEvents, UNSUPPORTED_TYPE } from "../log/message-view.ts";
 import { searchWords } from "../log/search-words.ts";
 
 /** A message in the chat under which the log stores it. */
@@ -27,7 +27,7 @@ export interface InboundRow extends MessageRow {
 
 /**
  * Stores messages with their search words and moves their chats to the top of the list, in one statement.
- * Leaves logged messages unchanged, such as echoes of our own sends; replaces only undecrypted ones. Returns
+ * Leaves logged messages unchanged, such as echoes of our own sends; replaces only unsupported ones. Returns
  * the stored ones in order of row numbers. No two of the messages may have one key.
  */
 export async function insertInboundMessages(
@@ -50,7 +50,8 @@ export async function insertInboundMessages(
       from input order by ord
       on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content,
         secret = excluded.secret
-        where m.type = ${UNDECRYPTED} and excluded.type <> ${UNDECRYPTED}
+        where m.type = ${UNSUPPORTED}
+          and coalesce(excluded.content ->> 'reason', '') not in ('undecryptable', m.content ->> 'reason')
       returning m.*
     ), indexed as (
       insert into message_search (account_id, instance_id, at, id, words)
@@ -71,7 +72,7 @@ export async function insertInboundMessages(
 /** `message` is the CTE of stored rows, not the table. */
 const selectStored = compileOnce((trx) => selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads")));
 
-const UNDECRYPTED = sql.lit(UNDECRYPTED_TYPE);
+const UNSUPPORTED = sql.lit(UNSUPPORTED_TYPE);
 
 const CREATES_LEADS_SQL = sql<boolean>`(
   select a.settings ->> 'auto_create_leads' is not distinct from 'true' from account a where a.id = m.account_id)`;
@@ -87,14 +88,9 @@ function toInput({ message, trace: _trace, ...chat }: InboundMessage, ord: numbe
     // The phone read it before the pairing.
     was_read: message.history === true && !from_me,
     sender: message.sender,
-    type: typeOf(message),
+    type: content.kind === "media" ? content.media_type : content.kind,
     content,
     at: message.at,
     words: searchWords(chat.instance_id, content),
   };
-}
-
-function typeOf({ content, unreadable }: NetworkMessage): string {
-  if (unreadable) return UNDECRYPTED_TYPE;
-  return content.kind === "media" ? content.media_type : content.kind;
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../../platform/db/database.ts";
 import { invalidField } from "../../../platform/gateway-error.ts";
 import { microsecondsOf, type TimeCursor, timeCursorRow } from "../../../platform/http/input/pagination.ts";
-import { UNDECRYPTED_TYPE } from "./message-view.ts";
+import { UNSUPPORTED_TYPE } from "./message-view.ts";
 import { searchQuery, typeQuery } from "./search-words.ts";
 
 /** A search in the log of some instances. */
@@ -27,7 +27,7 @@ export function toWordQuery({
   q?: string;
   type?: string;
 }): RawBuilder<unknown> | undefined {
-  const isIndexed = type !== undefined && type !== "text" && type !== UNDECRYPTED_TYPE;
+  const isIndexed = type !== undefined && type !== "text" && type !== UNSUPPORTED_TYPE;
   const ofType = isIndexed ? typeQuery(instance_ids, type) : undefined;
   if (q === undefined) return ofType;
   const ofWords = searchQuery(instance_ids, q);

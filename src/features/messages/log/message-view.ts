@@ -11,6 +11,7 @@ import type {
   MessageId,
   QuotedMessage,
   TextContent,
+  UnsupportedContent,
 } from "../../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../../network/jid.ts";
 import { quoteContent } from "../../../network/quote-content.ts";
@@ -22,8 +23,12 @@ import { INSTANCE_SNAPSHOT_SQL, type InstanceSnapshot } from "../../events/event
 import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "../../media/media.ts";
 
 /** Content as the message row stores it: the driver's union without the bytes. */
-export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) &
-  ContentContext & { reactions?: StoredReaction[] };
+export type StoredContent = (TextContent | StoredMedia | LocationContent | ContactContent) & StoredContext;
+
+/** Content of any message row. */
+export type LoggedContent = StoredContent | (UnsupportedContent & StoredContext);
+
+type StoredContext = ContentContext & { reactions?: StoredReaction[] };
 
 /** The latest reaction of a person to a message. */
 export interface StoredReaction {
@@ -56,7 +61,7 @@ export const PENDING_UPLOAD_SQL = sql<
 export interface MessageRow
   extends Omit<Selectable<MessageTable>, "content" | "jid" | "message_id" | "sender">,
     Omit<MediaColumns, "instance_id"> {
-  content: StoredContent;
+  content: LoggedContent;
   jid: Jid;
   message_id: MessageId;
   sender: Identity | null;
@@ -68,8 +73,8 @@ export interface MessageRow
   snapshot?: InstanceSnapshot;
 }
 
-/** The type of a message that could not be decrypted yet. */
-export const UNDECRYPTED_TYPE = "unreadable";
+/** The type of a message that the gateway cannot read. */
+export const UNSUPPORTED_TYPE = "unsupported" satisfies UnsupportedContent["kind"];
 
 /** Messages with their chats; the caller adds conditions. */
 export function selectMessages(db: Db | Trx) {
@@ -144,6 +149,7 @@ export function toMessageView(row: MessageRow) {
     contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
     choice: content.kind === "text" ? (content.choice ?? null) : null,
     group_invite: content.kind === "text" ? (content.invite ?? null) : null,
+    unsupported: toUnsupportedView(content),
     ad: content.ad ?? null,
     is_forwarded: content.forwarded !== undefined,
     forwarding_score: content.forwarded?.score ?? 0,
@@ -180,13 +186,17 @@ export function toConversationView(row: MessageRow) {
 }
 
 /** Includes all known addresses: the text may contain an address that `mentions` does not. */
-function toMentioned({ mentioned, mentions = [] }: StoredContent): Mentioned[] {
+function toMentioned({ mentioned, mentions = [] }: LoggedContent): Mentioned[] {
   if (mentioned) return mentioned;
   return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));
 }
 
 function toLocationView({ latitude, longitude, name, address }: LocationContent) {
   return { latitude, longitude, name: name ?? null, address: address ?? null };
+}
+
+function toUnsupportedView(content: LoggedContent) {
+  return content.kind === "unsupported" ? { kind: content.name, reason: content.reason } : null;
 }
 
 function toCardView({ name, phone, vcard }: ContactCard) {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { StoredContent } from "./message-view.ts";
+import type { LoggedContent, StoredContent } from "./message-view.ts";
 
 const MAX_WORDS = 500;
 const MAX_WORD = 40;
@@ -18,7 +18,8 @@ export function tokenize(text: string): string[] {
  * The search words of a message, a type other than text included. Each word has its instance as prefix, so
  * that a search reads no other instance.
  */
-export function searchWords(instanceId: number, content: StoredContent): string[] {
+export function searchWords(instanceId: number, content: LoggedContent): string[] {
+  if (content.kind === "unsupported") return [];
   const words = tokenize(textsOf(content).join(" "));
   const type = content.kind === "media" ? content.media_type : content.kind;
   return (type === "text" ? words : [...words, `#${type}`]).map((word) => `${instanceId}:${word}`);

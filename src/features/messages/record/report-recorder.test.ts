@@ -203,9 +203,10 @@ test("events have the order in which the network reported outcomes, receipts and
 
 test("the readable one of two messages with one id is reported at its own place", async () => {
   const send = await submit(story.sales);
+  const undecrypted = { kind: "unsupported", name: "encrypted", reason: "undecryptable" } as const;
   const [twice, between] = [{ message_id: newMessageId() }, { message_id: newMessageId() }];
   await Promise.all([
-    reply(send, { id: twice.message_id, unreadable: true }),
+    reply(send, { id: twice.message_id, content: undecrypted }),
     reply(send, { id: between.message_id }),
     reply(send, { id: twice.message_id }),
   ]);

@@ -20,7 +20,7 @@ import type { Route } from "../../../platform/http/route.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import { recordEvents } from "../../events/events.ts";
 import type { messagesContract } from "../contract.ts";
-import { type MessageRow, type StoredContent, selectMessages } from "../log/message-view.ts";
+import { type LoggedContent, type MessageRow, selectMessages } from "../log/message-view.ts";
 import { failedEvent } from "../message-events.ts";
 import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
@@ -134,7 +134,7 @@ async function replay(
 }
 
 function acceptedResponse(
-  { id, message_id, job_id, content }: AcceptedSend & Pick<SendRequest, "content">,
+  { id, message_id, job_id, content }: AcceptedSend & Pick<MessageRow, "content">,
   headers = {},
 ): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
@@ -145,7 +145,7 @@ function acceptedResponse(
 }
 
 /** Says that a picture goes out in another form than it was given in. */
-function conversionOf(content: StoredContent): Pick<SentData, "converted" | "hint"> {
+function conversionOf(content: LoggedContent): Pick<SentData, "converted" | "hint"> {
   const { converted } = content.kind === "media" ? content : {};
   if (!converted) return {};
   const hint =
@@ -155,7 +155,7 @@ function conversionOf(content: StoredContent): Pick<SentData, "converted" | "hin
   return { converted, hint };
 }
 
-function sentResponse(row: MessageOutcome, content: StoredContent, headers = {}): OkResponse<SentData> {
+function sentResponse(row: MessageOutcome, content: LoggedContent, headers = {}): OkResponse<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
   if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
@@ -165,7 +165,9 @@ function sentResponse(row: MessageOutcome, content: StoredContent, headers = {})
   );
 }
 
-type AwaitedSend = Pick<AcceptedSend, "id" | "message_id"> & Pick<SendRequest, "content" | "delay_ms">;
+type AwaitedSend = Pick<AcceptedSend, "id" | "message_id"> &
+  Pick<MessageRow, "content"> &
+  Pick<SendRequest, "delay_ms">;
 
 /** Returns once the network has responded. Throws SEND_TIMEOUT after the timeout; events report the rest. */
 async function responseAfterOutcome(

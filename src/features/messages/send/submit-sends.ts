@@ -5,7 +5,7 @@ import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";
-import type { MessageRow } from "../log/message-view.ts";
+import type { MessageRow, StoredContent } from "../log/message-view.ts";
 import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
 /** The data of a message that its send job reads. */
@@ -20,11 +20,11 @@ export interface SendRow
     | "jid"
     | "origin"
     | "mode"
-    | "content"
     | "submitted_at"
     | "outcome_at"
     | "delay_ms"
   > {
+  content: StoredContent;
   on_unknown: "resend" | "fail";
   network: "whatsapp" | "sandbox";
   is_overdue: boolean;

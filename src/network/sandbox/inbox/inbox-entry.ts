@@ -1,4 +1,4 @@
-import type { Content, Jid, MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
+import type { InboundContent, Jid, MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { ChatState } from "../../session-operations.ts";
 import { type GroupEvent, toGroupUpdate } from "../world/group-event.ts";
@@ -12,7 +12,7 @@ export type InboxEntry =
         id: MessageId;
         from_me: boolean;
         sender: SandboxPerson;
-        content: Content;
+        content: InboundContent;
         at: string;
         /** The phone that receives the delivery status, and its name for the chat. */
         receipt?: { phone: string; chat: Jid };

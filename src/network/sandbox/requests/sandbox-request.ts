@@ -1,4 +1,4 @@
-import type { Content, Jid, MessageId, MessageRef, QuotedMessage } from "../../driver.ts";
+import type { Content, InboundContent, Jid, MessageId, MessageRef, QuotedMessage } from "../../driver.ts";
 import { isGroupJid, newMessageId, phoneJid } from "../../jid.ts";
 import type { LoggedInDevice } from "../connection/log-in.ts";
 import type { InboxEntry } from "../inbox/inbox-entry.ts";
@@ -169,7 +169,7 @@ function echoOf(phone: string, text: string, after_ms: number): DelayedInboxEntr
 }
 
 /** The text that a quote of this content shows. */
-export function quoteTextOf(content: Content): string | null {
+export function quoteTextOf(content: InboundContent): string | null {
   switch (content.kind) {
     case "text":
       return content.text;
@@ -178,6 +178,8 @@ export function quoteTextOf(content: Content): string | null {
     case "location":
     case "contact":
       return content.name ?? null;
+    case "unsupported":
+      return null;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   storeInMemory,
   type WhatsAppStage,
 } from "../../../../test/whatsapp-stage.ts";
+import { isUndecrypted } from "../../network-message.ts";
 
 const PEOPLE = 6;
 
@@ -99,9 +100,7 @@ describe("messages of several chats", () => {
     const [unlucky, ...others] = people as [PersonInfo, ...PersonInfo[]];
     const id = await say(unlucky, "broken", true);
     const reports = () =>
-      listener
-        .all("message")
-        .flatMap(({ message }) => (message.id === id ? [message.unreadable === true] : []));
+      listener.all("message").flatMap(({ message }) => (message.id === id ? [isUndecrypted(message)] : []));
     for (let round = 1; reports().length < 2 || round < 5; round++) {
       await Promise.all(others.map((one) => say(one, `no. ${round}`)));
       await eventually(() =>

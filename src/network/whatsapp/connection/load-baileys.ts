@@ -39,6 +39,8 @@ export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOption
   ignoreBaileysRejections(onFailure);
   const { fixSignatureVerification } = await import("../baileys-fixes/fix-signature-verification.ts");
   fixSignatureVerification();
+  const { keepLaterFields } = await import("../baileys-fixes/keep-later-fields.ts");
+  keepLaterFields();
   if (url !== undefined && rootKey !== undefined) {
     const { trustRootKey } = await import("./trust-root-key.ts");
     trustRootKey(url, rootKey);

@@ -9,6 +9,7 @@ import {
 } from "../../../../test/whatsapp-stage.ts";
 import type { Jid, MessageId, NetworkEvent, PairingChange, PairingStore, Session } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
+import { isUndecrypted } from "../../network-message.ts";
 import type { WhatsAppDriver } from "../whatsapp-driver.ts";
 
 /** `WAYGATE_PROOF=full`: 1,254 messages and more than 50 kills each. */
@@ -152,7 +153,8 @@ class Gateway {
   #store(event: NetworkEvent): void {
     this.events.push(event);
     if (event.type !== "message") return;
-    const { chat, id, content, unreadable = false } = event.message;
+    const { chat, id, content } = event.message;
+    const unreadable = isUndecrypted(event.message);
     const key = `${chat} ${id}`;
     const known = this.log.get(key);
     if (known && (!known.unreadable || unreadable)) {
@@ -264,7 +266,7 @@ describe.each([
     const traces: boolean[] = [];
     await eventually(() => {
       const messages = gateway.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
-      traces.splice(0, traces.length, ...messages.map((one) => one.unreadable === true));
+      traces.splice(0, traces.length, ...messages.map((one) => isUndecrypted(one)));
       expect(messages.map((one) => one.id)).toEqual([id, id]);
     });
     expect(traces).toEqual([true, false]);

@@ -1,7 +1,11 @@
+import { proto } from "baileys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RecordingSession } from "../../../../test/conformance/listener.ts";
+import type { SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { Content, MessageId } from "../../driver.ts";
+import type { InboundContent, MessageId } from "../../driver.ts";
+import { LATER_FIELDS } from "../baileys-fixes/keep-later-fields.ts";
+import { MESSAGE_FIELDS } from "./message-fields.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;
@@ -14,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.stop());
 
-async function received(message: Record<string, unknown>): Promise<Content> {
+async function received(message: Record<string, unknown>): Promise<InboundContent> {
   const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, {
     kind: "raw",
     message,
@@ -157,6 +161,173 @@ describe("an inbound message with details", () => {
     const contextInfo = { isForwarded: true, forwardingScore: 5 };
     expect(await received({ extendedTextMessage: { text: "News", contextInfo } })).toMatchObject({
       forwarded: { score: 5 },
+    });
+  });
+});
+
+/** A text in which the sender has written `words`, by the field that it is in. */
+const words = "words";
+const note = { noteMessage: { conversation: words } };
+const poll = { name: words, options: [{ optionName: "a" }] };
+const results = { name: words, pollVotes: [{ optionName: "a", optionVoteCount: 2 }] };
+const template = { hydratedTemplate: { hydratedContentText: words } };
+const TEXTS: Record<string, unknown> = {
+  conversation: words,
+  extendedTextMessage: { text: words },
+  highlyStructuredMessage: { hydratedHsm: template },
+  sendPaymentMessage: note,
+  requestPaymentMessage: note,
+  templateMessage: template,
+  groupInviteMessage: { groupName: words },
+  templateButtonReplyMessage: { selectedDisplayText: words },
+  productMessage: { product: { title: words } },
+  listMessage: { description: words },
+  orderMessage: { message: words },
+  listResponseMessage: { title: words },
+  invoiceMessage: { note: words },
+  buttonsMessage: { contentText: words },
+  buttonsResponseMessage: { selectedDisplayText: words },
+  interactiveMessage: { carouselMessage: { cards: [{ body: { text: words } }] } },
+  interactiveResponseMessage: { body: { text: words } },
+  pollCreationMessage: poll,
+  pollCreationMessageV2: poll,
+  pollCreationMessageV3: poll,
+  pollCreationMessageV5: poll,
+  scheduledCallCreationMessage: { title: words },
+  bcallMessage: { caption: words },
+  eventMessage: { name: words },
+  newsletterAdminInviteMessage: { newsletterName: words },
+  newsletterFollowerInviteMessageV2: { caption: words },
+  stickerPackMessage: { name: words },
+  pollResultSnapshotMessage: results,
+  pollResultSnapshotMessageV3: results,
+  richResponseMessage: { submessages: [{ messageText: words }] },
+  statusQuestionAnswerMessage: { text: words },
+  questionResponseMessage: { text: words },
+  statusQuotedMessage: { text: words },
+};
+
+const inside = { conversation: words };
+const part = (field: number, bytes: Uint8Array) =>
+  Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes]);
+const varint = (value: number): Buffer =>
+  value < 128
+    ? Buffer.from([value])
+    : Buffer.concat([Buffer.from([(value % 128) + 128]), varint(Math.floor(value / 128))]);
+const wrapped = part(1, proto.Message.encode(inside).finish());
+
+/** Payloads with the fields that Baileys does not know, by number. */
+const LATER: Record<number, Uint8Array> = {
+  115: proto.Message.PollResultSnapshotMessage.encode(results).finish(),
+  116: wrapped,
+  118: wrapped,
+  119: proto.Message.PollCreationMessage.encode(poll).finish(),
+  122: part(3, Buffer.from(words)),
+  124: part(3, Buffer.from(words)),
+  125: part(3, Buffer.from(words)),
+  126: wrapped,
+  131: wrapped,
+};
+
+type Field = keyof typeof MESSAGE_FIELDS;
+
+describe("each field of the network's message", () => {
+  const say = (content: SentContent) =>
+    stage.control.sendMessage(stage.contact.number, stage.phone.number, content);
+
+  /** What the gateway reports of each message, in short; `nothing` if it reports none. */
+  async function reported(contents: Record<string, SentContent>): Promise<Record<string, string>> {
+    const sent = new Map<string, string>();
+    for (const [name, content] of Object.entries(contents)) {
+      sent.set(await say(content), name);
+    }
+    await listener.message((await say({ kind: "text", text: "The end." })) as MessageId);
+    const found = Object.fromEntries(Object.keys(contents).map((name) => [name, "nothing"]));
+    for (const { message } of listener.all("message")) {
+      const name = sent.get(message.id);
+      if (name) found[name] = inShort(message.content);
+    }
+    return found;
+  }
+
+  function inShort(content: InboundContent): string {
+    if (content.kind === "text") return `text ${content.text.split("\n")[0]}`;
+    if (content.kind === "unsupported") return `unsupported ${content.name} (${content.reason})`;
+    return content.kind === "media" ? content.media_type : content.kind;
+  }
+
+  const kindOf = (field: string) => field.replace(/Message(V\d+)?$/, "");
+  const names = Object.keys(MESSAGE_FIELDS) as Field[];
+  const later = new Map<Field, number>([...LATER_FIELDS].map(([number, [name]]) => [name, number]));
+
+  /** A message with this field alone. */
+  function messageWith(name: Field, value: unknown, bytes: Uint8Array = Buffer.alloc(0)): SentContent {
+    const number = later.get(name);
+    if (number !== undefined) return { kind: "payload", bytes: part(number, bytes) };
+    return { kind: "raw", message: { [name]: value } };
+  }
+
+  function sampleOf(name: Field): SentContent {
+    if (MESSAGE_FIELDS[name] === "opened") return messageWith(name, { message: inside }, wrapped);
+    const value = name === "contactsArrayMessage" ? { contacts: [{}] } : {};
+    return messageWith(name, TEXTS[name] ?? value, LATER[later.get(name) ?? 0]);
+  }
+
+  function expectedOf(name: Field): string {
+    const use = MESSAGE_FIELDS[name];
+    if (use === "opened" || use === "text") return "text words";
+    if (use === "silent" || use === "change") return "nothing";
+    const reason = name === "placeholderMessage" ? "masked" : "unknown_kind";
+    return use === "unsupported" ? `unsupported ${kindOf(name)} (${reason})` : use;
+  }
+
+  it("arrives as the table says", async () => {
+    const contents = Object.fromEntries(names.map((name) => [name, sampleOf(name)]));
+    expect(await reported(contents)).toEqual(
+      Object.fromEntries(names.map((name) => [name, expectedOf(name)])),
+    );
+  });
+
+  it("is unsupported if it is a text in which nothing is written", async () => {
+    const silent = ["conversation", "extendedTextMessage"];
+    const texts = names.filter((name) => MESSAGE_FIELDS[name] === "text" && !silent.includes(name));
+    const expected = texts.map((name) => [name, `unsupported ${kindOf(name)} (unknown_kind)`]);
+    expect(await reported(Object.fromEntries(texts.map((name) => [name, messageWith(name, {})])))).toEqual(
+      Object.fromEntries(expected),
+    );
+  });
+
+  it("is in the table, and in Baileys' own proto or among the later ones", () => {
+    const known = Object.keys(proto.Message.prototype).filter((name) => name !== "toJSON");
+    expect(names.filter((name) => !known.includes(name)).sort()).toEqual(
+      [...later.keys()].filter((name) => !known.includes(name)).sort(),
+    );
+    expect(known.filter((name) => !(name in MESSAGE_FIELDS))).toEqual([]);
+  });
+
+  it("is opened in any wrapper, whose number nobody knows too, and not in a thousand of them", async () => {
+    const nested = (depth: number) => {
+      let bytes: Uint8Array = part(119, LATER[119] ?? Buffer.alloc(0));
+      for (let i = 0; i < depth; i++) bytes = part(i % 2 === 0 ? 118 : 40, part(1, bytes));
+      return bytes;
+    };
+    expect(
+      await reported({
+        twelve: { kind: "payload", bytes: nested(12) },
+        thousand: { kind: "payload", bytes: nested(1_000) },
+        unknown: { kind: "payload", bytes: part(40, part(1, part(4_000, Buffer.from("?")))) },
+        masked: {
+          kind: "raw",
+          message: {
+            templateMessage: { hydratedTemplate: { ...template.hydratedTemplate, maskLinkedDevices: true } },
+          },
+        },
+      }),
+    ).toEqual({
+      twelve: "text words",
+      thousand: "unsupported ephemeral (unknown_kind)",
+      unknown: "unsupported field_4000 (unknown_kind)",
+      masked: "unsupported template (masked)",
     });
   });
 });

@@ -33,11 +33,16 @@ function shownText(message: Message): string | null | undefined {
 }
 
 function textOfChoices(message: Message): string | null | undefined {
+  const template = message.templateMessage ?? message.highlyStructuredMessage?.hydratedHsm;
+  const interactive = message.interactiveMessage ?? template?.interactiveMessageTemplate;
   return (
     message.buttonsMessage?.contentText ||
     message.listMessage?.description ||
-    message.interactiveMessage?.body?.text ||
-    message.templateMessage?.hydratedTemplate?.hydratedContentText
+    message.listMessage?.title ||
+    interactive?.body?.text ||
+    interactive?.carouselMessage?.cards?.flatMap(({ body }) => body?.text || []).join("\n") ||
+    template?.hydratedTemplate?.hydratedContentText ||
+    template?.hydratedFourRowTemplate?.hydratedContentText
   );
 }
 
@@ -66,7 +71,7 @@ function wholeParams(json: string | null | undefined): string | null {
 }
 
 function inviteText({ groupInviteMessage: invite }: Message): string | null | undefined {
-  return invite && (invite.caption || invite.groupName || "[groupInvite]");
+  return invite && (invite.caption || invite.groupName);
 }
 
 function readInvite({ groupInviteMessage: invite }: Message): GroupInvite | undefined {

@@ -1,43 +1,66 @@
-import { normalizeMessageContent, type proto, toNumber } from "baileys";
+import { type proto, toNumber } from "baileys";
 import type {
   AdReferral,
   ContactCard,
   Content,
   ContentContext,
+  InboundContent,
   Jid,
+  MediaContent,
   MediaType,
   MessageId,
   QuotedMessage,
+  UnsupportedContent,
 } from "../../driver.ts";
 import { quoteContent } from "../../quote-content.ts";
 import { readVcard, type Vcard } from "../../read-vcard.ts";
 import { truncateText } from "../../truncate-text.ts";
+import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import { type MediaProto, type StoredMessageKey, toMediaRef } from "../files/whatsapp-media-ref.ts";
+import { openMessage, unreadKindOf } from "./message-fields.ts";
 import { plainJid } from "./plain-jid.ts";
 import { readChoice } from "./read-choice.ts";
+import { readWords } from "./read-words.ts";
 
-type Message = proto.IMessage;
+type Message = WireMessage;
 type Context = proto.IContextInfo;
 type IsMe = (jid: string | null | undefined) => boolean;
 
-/** The content of a message; undefined if users would see nothing. `name`: its key in the network. */
-export function readContent(message: Message, isMe: IsMe, name: StoredMessageKey): Content | undefined {
-  const found = findContent(message, name);
+/** The content of an opened message; undefined if phones show nothing. `name`: its key in the network. */
+export function readContent(
+  message: Message,
+  isMe: IsMe,
+  name: StoredMessageKey,
+): InboundContent | undefined {
+  const found = findContent(message, name) ?? readUnsupported(message);
   if (!found) return undefined;
   return { ...found, ...readContext(message, isMe) };
 }
 
 /** Ordered by frequency. */
 function findContent(message: Message, name?: StoredMessageKey): Content | undefined {
+  if (isMasked(message)) return undefined;
   return (
     readText(message) ??
     readMedia(message, name) ??
     readLocation(message) ??
     readContact(message) ??
-    readPoll(message) ??
+    readHeader(message, name) ??
     readChoice(message) ??
-    readUnknown(message)
+    readWords(message)
   );
+}
+
+/** A code that only the phone itself shows. */
+function isMasked({ placeholderMessage, templateMessage }: Message): boolean {
+  const template = templateMessage?.hydratedTemplate ?? templateMessage?.hydratedFourRowTemplate;
+  return placeholderMessage != null || template?.maskLinkedDevices === true;
+}
+
+function readUnsupported(message: Message): UnsupportedContent | undefined {
+  const name = unreadKindOf(message);
+  const reason = isMasked(message) ? "masked" : "unknown_kind";
+  return name ? { kind: "unsupported", name, reason } : undefined;
 }
 
 function readText({ conversation, extendedTextMessage }: Message): Content | undefined {
@@ -54,7 +77,7 @@ const MEDIA: [keyof Message, MediaType][] = [
   ["stickerMessage", "sticker"],
 ];
 
-function readMedia(message: Message, name: StoredMessageKey | undefined): Content | undefined {
+function readMedia(message: Message, name: StoredMessageKey | undefined): MediaContent | undefined {
   for (const [field, kind] of MEDIA) {
     const file = message[field] as MediaProto | null | undefined;
     if (!file) continue;
@@ -78,7 +101,7 @@ function readMedia(message: Message, name: StoredMessageKey | undefined): Conten
 function readLocation({ locationMessage, liveLocationMessage }: Message): Content | undefined {
   const place = locationMessage ?? liveLocationMessage;
   if (!place) return undefined;
-  const { name, address } = locationMessage ?? {};
+  const { name = liveLocationMessage?.caption, address } = locationMessage ?? {};
   return {
     kind: "location",
     latitude: place.degreesLatitude ?? 0,
@@ -113,42 +136,23 @@ function phoneOfCard({ phones }: Vcard): string {
   return known ?? (phones[0]?.number ?? "").replace(/\D/g, "");
 }
 
-function readPoll(message: Message): Content | undefined {
-  const poll = message.pollCreationMessage ?? message.pollCreationMessageV2 ?? message.pollCreationMessageV3;
-  if (!poll) return undefined;
-  const options = (poll.options ?? []).map(({ optionName }, index) => `${index + 1}. ${optionName ?? ""}`);
-  return { kind: "text", text: [poll.name ?? "", ...options].join("\n") };
-}
-
-/** Parts that accompany a message, or that users never see. */
-const SILENT = new Set([
-  "messageContextInfo",
-  "senderKeyDistributionMessage",
-  "fastRatchetKeySenderKeyDistributionMessage",
-  "protocolMessage",
-  "reactionMessage",
-  "encReactionMessage",
-  "pollUpdateMessage",
-  "encEventResponseMessage",
-  "encCommentMessage",
-  "keepInChatMessage",
-  "pinInChatMessage",
-  "deviceSentMessage",
-  "conversation",
-  "extendedTextMessage",
-  "call",
-  "placeholderMessage",
-]);
-
-/** Reports an unknown kind of message, so that users see that it arrived. */
-function readUnknown(message: Message): Content | undefined {
-  const name = Object.entries(message).find(([key, value]) => value != null && !SILENT.has(key))?.[0];
-  return name ? { kind: "text", text: `[${name.replace(/Message(V\d+)?$/, "")}]` } : undefined;
+/** A file above the text of a message with buttons. */
+function readHeader(message: Message, name: StoredMessageKey | undefined): Content | undefined {
+  const { interactiveMessage, buttonsMessage, templateMessage } = message;
+  const header =
+    interactiveMessage?.header ??
+    buttonsMessage ??
+    templateMessage?.hydratedTemplate ??
+    templateMessage?.hydratedFourRowTemplate;
+  if (!header) return undefined;
+  const caption = readChoice(message)?.text;
+  const file = readMedia(header, name);
+  return file ? { ...file, ...(caption && { caption }) } : undefined;
 }
 
 /** The text of a message, or the caption of its file. */
 export function textOf(message: Message): string | undefined {
-  const content = findContent(normalizeMessageContent(message) ?? {});
+  const content = findContent(openMessage(message));
   if (content?.kind === "text") return content.text;
   return content?.kind === "media" ? content.caption : undefined;
 }
@@ -195,7 +199,7 @@ function readQuoted(
   if (!stanzaId) return undefined;
   const sender = plainJid(participant);
   const chat = plainJid(remoteJid);
-  const content = quotedMessage && findContent(normalizeMessageContent(quotedMessage) ?? {});
+  const content = quotedMessage && findContent(openMessage(quotedMessage));
   return {
     id: stanzaId as MessageId,
     from_me: isMe(participant),

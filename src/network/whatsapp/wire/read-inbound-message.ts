@@ -1,11 +1,12 @@
-import { normalizeMessageContent, proto, type WAMessage, type WAMessageKey } from "baileys";
-import type { Content, Identity, Jid, MessageId, NetworkEvent } from "../../driver.ts";
+import { proto, type WAMessage, type WAMessageKey } from "baileys";
+import type { Identity, InboundContent, Jid, MessageId, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "./chat-timer.ts";
+import { openMessage } from "./message-fields.ts";
 import { secretIn, toSecret } from "./message-secret.ts";
 import { readContent, textOf } from "./read-content.ts";
 import { parseTimestamp } from "./stanza.ts";
@@ -29,8 +30,8 @@ export async function readInboundMessage(
   identities: IdentityStore,
   timers?: TimerStore,
 ): Promise<NetworkEvent | undefined> {
-  const body = normalizeMessageContent(message.message);
-  if (!body) return undefined;
+  if (!message.message) return undefined;
+  const body = openMessage(message.message);
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
   const timer = timers && readTimer(body, frame.at);
@@ -60,7 +61,10 @@ export async function readInboundMessage(
 }
 
 /** Groups and replies identify people by LID; replaces it with the phone number if known. */
-async function withPhoneNumbers(content: Content, { chat, identities }: MessageFrame): Promise<Content> {
+async function withPhoneNumbers(
+  content: InboundContent,
+  { chat, identities }: MessageFrame,
+): Promise<InboundContent> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;
   const named = await identities.identifyIn(chat, mentions ?? []);
@@ -182,9 +186,10 @@ export async function readUndecryptedMessage(
       chat_type: isGroup ? "group" : "contact",
       sender,
       from_me: key.fromMe === true,
-      content: { kind: "text", text: "" },
+      content: key.isViewOnce
+        ? { kind: "unsupported", name: "viewOnce", reason: "view_once" }
+        : { kind: "unsupported", name: "encrypted", reason: "undecryptable" },
       at: parseTimestamp(String(message.messageTimestamp ?? "")),
-      unreadable: true,
     },
   };
 }

@@ -81,9 +81,10 @@ export const conversations = {
       choice: "Chosen: {id}",
       ad: "Came through the advertisement {title}",
       openMap: "Open on a map",
-      unreadable: "Message that cannot be read yet",
-      unreadableHelp: "This message could not be decrypted. It appears when the sender’s phone sends it again.",
-      unknown: "The panel cannot show messages of the kind “{type}”. Read it on the phone.",
+      masked: "The code in this message can be read on the phone only.",
+      view_once: "A photo, video or voice message that can be opened once, on the phone only.",
+      undecryptable: "This message could not be decrypted yet. It appears when the sender’s phone sends it again.",
+      unknown: "A message of the kind “{type}”. Read it on the phone.",
     },
     media: {
       none: "The file is not stored.",

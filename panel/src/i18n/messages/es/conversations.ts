@@ -81,9 +81,10 @@ export const conversations = {
       choice: "Elegido: {id}",
       ad: "Llegó por el anuncio {title}",
       openMap: "Abrir en un mapa",
-      unreadable: "Mensaje que aún no se puede leer",
-      unreadableHelp: "No se pudo descifrar este mensaje. Aparece cuando el teléfono del remitente lo envíe de nuevo.",
-      unknown: "El panel no puede mostrar mensajes del tipo “{type}”. Léelo en el teléfono.",
+      masked: "El código de este mensaje solo se puede leer en el teléfono.",
+      view_once: "Una foto, un video o un audio que se puede abrir una sola vez, solo en el teléfono.",
+      undecryptable: "Todavía no se pudo descifrar este mensaje. Aparece cuando el teléfono del remitente lo envíe de nuevo.",
+      unknown: "Un mensaje del tipo “{type}”. Léelo en el teléfono.",
     },
     media: {
       none: "El archivo no está guardado.",

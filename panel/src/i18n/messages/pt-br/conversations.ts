@@ -81,9 +81,10 @@ export const conversations = {
       choice: "Escolha: {id}",
       ad: "Veio pelo anúncio {title}",
       openMap: "Abrir no mapa",
-      unreadable: "Mensagem que ainda não pode ser lida",
-      unreadableHelp: "Não foi possível decifrar esta mensagem. Ela aparece quando o celular do remetente a enviar de novo.",
-      unknown: "O painel não consegue mostrar mensagens do tipo “{type}”. Leia no celular.",
+      masked: "O código desta mensagem só pode ser lido no celular.",
+      view_once: "Uma foto, um vídeo ou um áudio que só pode ser aberto uma vez, no celular.",
+      undecryptable: "Ainda não foi possível decifrar esta mensagem. Ela aparece quando o celular do remetente a enviar de novo.",
+      unknown: "Uma mensagem do tipo “{type}”. Leia no celular.",
     },
     media: {
       none: "O arquivo não está guardado.",

@@ -209,21 +209,26 @@ export function summarise(message: Message, t: Texts): string {
   return message.deleted_at === null ? kindOf(message).summarise(message, t) : t("thread.deleted");
 }
 
-/** What cannot be read yet, and kinds that the panel does not know. */
+/** What cannot be read, and kinds that the panel does not know. */
 const unknownKind: MessageKind = {
-  types: ["unreadable"],
+  types: ["unsupported"],
   Body: UnknownBody,
-  summarise: ({ type, text }, t) =>
-    (text && stripFormatting(text)) ||
-    t(type === "unreadable" ? "kinds.unreadable" : "kinds.unknown", { type }),
+  summarise: (message, t) =>
+    (message.text && stripFormatting(message.text)) || t(`kinds.${noteOf(message)}`, kindIn(message)),
 };
 
-function UnknownBody({ message: { type, text } }: BodyProps) {
+function UnknownBody({ message }: BodyProps) {
   const t = useTranslations("conversations.kinds");
   return (
     <>
-      <p className="bubble-note">{t(type === "unreadable" ? "unreadableHelp" : "unknown", { type })}</p>
-      {text && <MessageText text={text} />}
+      <p className="bubble-note">{t(noteOf(message), kindIn(message))}</p>
+      {message.text && <MessageText text={message.text} />}
     </>
   );
 }
+
+function noteOf({ unsupported }: Message) {
+  return unsupported && unsupported.reason !== "unknown_kind" ? unsupported.reason : "unknown";
+}
+
+const kindIn = ({ type, unsupported }: Message) => ({ type: unsupported?.kind ?? type });

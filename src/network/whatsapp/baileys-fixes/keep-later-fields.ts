@@ -1,0 +1,143 @@
+// Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114, and drops others, so that their messages are lost.
+// Not reported upstream; the numbers are from https://github.com/wppconnect-team/wa-proto (2.3000.1045816814).
+import { proto } from "baileys";
+
+/** Fields of `Message` that Baileys does not know. */
+export interface LaterFields {
+  newsletterAdminProfileMessage?: proto.Message.IFutureProofMessage | null;
+  spoilerMessage?: proto.Message.IFutureProofMessage | null;
+  pollCreationMessageV6?: proto.Message.IPollCreationMessage | null;
+  conditionalRevealMessage?: Words | null;
+  pollAddOptionMessage?: Words | null;
+  eventInviteMessage?: Words | null;
+  groupRootKeyShare?: Words | null;
+  paymentReminderMessage?: Words | null;
+  splitPaymentMessage?: Words | null;
+  newsletterAdminProfileStatusMessage?: proto.Message.IFutureProofMessage | null;
+  rootSecretDistributeMessage?: Words | null;
+  splitPaymentUpdateMessage?: Words | null;
+  musicMessage?: Words | null;
+  statusLinkPreviewMetadata?: Words | null;
+  botPlatformRegistrationSuccessMessage?: proto.Message.IFutureProofMessage | null;
+}
+
+/** A part of which only the texts that its sender has written are read. */
+export interface Words {
+  words?: string;
+}
+
+/** A message with the fields that Baileys drops. */
+export interface WireMessage extends proto.IMessage, LaterFields {
+  /** Numbers of fields that nobody knew when this was written; at most 16. */
+  unknownFields?: number[];
+}
+
+type LaterName = keyof LaterFields | "pollResultSnapshotMessageV3";
+type Decode = (bytes: Uint8Array) => unknown;
+
+const { FutureProofMessage, PollCreationMessage, PollResultSnapshotMessage } = proto.Message;
+const wrapper: Decode = (bytes) => FutureProofMessage.decode(bytes);
+const words =
+  (...fields: number[]): Decode =>
+  (bytes) => ({ words: firstText(bytes, fields) });
+
+/** By number. */
+export const LATER_FIELDS = new Map<number, readonly [LaterName, Decode]>([
+  // Baileys expects it at 114.
+  [115, ["pollResultSnapshotMessageV3", (bytes) => PollResultSnapshotMessage.decode(bytes)]],
+  [116, ["newsletterAdminProfileMessage", wrapper]],
+  [118, ["spoilerMessage", wrapper]],
+  [119, ["pollCreationMessageV6", (bytes) => PollCreationMessage.decode(bytes)]],
+  [120, ["conditionalRevealMessage", words()]],
+  [121, ["pollAddOptionMessage", words()]],
+  [122, ["eventInviteMessage", words(6, 3)]],
+  [123, ["groupRootKeyShare", words()]],
+  [124, ["paymentReminderMessage", words(3)]],
+  [125, ["splitPaymentMessage", words(3)]],
+  [126, ["newsletterAdminProfileStatusMessage", wrapper]],
+  [127, ["rootSecretDistributeMessage", words()]],
+  [128, ["splitPaymentUpdateMessage", words()]],
+  [129, ["musicMessage", words()]],
+  [130, ["statusLinkPreviewMetadata", words()]],
+  [131, ["botPlatformRegistrationSuccessMessage", wrapper]],
+]);
+
+type MessageDecoder = typeof proto.Message.decode & { keepsLaterFields?: true };
+type Reader = Exclude<Parameters<MessageDecoder>[0], Uint8Array>;
+
+/** Makes every decoded message, also one within another, keep the fields that Baileys drops. */
+export function keepLaterFields(): void {
+  const decode: MessageDecoder = proto.Message.decode;
+  if (decode.keepsLaterFields) return;
+  const keeping: MessageDecoder = (input: Reader | Uint8Array, ...rest) => {
+    const from = input instanceof Uint8Array ? 0 : input.pos;
+    const message = decode(input, ...rest);
+    const bytes = input instanceof Uint8Array ? input : input.buf.subarray(from, input.pos);
+    return Object.assign(message, laterFieldsIn(bytes));
+  };
+  keeping.keepsLaterFields = true;
+  proto.Message.decode = keeping;
+}
+
+const MOST_UNKNOWN = 16;
+
+function laterFieldsIn(bytes: Uint8Array): Partial<WireMessage> {
+  const found: Record<string, unknown> = {};
+  const unknown: number[] = [];
+  for (const { field, value } of partsOf(bytes)) {
+    if (KNOWN_NUMBERS.has(field)) continue;
+    const later = LATER_FIELDS.get(field);
+    if (later && value) found[later[0]] = later[1](value);
+    else if (unknown.length < MOST_UNKNOWN) unknown.push(field);
+  }
+  return unknown.length > 0 ? { ...found, unknownFields: unknown } : found;
+}
+
+/** The numbers of the fields that Baileys' decoder reads. */
+const KNOWN_NUMBERS: ReadonlySet<number> = new Set(
+  Object.keys(proto.Message.prototype).map((name) => {
+    const bytes = proto.Message.encode({ [name]: name === "conversation" ? "" : {} }).finish();
+    const [part] = partsOf(bytes);
+    return part?.field ?? 0;
+  }),
+);
+
+interface Part {
+  field: number;
+  /** Undefined for a number. */
+  value: Uint8Array | undefined;
+}
+
+/** The fields of a message in protobuf's wire format that was decoded before, and so is valid. */
+function* partsOf(bytes: Uint8Array): Generator<Part> {
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = varint();
+    const field = Math.floor(tag / 8);
+    const kind = tag % 8;
+    let value: Uint8Array | undefined;
+    if (kind === 0) varint();
+    else if (kind === 1) at += 8;
+    else if (kind === 5) at += 4;
+    else if (kind === 2) {
+      const length = varint();
+      value = bytes.subarray(at, at + length);
+      at += length;
+    } else return;
+    yield { field, value };
+  }
+}
+
+function firstText(bytes: Uint8Array, fields: readonly number[]): string | undefined {
+  const texts = new Map([...partsOf(bytes)].map(({ field, value }) => [field, value]));
+  const found = fields.map((field) => texts.get(field)).find((value) => value && value.length > 0);
+  return found && Buffer.from(found).toString("utf8");
+}
