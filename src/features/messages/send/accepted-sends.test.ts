@@ -1,14 +1,18 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { inBase64, SAMPLE } from "../../../../../test/sample-files.ts";
+import type { TestInstance } from "../../../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import {
   type MessagingStory,
   startMessagingStory,
   waitUntil,
-} from "../../../../../test/stories/messaging-story.ts";
-import { newMessageId, phoneJid } from "../../../../network/jid.ts";
-import { openDatabase } from "../../../../platform/db/database.ts";
-import { createMessageInserter, type NewMessage } from "../insert-messages.ts";
+} from "../../../../test/stories/messaging-story.ts";
+import { createSecondRecorder } from "../../../../test/stories/second-recorder.ts";
+import { newMessageId, phoneJid } from "../../../network/jid.ts";
+import { openDatabase } from "../../../platform/db/database.ts";
+import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
+import { failStuckSends } from "./outcome/fail-stuck-sends.ts";
+import { SEND_ERROR } from "./send-error.ts";
 
 let story: MessagingStory;
 
@@ -18,8 +22,155 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
-let number: string;
+describe("the file of a waiting send", () => {
+  const db = () => story.gateway.database.db;
+  const filesLeft = async () => {
+    const rows = await db().selectFrom("outgoing_media").select("id").distinct().execute();
+    return rows.map(({ id }) => id);
+  };
+  const untilNoFiles = () => waitUntil(async () => (await filesLeft()).length === 0);
+  const send = async (file: object) => {
+    const { id, client } = story.sales;
+    const media = { id, number: story.friend.phone, async: true, ...file };
+    return (await client.sendMedia(media as never)).pendingMessageId ?? "";
+  };
+  const download = async (message_id: string, { id, client } = story.sales) =>
+    Buffer.from((await client.downloadMedia({ id, message_id })).bytes ?? []);
+
+  // Blocks all sends of the session until the restart.
+  beforeEach(async () => {
+    const { lane } = await db()
+      .selectFrom("instance")
+      .select("lane")
+      .where("id", "=", story.sales.id)
+      .executeTakeFirstOrThrow();
+    story.gateway.gateway.engine.limitToGroups(lane, ["control"]);
+  });
+
+  test("is sent after a restart and deleted when the send has its outcome", async () => {
+    const file = Buffer.alloc(700_000, "Waygate ");
+    const messageId = await send({ file: { bytes: file, file_name: "a.bin" } });
+    const parts = await db().selectFrom("outgoing_media").select("part").execute();
+    expect(parts.map(({ part }) => part).toSorted()).toEqual([0, 1, 2]);
+    await story.restart();
+    expect((await story.outcome(messageId)).event).toBe("message.sent");
+    await untilNoFiles();
+    await story.arrived(messageId);
+    expect(file.equals(await download(messageId, story.friend))).toBe(true);
+  });
+
+  test("can be downloaded however long it waits, and files without a send are deleted", async () => {
+    const messageId = await send({ base64: inBase64(SAMPLE.png) });
+    expect(await download(messageId)).toEqual(SAMPLE.png);
+    const [waiting = ""] = await filesLeft();
+    const part = { account_id: 1, part: 0, bytes: SAMPLE.png };
+    await db()
+      .insertInto("outgoing_media")
+      .values([
+        { id: "upl_orphan", ...part },
+        { id: "upl_arriving", ...part },
+      ])
+      .execute();
+    await sql`update outgoing_media set created_at = now() - interval '2 hours' where id <> 'upl_arriving'`.execute(
+      db(),
+    );
+    await story.gateway.advance(3_600_000);
+    await waitUntil(async () => !(await filesLeft()).includes("upl_orphan"));
+    expect((await filesLeft()).toSorted()).toEqual([waiting, "upl_arriving"].toSorted());
+    await db().deleteFrom("outgoing_media").where("id", "=", "upl_arriving").execute();
+    await story.restart();
+    await story.outcome(messageId);
+    await untilNoFiles();
+  });
+
+  test("fails the send if it is missing when it is needed", async () => {
+    const messageId = await send({ base64: inBase64(SAMPLE.png) });
+    await db().deleteFrom("outgoing_media").execute();
+    await story.restart();
+    expect((await story.outcome(messageId)).data.error).toEqual(SEND_ERROR.fileGone);
+  });
+});
+
 let personCount = 0;
+/** The network never acknowledges sends to these numbers. */
+const silent = () => `55119${6000 + personCount++}0002`;
+
+/** Queues one send without an acknowledgement and a second one of the same chat behind it. */
+async function queueTwo({ id, client }: TestInstance) {
+  const number = silent();
+  const queue = async (text: string) =>
+    (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
+  const [begun, behind] = [await queue("first"), await queue("second")];
+  await waitUntil(async () => (await story.ledger({ message_id: begun })).length === 1);
+  return { begun, behind };
+}
+
+const failureOf = async (instance: TestInstance, messageId: string) => {
+  const [found] = await story.receiver.waitFor(
+    ({ body }) =>
+      body.event === "message.failed" &&
+      body.instance.id === instance.id &&
+      body.data.message.message_id === messageId,
+  );
+  return found?.body.data.error;
+};
+
+test.each(["banned", "logged out"])(
+  "the waiting sends of an instance that is %s fail at once with that reason",
+  async (end) => {
+    const instance = await story.join({ name: end });
+    const { begun, behind } = await queueTwo(instance);
+    if (end === "banned") await instance.client.sandboxBan({ id: instance.id });
+    else await instance.client.logoutInstance({ id: instance.id });
+    expect(await failureOf(instance, behind)).toMatchObject({
+      code: "INSTANCE_NOT_CONNECTED",
+      message: expect.stringContaining(end),
+      retryable: false,
+    });
+    expect(await failureOf(instance, begun)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+  },
+);
+
+test("a sync send that waits behind another one fails at once when its instance is banned", async () => {
+  const instance = await story.join({ name: "Impatient" });
+  const number = silent();
+  const { id, client } = instance;
+  const { pendingMessageId = "" } = await client.sendText({ id, number, text: "first", async: true });
+  await waitUntil(async () => (await story.ledger({ message_id: pendingMessageId })).length === 1);
+  const { messages } = await story.rows();
+  const refused = client.sendText({ id, number, text: "second" }).catch((error: unknown) => error);
+  await waitUntil(async () => (await story.rows()).messages > messages);
+  await client.sandboxBan({ id });
+  expect(await refused).toMatchObject({ code: "INSTANCE_NOT_CONNECTED", status: 409 });
+});
+
+test("a send that starts while its instance is banned keeps its job until it has an outcome", async () => {
+  const instance = await story.join({ name: "Begins" });
+  const { behind } = await queueTwo(instance);
+  const { db } = story.gateway.database;
+  const { outcomes } = createSecondRecorder(story.gateway);
+  let failing = Promise.resolve();
+  await db.transaction().execute(async (trx) => {
+    await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
+    await db.updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
+    failing = failStuckSends(db, outcomes);
+    await waitUntil(isSomebodyWaiting);
+  });
+  await failing;
+  await failStuckSends(db, outcomes);
+  expect(await failureOf(instance, behind)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
+});
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+    story.gateway.database.db,
+  );
+  return rows.length > 0;
+}
+
+let number: string;
+
 /** An unused number whose last four digits choose its behaviour in the sandbox. */
 const newNumber = (last4: string) => `55119${5000 + personCount++}${last4}`;
 
@@ -40,16 +191,8 @@ const sendText = (idempotencyKey: string) => {
   return client.sendText({ id, number, text: "Daily" }, { idempotencyKey });
 };
 
-async function isSomebodyWaiting(): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-    story.gateway.database.db,
-  );
-  return rows.length > 0;
-}
-
 /** A send as the routes create it, for a lane without an owner. */
-async function newMessage(key: string): Promise<NewMessage> {
+async function newKeyedMessage(key: string): Promise<NewMessage> {
   const { account_id } = await story.gateway.database.db
     .selectFrom("instance")
     .select("account_id")
@@ -151,7 +294,7 @@ describe("a repeated idempotency key", () => {
   test("on two nodes at the same moment creates one message", async () => {
     const other = openDatabase(story.gateway.database.url, { max: 1 });
     try {
-      const first = await newMessage("two nodes");
+      const first = await newKeyedMessage("two nodes");
       const second = { ...first, message_id: newMessageId() };
       let late: Promise<unknown> = Promise.resolve();
       const early = await story.gateway.database.db.transaction().execute(async (trx) => {
@@ -169,7 +312,7 @@ describe("a repeated idempotency key", () => {
   test("can be used again some time after its message is deleted", async () => {
     const { db } = story.gateway.database;
     const acceptor = createMessageInserter(db);
-    const message = await newMessage("gone");
+    const message = await newKeyedMessage("gone");
     const { id = 0 } = (await acceptor.write(message)) ?? {};
     await db.deleteFrom("message").where("id", "=", id).execute();
     const again = { ...message, message_id: newMessageId() };
