@@ -1,5 +1,5 @@
 import type { ServerConnection } from "./connection.ts";
-import type { PasskeyDemand, RawNode, RefreshChild } from "./control.ts";
+import type { Forgery, PasskeyDemand, RawNode, RefreshChild } from "./control.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, node, SERVER, seconds } from "./nodes.ts";
 import type { ClientHello } from "./noise.ts";
@@ -54,7 +54,7 @@ export class Candidates {
     candidate?.signing?.refused(new Error("the client closed the connection before it had signed"));
   }
 
-  scan(person: ServerPerson, qr: string, forge?: "hmac" | "signature"): Promise<number> {
+  scan(person: ServerPerson, qr: string, forge?: Forgery): Promise<number> {
     const { candidate, advSecret } = this.#scanned(qr);
     return link(this.#network, person, candidate, advSecret, forge);
   }

@@ -15,6 +15,7 @@ const NOT_UNDERSTOOD = 400;
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 const RESTRICTED = 463;
+const TOKENS = ["tctoken", "cstoken"] as const;
 const PASSED_ON = ["edit", "expiration"];
 
 /** A client sends a message: it is refused in its ack, or acknowledged and brought to every device. */
@@ -28,7 +29,8 @@ export async function handleMessage(
   const { id = "", to = "", type = "text" } = stanza.attrs;
   const { phone } = companion.person;
   const has_reporting = child(stanza, "reporting") !== undefined;
-  const sent = { id, phone, device: companion.number, to, type, has_reporting };
+  const token = TOKENS.find((tag) => child(stanza, tag));
+  const sent = { id, phone, device: companion.number, to, type, has_reporting, ...(token && { token }) };
   const arrival: MessageRecord = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   network.book.arrival(arrival);
@@ -82,7 +84,8 @@ function misaddressedOf(
   if (isPeer(stanza)) return undefined;
   if (addressing === "pn") return isMigrated ? RESTRICTED : undefined;
   if (!isMigrated) return NOT_UNDERSTOOD;
-  if (peer_recipient_pn !== person.jid("pn") && !to?.includes(":")) {
+  const isAgain = book.arrivedTimes(id ?? "") > 1;
+  if (peer_recipient_pn !== person.jid("pn") && !to?.includes(":") && !isAgain) {
     book.unhandled.push(`message ${id} shows its recipient an unknown person: ${peer_recipient_pn}`);
   }
   return undefined;

@@ -65,8 +65,15 @@ export interface NewServerPerson {
   business?: Business;
   /** Nobody may put the person into a group. */
   refusesGroups?: boolean;
-  /** Whether the account's direct chats go by LID; it is, unless this is false. `unannounced`: and nobody says so. */
-  migrated?: boolean | "unannounced";
+  /**
+   * Whether the account's direct chats go by LID, as they do if absent; `unannounced`: and nobody says so; `falsely`:
+   * they do not, and it is said.
+   */
+  migrated?: boolean | "unannounced" | "falsely";
+  /** The network names no devices of the person. */
+  deviceless?: boolean;
+  /** Phones of people who may write to the person, since the person knows them. */
+  trusts?: string[];
 }
 
 /** What a business shows of itself. */
@@ -231,6 +238,9 @@ export interface PasskeyDemand {
   answer?: "right" | "twice" | "never" | "short_key" | "long_nonce" | "weak_key" | "cut";
 }
 
+/** What is wrong in the phone's consent to a pairing; with wrong properties it is valid. */
+export type Forgery = "hmac" | "signature" | "props";
+
 /** A stanza as plain data, for what has no method of its own. */
 export interface RawNode {
   tag: string;
@@ -253,7 +263,7 @@ export interface WhatsAppControl {
   changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo>;
 
   /** The phone scans a QR; resolves with the number of the new device once the client has signed. */
-  scan(phone: string, qr: string, options?: { forge?: "hmac" | "signature" }): Promise<number>;
+  scan(phone: string, qr: string, options?: { forge?: Forgery }): Promise<number>;
   /** The code is typed into the phone; with a `ref` of another pairing, which a client must not answer to. */
   enterCode(phone: string, code: string, options?: { ref?: string }): Promise<number>;
   /** What the network knows of the code that a client asked for. */

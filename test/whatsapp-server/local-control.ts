@@ -9,6 +9,7 @@ import type {
   AppSetting,
   Fault,
   FileAddress,
+  Forgery,
   GroupInfo,
   HistoryChat,
   NewServerPerson,
@@ -116,7 +117,7 @@ export class LocalControl implements WhatsAppControl {
     return this.group(jid);
   }
 
-  async scan(phone: string, qr: string, options: { forge?: "hmac" | "signature" } = {}): Promise<number> {
+  async scan(phone: string, qr: string, options: { forge?: Forgery } = {}): Promise<number> {
     return this.#candidates.scan(this.#network.person(phone), qr, options.forge);
   }
 

@@ -45,8 +45,12 @@ export class Network {
     person.about = options.about ?? person.about;
     person.business = options.business;
     person.refusesGroups = options.refusesGroups ?? false;
-    person.isMigrated = (options.migrated ?? false) !== false;
-    person.announces = { pairing: options.migrated === true, props: options.migrated === true };
+    const { migrated = true } = options;
+    const isSaid = migrated === true || migrated === "falsely";
+    person.isMigrated = migrated === true || migrated === "unannounced";
+    person.announces = { pairing: isSaid, props: isSaid };
+    person.deviceless = options.deviceless ?? false;
+    for (const other of options.trusts ?? []) this.person(other).trustedBy.add(phone);
     if (options.picture) person.picture = this.media.picture(options.picture);
     this.people.set(phone, person);
     this.#lids.set(lid, person);

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { Curve, proto } from "baileys";
 import { Companion, type Registration } from "./companion.ts";
 import { type ServerConnection, streamError } from "./connection.ts";
+import type { Forgery } from "./control.ts";
 import { notifyOfDevice } from "./device-notifications.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, child, node, SERVER } from "./nodes.ts";
@@ -80,7 +81,7 @@ export function link(
   person: ServerPerson,
   candidate: PairingCandidate,
   advSecret: Buffer,
-  forge?: "hmac" | "signature",
+  forge?: Forgery,
 ): Promise<number> {
   const number = person.nextDevice();
   const companion = new Companion(person, number, candidate.registration, network.book);
@@ -99,7 +100,7 @@ export function link(
       node("pair-success", {}, [
         node("device-identity", {}, Buffer.from(identity)),
         node("platform", { name: "android" }),
-        ...clientProps(person),
+        ...clientProps(person, forge),
         node("device", { jid: person.jid("pn", number), lid: person.jid("lid", number) }),
       ]),
     ]),
@@ -108,7 +109,8 @@ export function link(
 }
 
 /** What the phone says of the account. */
-function clientProps({ announces }: ServerPerson): BinaryNode[] {
+function clientProps({ announces }: ServerPerson, forge?: Forgery): BinaryNode[] {
+  if (forge === "props") return [node("client-props", {}, Buffer.from([0x08, 0xff, 0xff, 0x7f, 0x0f]))];
   const props = proto.ClientPairingProps.encode({ isChatDbLidMigrated: true }).finish();
   return announces.pairing ? [node("client-props", {}, Buffer.from(props))] : [];
 }
@@ -118,7 +120,7 @@ function signedIdentity(
   { registration }: PairingCandidate,
   details: Uint8Array,
   advSecret: Buffer,
-  forge?: "hmac" | "signature",
+  forge?: Forgery,
 ): Uint8Array {
   const signer = forge === "signature" ? Curve.generateKeyPair() : person.identity;
   const signed = proto.ADVSignedDeviceIdentity.encode({

@@ -42,6 +42,7 @@ export class ServerPerson {
   /** Direct chats go by LID, and where clients hear it. */
   isMigrated = false;
   announces = { pairing: false, props: false };
+  deviceless = false;
   /** The secret of the tokens with which others may write to this person. */
   readonly trust = randomBytes(32);
   /** Phones of those who have given this one such a token. */

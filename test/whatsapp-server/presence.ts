@@ -27,7 +27,9 @@ export function handlePresence(network: Network, companion: Companion, { attrs }
 export function handleChatState(network: Network, companion: Companion, stanza: BinaryNode): void {
   const address = network.address(stanza.attrs.to ?? "");
   const first = children(stanza)[0];
-  if (!address || !first) {
+  const { isMigrated } = companion.person;
+  const isMisaddressed = address?.kind === "person" && (address.addressing === "lid") !== isMigrated;
+  if (!address || !first || isMisaddressed) {
     network.book.unhandled.push(`chatstate to ${stanza.attrs.to}`);
     return;
   }

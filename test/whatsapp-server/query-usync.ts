@@ -72,7 +72,7 @@ function part(tag: string, person: ServerPerson | undefined, requested: BinaryNo
 
 /** Of a migrated person only by LID. */
 const devicesOf = (person: ServerPerson, by: string | undefined): BinaryNode[] =>
-  person.isMigrated && !by?.endsWith("@lid")
+  person.deviceless || (person.isMigrated && !by?.endsWith("@lid"))
     ? []
     : person.devices.map(({ number }) =>
         node("device", { id: number, ...(number > 0 && { "key-index": number }) }),

@@ -22,6 +22,8 @@ export interface MessageRecord {
   type: string;
   /** With a token by which its recipient could report it; that of Baileys is wrong. */
   has_reporting: boolean;
+  /** Proves that its recipient may get it. */
+  token?: "tctoken" | "cstoken";
   at: number;
   ack: "ok" | "lost" | "cut" | number;
 }

@@ -6,11 +6,18 @@ import { isGroupJid } from "../../jid.ts";
 
 type Relay = WASocket["relayMessage"];
 
-const toPerson = new AsyncLocalStorage<true>();
+/** A send of a message to a person that is not a repetition for one device. */
+interface DirectSend {
+  to: string;
+  /** Whether the message is encrypted for a device of somebody else. */
+  hasRecipient: boolean;
+}
 
-/** Whether the current send is the first one of a message to a person. */
-export function isDirectSend(): boolean {
-  return toPerson.getStore() === true;
+const toPerson = new AsyncLocalStorage<DirectSend>();
+
+/** The send to a person to which the current work belongs. */
+export function currentDirectSend(): DirectSend | undefined {
+  return toPerson.getStore();
 }
 
 /** The returned function serialises only the sends of one chat: the Signal session state has its own order. */
@@ -22,7 +29,7 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
     const relay = () => relayMessage(to, message, options);
     // Baileys begins its transaction before it awaits anything.
     chat = to;
-    const relayed = isGroupJid(to) ? relay() : toPerson.run(true, relay);
+    const relayed = isGroupJid(to) ? relay() : toPerson.run({ to, hasRecipient: false }, relay);
     chat = undefined;
     return relayed;
   };

@@ -9,11 +9,12 @@ const MESSAGE = "CB:message";
 
 /**
  * Each message waits until the previous one of its chat was handled, also across the network's offline queue.
- * Peer messages change the state of the whole account, so they are handled alone.
+ * Peer messages change the state of the whole account, so they are handled alone, each within `handlePeer`.
  */
 export function orderMessagesPerChat(
   { ws }: WASocket,
   chatOf: (stanza: Record<string, string>) => string,
+  handlePeer: (handle: () => Promise<void>) => Promise<void> = (handle) => handle(),
 ): MessageOrder {
   const order = new MessageOrder();
   const handles = detachListeners(ws, MESSAGE);
@@ -22,7 +23,7 @@ export function orderMessagesPerChat(
     const handle = async () => {
       for (const one of handles) await one({ ...node, attrs });
     };
-    if (isPeerMessage(attrs)) order.runAlone(handle);
+    if (isPeerMessage(attrs)) order.runAlone(() => handlePeer(handle));
     else order.run(chatOf(attrs), authorKeyOf(attrs), handle);
   });
   return order;

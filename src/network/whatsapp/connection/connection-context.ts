@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { GroupMetadata } from "baileys";
-import type { NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
+import type { Jid, NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import { type DecryptedMessage, InboundJournal, type RecordableMessage } from "../inbound/inbound-journal.ts";
+import { AccountFacts } from "../keys/account-facts.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
-import type { SessionCaches } from "../keys/session-caches.ts";
+import type { ItemCache, SessionCaches } from "../keys/session-caches.ts";
 import { TimerStore } from "../keys/timer-store.ts";
 import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
@@ -35,13 +36,17 @@ export interface ConnectionContextOptions {
 export class ConnectionContext {
   readonly keyStore: WriteBehindKeyStore;
   readonly reporter: EventReporter;
+  readonly facts: AccountFacts;
   readonly identities: IdentityStore;
   readonly timers: TimerStore;
   readonly journal: InboundJournal;
   readonly #options: ConnectionContextOptions;
+  /** Of chats for which the network has used two addresses. */
+  readonly #orderingKeys: ItemCache<string>;
 
   constructor(options: ConnectionContextOptions) {
     this.#options = options;
+    this.#orderingKeys = options.caches.createCache("order");
     const { runtime, caches, keys, creds, report, onLost, onPeerMessage } = options;
     const { retryMs } = runtime.timing;
     const onFailure = (error: unknown) =>
@@ -50,13 +55,14 @@ export class ConnectionContext {
     const me = () => creds.me ?? { id: "" };
     this.keyStore = new WriteBehindKeyStore({ keys, caches, credentials, retryMs, onLost, onFailure });
     this.reporter = new EventReporter({ report, retryMs, onFailure });
-    const addressing = caches.createCache<string>("address");
+    this.facts = new AccountFacts(creds, () => this.keyStore.markCredentialsDirty());
+    const accepted = caches.createCache<Jid>("address");
     const groups = caches.createCache<GroupMetadata>("group");
     const membersOf = (group: string) => {
       const known = groups.get(group);
       return known && membersByAddress(known);
     };
-    this.identities = new IdentityStore({ keys: this.keyStore, me, addressing, membersOf });
+    this.identities = new IdentityStore({ keys: this.keyStore, me, facts: this.facts, accepted, membersOf });
     this.timers = new TimerStore(this.keyStore, this.identities);
     this.journal = new InboundJournal({
       readEntries: (ids) => keys.readJournal(ids),
@@ -64,10 +70,21 @@ export class ConnectionContext {
       me,
       prepare: (entry) => this.#prepare(entry),
       deliver: (stanza, message, isReplay) =>
-        this.reporter.report(orderingKeyOf(stanza), this.#read(message, isReplay)),
+        this.reporter.report(this.orderingKeyOf(stanza), this.#read(message, isReplay)),
       onPeerMessage,
       onFailure,
     });
+  }
+
+  /**
+   * One key for all stanzas of a chat, even if the network uses two addresses for it: a receipt of a person names only
+   * the LID, a message both.
+   */
+  orderingKeyOf(stanza: Record<string, string>): string {
+    const key = orderingKeyOf(stanza);
+    const named = plainJid(stanza.recipient ?? stanza.from);
+    if (named && named !== key) this.#orderingKeys.set(named, key);
+    return this.#orderingKeys.get(key) ?? key;
   }
 
   /** Reports an event in the order of its chat; ignores an event that cannot be read. */
@@ -115,7 +132,7 @@ export class ConnectionContext {
   /** Of a chat in which nothing waits, since a message must not overtake another one. */
   async #prepare(entry: JournalEntry): Promise<RecordableMessage | undefined> {
     const { keys, creds } = this.#options;
-    const release = keys.commitWithMessages && this.reporter.reserve(orderingKeyOf(entry.stanza));
+    const release = keys.commitWithMessages && this.reporter.reserve(this.orderingKeyOf(entry.stanza));
     if (!release) return undefined;
     // What cannot be read is reported, and logged, from the journal.
     const event = await this.#read(readStanza([entry], creds.me ?? { id: "" }), false).catch(() => undefined);
@@ -135,8 +152,8 @@ export class ConnectionContext {
   }
 }
 
-/** One key for all messages of a chat, even if the network uses two addresses for it. */
-export function orderingKeyOf(stanza: Record<string, string>): string {
+/** The main address of the chat that the stanza itself names. */
+function orderingKeyOf(stanza: Record<string, string>): string {
   const { from = "", recipient, participant, sender_pn, recipient_pn, peer_recipient_pn } = stanza;
   const address = recipient
     ? (peer_recipient_pn ?? recipient_pn ?? recipient)

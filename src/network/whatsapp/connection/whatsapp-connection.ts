@@ -8,6 +8,7 @@ import { releaseTransactions } from "../baileys-fixes/release-transactions.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
 import { MediaHosts } from "../files/media-hosts.ts";
 import { requestMediaReupload } from "../files/request-media-reupload.ts";
+import type { WhatsAppMediaRef } from "../files/whatsapp-media-ref.ts";
 import { InboundListeners } from "../inbound/inbound-listeners.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { createSignalRepository } from "../keys/signal-repository.ts";
@@ -16,7 +17,9 @@ import {
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
 import { ChatTimers } from "../outbound/chat-timers.ts";
+import { ContactTokens } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
+import { DeviceLookup } from "../outbound/device-lookup.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
@@ -131,6 +134,7 @@ export class WhatsAppConnection {
       groupMetadata: this.#groups,
       reported,
       onUnknownStanza: runtime.onUnknownStanza,
+      downloadMedia: (ref, onChunk) => this.downloadMedia(ref, onChunk),
     });
     this.outbox = this.#openOutbox(sock);
     this.operations = this.#openOperations(sock, reported);
@@ -220,8 +224,17 @@ export class WhatsAppConnection {
       hosts: this.#hosts,
       refreshHosts: () => sock.refreshMediaConn(false),
       fetchFile: this.#transport.fetchFile,
-      requestReupload: (lost) => requestMediaReupload(sock, lost, timing.phoneMs),
+      requestReupload: async (lost) =>
+        requestMediaReupload(sock, await this.#addressed(lost), timing.phoneMs),
     });
+  }
+
+  /** The file's message under the address at which the phones know its chat now. */
+  async #addressed(lost: WhatsAppMediaRef): Promise<WhatsAppMediaRef> {
+    const { identities } = this.#context;
+    const chat = lost.message && (await identities.chatOf(lost.message.remoteJid));
+    if (!lost.message || !chat) return lost;
+    return { ...lost, message: { ...lost.message, remoteJid: await identities.addressOf(chat) } };
   }
 
   #config(): Partial<SocketConfig> {
@@ -244,15 +257,18 @@ export class WhatsAppConnection {
   }
 
   #openOutbox(sock: WASocket): Outbox {
-    const { identities } = this.#context;
+    const { identities, facts, keyStore } = this.#context;
     const { options: requests } = this.#transport;
     return new Outbox({
       sock,
       acks: this.#acks,
       identities,
+      facts,
+      tokens: new ContactTokens({ sock, keyStore, identities, facts }),
       memberAddresses: this.#members,
       timers: this.#timers,
-      devices: this.#devices,
+      devices: new DeviceLookup({ sock, devices: this.#devices, identities }),
+      groupOf: (jid) => this.#groupOf(jid),
       requests,
     });
   }

@@ -11,7 +11,7 @@ export type MediaProto = Partial<
 
 /** Location and keys of a file; plain data, so that it can be stored. */
 export interface WhatsAppMediaRef {
-  type: MediaType;
+  type: MediaType | "md-app-state";
   /** Only for files that we uploaded; never fetched. */
   url?: string;
   path: string;
@@ -32,7 +32,7 @@ export interface StoredMessageKey {
   participant?: string;
 }
 
-export function toMediaRef(file: MediaProto, type: MediaType): WhatsAppMediaRef {
+export function toMediaRef(file: MediaProto, type: WhatsAppMediaRef["type"]): WhatsAppMediaRef {
   return {
     type,
     path: file.directPath ?? "",
@@ -62,7 +62,7 @@ export function isMediaRef(ref: unknown): ref is WhatsAppMediaRef {
 }
 
 /** Baileys' name for a kind of file. */
-export function toBaileysMediaType(type: MediaType): BaileysMediaType {
+export function toBaileysMediaType(type: WhatsAppMediaRef["type"]): BaileysMediaType {
   return type;
 }
 

@@ -6,7 +6,8 @@ import { ackUnknownStanzas } from "../baileys-fixes/acknowledgements/ack-unknown
 import { addressOwnReceipts } from "../baileys-fixes/acknowledgements/address-own-receipts.ts";
 import { allowConcurrentReceives } from "../baileys-fixes/allow-concurrent-receives.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
-import { type ConnectionContext, orderingKeyOf } from "../connection/connection-context.ts";
+import { withRawHistory } from "../baileys-fixes/with-raw-history.ts";
+import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
@@ -15,6 +16,7 @@ import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
 import { readInboundMessage, readUndecryptedMessage } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
+import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
 import type { MessageOrder } from "./message-order.ts";
 import { SyncListeners } from "./sync-listeners.ts";
 
@@ -26,6 +28,7 @@ export interface InboundListenersOptions {
   reported: ItemCache<string>;
   /** Receives the tag of a stanza that no part of the gateway or of Baileys handles. */
   onUnknownStanza(tag: string): void;
+  downloadMedia: AccountListenersOptions["downloadMedia"];
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
@@ -34,6 +37,7 @@ const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
 export class InboundListeners {
   readonly #options: InboundListenersOptions;
   readonly #sync: SyncListeners;
+  readonly #account: AccountListeners;
   readonly #order: MessageOrder;
   #history: JournalEntry[] = [];
   /** Time of the last stanza, on the clock of `performance`. */
@@ -42,17 +46,24 @@ export class InboundListeners {
   constructor(options: InboundListenersOptions) {
     this.#options = options;
     this.#sync = new SyncListeners(options);
+    const { keyStore, facts } = options.context;
+    this.#account = new AccountListeners({ ...options, keyStore, facts });
     allowConcurrentReceives(options.sock);
     addressOwnReceipts(options.sock);
     ackStories(options.sock, (stanza) => options.context.journal.forget(stanza));
     ackUnknownStanzas(options.sock, options.onUnknownStanza);
-    this.#order = orderMessagesPerChat(options.sock, orderingKeyOf);
+    this.#order = orderMessagesPerChat(
+      options.sock,
+      (stanza) => options.context.orderingKeyOf(stanza),
+      (handle) => withRawHistory((raw, history) => this.#account.onHistory(raw, history), handle),
+    );
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
 
   /** Peer messages take effect only after their receipt; their entry stays until then. */
   onPeerMessage(entry: JournalEntry): void {
+    this.#account.onPeerMessage(entry);
     if (isHistorySync(entry)) this.#history.push(entry);
     else void this.#completeWhenHandled(entry);
   }
@@ -67,7 +78,7 @@ export class InboundListeners {
   #listenToStanzas({ sock, context, acks }: InboundListenersOptions): void {
     const { ws } = sock;
     ackReceiptsAfterCommit(sock, (node) =>
-      context.reportDurably(orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
+      context.reportDurably(context.orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
     );
     ws.prependListener("CB:message", (node: BinaryNode) => context.journal.registerStanza(node));
     ws.on("frame", () => {
@@ -103,11 +114,11 @@ export class InboundListeners {
       message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
     if (isFromPhone)
       context.report(
-        orderingKeyOf(stanza),
+        context.orderingKeyOf(stanza),
         readInboundMessage({ message, stanza }, context.identities, context.timers),
       );
     else if (isUnreadable)
-      context.report(orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
+      context.report(context.orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
   }
 
   async #onHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {

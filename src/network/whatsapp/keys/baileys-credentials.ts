@@ -1,7 +1,12 @@
 import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from "baileys";
 
-/** The identity of a pairing as Baileys stores it. */
-export type BaileysCredentials = AuthenticationCreds;
+/** The identity of a pairing as Baileys stores it, and what is known of its account. */
+export interface BaileysCredentials extends AuthenticationCreds {
+  /** Direct messages of the account go to LIDs, not to phone numbers. Once true, it stays. */
+  isLidMigrated?: boolean;
+  /** The base of the tokens with which a first message to a person is trusted; 16 to 128 bytes. */
+  contactTokenSalt?: Uint8Array;
+}
 
 export function createBaileysCredentials(): BaileysCredentials {
   return initAuthCreds();

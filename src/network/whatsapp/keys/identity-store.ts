@@ -2,13 +2,15 @@ import type { SignalKeyStore } from "baileys";
 import type { Identity, Jid } from "../../driver.ts";
 import { isGroupJid, isLidJid, lidJid, phoneJid, phoneOfJid } from "../../jid.ts";
 import { plainJid, userOf } from "../wire/plain-jid.ts";
+import type { AccountFacts } from "./account-facts.ts";
 import type { ItemCache } from "./session-caches.ts";
 
 export interface IdentityStoreOptions {
   keys: Pick<SignalKeyStore, "get">;
   me(): { id: string; lid?: string; name?: string };
-  /** The address that each chat used last. */
-  addressing: ItemCache<string>;
+  facts: Pick<AccountFacts, "isLidMigrated">;
+  /** The address that the network accepted for a chat after it refused the usual one. */
+  accepted: ItemCache<Jid>;
   /** The known other addresses of a group's members, from memory only. */
   membersOf(group: Jid): ReadonlyMap<Jid, Jid> | undefined;
 }
@@ -74,14 +76,25 @@ export class IdentityStore {
 
   /** The one address under which a chat is stored: the phone number if known. */
   async chatOf(address: string, other?: string | null): Promise<Jid | undefined> {
-    const chat = (await this.identify(address, other))?.jid;
-    if (chat && chat !== address) this.#options.addressing.set(chat, plainJid(address) ?? chat);
-    return chat;
+    return (await this.identify(address, other))?.jid;
   }
 
-  /** The network's current address of a chat, as far as it is known. */
-  addressOf(chat: Jid): Jid {
-    return (this.#options.addressing.get(chat) as Jid | undefined) ?? chat;
+  /**
+   * The address that reaches a chat from this account: a person's LID if the account is migrated and the LID is
+   * known, otherwise the phone number if known.
+   */
+  async addressOf(chat: Jid): Promise<Jid> {
+    if (isGroupJid(chat)) return chat;
+    const { accepted, facts } = this.#options;
+    const known = accepted.get(chat);
+    if (known) return known;
+    const person = await this.identify(chat);
+    return (facts.isLidMigrated && person?.lid) || (person?.jid ?? chat);
+  }
+
+  /** The network refuses the usual address of this chat, and accepts this one. */
+  useAddress(chat: Jid, address: Jid): void {
+    this.#options.accepted.set(chat, address);
   }
 
   async #otherOf(jid: Jid): Promise<Jid | undefined> {

@@ -1,5 +1,5 @@
 import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithTransaction } from "baileys";
-import { isDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
+import { currentDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
 import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
 import type { InboundJournal, JournalDraft } from "../inbound/inbound-journal.ts";
@@ -8,6 +8,11 @@ import { authorOf } from "../wire/stanza.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { JOURNAL_KEY_TYPE, type WriteBehindKeyStore } from "./write-behind-key-store.ts";
+
+/** The network names no device of the recipient, so that nobody could read the message. */
+export class NobodyReachedError extends Error {
+  override readonly name = "NobodyReachedError";
+}
 
 type MakeRepository = (typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"];
 type Repository = ReturnType<MakeRepository>;
@@ -40,16 +45,19 @@ export function createSignalRepository({
     const inner = make(auth);
     const ahead = make({ creds: auth.creds, keys: writingAhead(keys, keyStore) });
     const repository = new JournaledSignalRepository(inner, ahead, keys, keyStore, journal);
-    waitBeforeWire(keys, keyStore);
+    waitBeforeWire(keys, keyStore, identities);
     return {
       ...inner,
       decryptMessage: (options) => repository.decryptMessage(options),
       decryptGroupMessage: (options) => repository.decryptGroupMessage(options),
       processSenderKeyDistributionMessage: (options) => repository.applySenderKey(options),
-      encryptMessage(options) {
+      async encryptMessage(options) {
         const step = () => ahead.encryptMessage(options);
-        const isWaitedFor = isDirectSend() && identities.isMe(options.jid);
-        return isWaitedFor ? repository.ofOwn(options.jid, step) : repository.ofPerson(options.jid, step);
+        const send = currentDirectSend();
+        if (send && identities.isMe(options.jid)) return repository.ofOwn(options.jid, step);
+        const encrypted = await repository.ofPerson(options.jid, step);
+        if (send) send.hasRecipient = true;
+        return encrypted;
       },
       encryptGroupMessage: (options) =>
         repository.ofGroup(options.group, () => ahead.encryptGroupMessage(options)),
@@ -87,12 +95,21 @@ function writingAhead(
 
 /**
  * A direct message also goes to our own devices, and Baileys encrypts for those one by one, each until it is
- * durable. These writes are awaited only here, between the last encryption and the network.
+ * durable. These writes are awaited only here, between the last encryption and the network. Throws
+ * NobodyReachedError for a message that only our own devices could read.
  */
-function waitBeforeWire(keys: SignalKeyStoreWithTransaction, store: WriteBehindKeyStore): void {
+function waitBeforeWire(
+  keys: SignalKeyStoreWithTransaction,
+  store: WriteBehindKeyStore,
+  identities: IdentityStore,
+): void {
   const { get } = keys;
   keys.get = async (kind, ids) => {
-    if (kind === "tctoken") await store.whenDurable();
+    if (kind === "tctoken") {
+      const send = currentDirectSend();
+      if (send && !send.hasRecipient && !identities.isMe(send.to)) throw new NobodyReachedError();
+      await store.whenDurable();
+    }
     return get(kind, ids);
   };
 }

@@ -116,6 +116,7 @@ export class WriteBehindKeyStore implements SignalKeyStore {
   /** Resolves when all changes are written. */
   async drain(): Promise<void> {
     this.#writeDeferredNow();
+    if (this.#isCredentialsDirty) void this.#write({});
     await this.#lastWrite;
   }
 

@@ -18,7 +18,7 @@ export function createChatOperations({
   return {
     setState: (chat, change, last) =>
       pending.run(async () => {
-        const address = identities.addressOf(chat);
+        const address = await identities.addressOf(chat);
         for (const modification of modificationsOf(change, address, last)) {
           await changeAppState(sock, modification, address);
         }

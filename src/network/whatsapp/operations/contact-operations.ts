@@ -30,18 +30,9 @@ export function createContactOperations(context: OperationContext): ContactOpera
 async function check({ sock }: OperationContext, numbers: readonly string[]): Promise<NumberCheck[]> {
   if (numbers.length === 0) return [];
   const found = await findNumbers(sock, numbers);
-  const lids = await lidsOf(
-    sock,
-    [...found.values()].map(({ jid }) => jid),
-  );
   return numbers.map((number) => {
-    const one = found.get(number);
-    return {
-      number,
-      jid: one?.jid ?? null,
-      lid: (one && lids.get(one.jid)) ?? null,
-      verified_name: one?.verifiedName ?? null,
-    };
+    const { jid = null, lid = null, verifiedName = null } = found.get(number) ?? {};
+    return { number, jid, lid, verified_name: verifiedName };
   });
 }
 

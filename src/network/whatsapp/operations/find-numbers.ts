@@ -5,10 +5,13 @@ import { toOperationError } from "./operation-error.ts";
 
 export interface RegisteredNumber {
   jid: Jid;
+  lid: Jid | null;
   verifiedName: string | null;
 }
 
-/** Finds the owners of these numbers (digits), by the number as requested, with one query for all. */
+/**
+ * Finds the owners of these numbers (digits), by the number as requested, with one query for all. Stores their LIDs.
+ */
 export async function findNumbers(
   sock: WASocket,
   numbers: readonly string[],
@@ -23,14 +26,17 @@ export async function findNumbers(
     if (!jid || contact?.attrs.type !== "in") continue;
     // The response contains the number as requested, and the actual address.
     const requested = textOf(contact).replace(/\D/g, "") || userOf(jid);
-    found.set(requested, { jid, verifiedName: verifiedNameOf(user) });
+    const lid = plainJid(getBinaryNodeChild(user, "lid")?.attrs.val) ?? null;
+    found.set(requested, { jid, lid, verifiedName: verifiedNameOf(user) });
   }
+  const pairs = [...found.values()].flatMap(({ jid, lid }) => (lid ? [{ pn: jid, lid }] : []));
+  await sock.signalRepository.lidMapping.storeLIDPNMappings(pairs);
   return found;
 }
 
 function queryOf(sock: WASocket, numbers: ReadonlySet<string>): BinaryNode {
   const users = [...numbers].map((number) => node("user", {}, [node("contact", {}, `+${number}`)]));
-  const fields = [node("business", {}, [node("verified_name")]), node("contact")];
+  const fields = [node("business", {}, [node("verified_name")]), node("contact"), node("lid")];
   const attrs = { context: "interactive", mode: "query", sid: sock.generateMessageTag() };
   return node("iq", { to: "s.whatsapp.net", type: "get", xmlns: "usync" }, [
     node("usync", { ...attrs, last: "true", index: "0" }, [

@@ -1,5 +1,5 @@
 import type { GroupMetadata } from "baileys";
-import type { Content, Jid, MessageRef } from "../../driver.ts";
+import type { Content, Jid, MessageRef, QuotedMessage } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid, userOf } from "../wire/plain-jid.ts";
@@ -26,11 +26,17 @@ export class MemberAddresses {
     this.#options = options;
   }
 
-  /** Converts the quoted author, the mentions and the addresses in the text. */
-  async addressMessage(chat: Jid, content: Content): Promise<AddressedMessage> {
+  /**
+   * Converts the quoted author, the mentions and the addresses in the text. `address`: where the message goes, which
+   * for a person may differ from the chat.
+   */
+  async addressMessage(chat: Jid, content: Content, address = chat): Promise<AddressedMessage> {
     const { quoted, mentions = [] } = content;
     const { me } = this.#options.identities;
-    if (!isGroupJid(chat)) return { me: isLidJid(chat) && me.lid ? me.lid : me.jid, content };
+    if (!isGroupJid(chat)) {
+      const name = isLidJid(address) && me.lid ? me.lid : me.jid;
+      return { me: name, content: quoted ? { ...content, quoted: quoteTo(chat, quoted) } : content };
+    }
     if (!quoted && mentions.length === 0) return { me: me.jid, content };
     const named = await this.#namesIn(chat, [
       me.jid,
@@ -81,6 +87,11 @@ export class MemberAddresses {
       }),
     );
   }
+}
+
+/** A person's message in the own chat is quoted under the address of the chat. */
+function quoteTo(chat: Jid, { chat: from = chat, sender, ...quoted }: QuotedMessage): QuotedMessage {
+  return from === chat ? quoted : { ...quoted, chat: from, ...(sender && { sender }) };
 }
 
 /** The other address of each member who has two. */

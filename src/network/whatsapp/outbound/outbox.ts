@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { prepareWAMessageMedia, type proto, type WASocket } from "baileys";
+import type { proto, WASocket } from "baileys";
 import type {
   Content,
   ContentContext,
@@ -14,33 +14,33 @@ import type {
 } from "../../driver.ts";
 import { isGroupJid, isLidJid, phoneOfJid } from "../../jid.ts";
 import { allowConcurrentSends } from "../baileys-fixes/allow-concurrent-sends.ts";
-import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
-import {
-  fromMediaRef,
-  isMediaRef,
-  type MediaProto,
-  toMediaRef,
-  type WhatsAppMediaRef,
-} from "../files/whatsapp-media-ref.ts";
+import { uploadMedia } from "../files/upload-media.ts";
+import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
+import type { AccountFacts } from "../keys/account-facts.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import { NobodyReachedError } from "../keys/signal-repository.ts";
+import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { applyTimer } from "../wire/chat-timer.ts";
 import { ownMessageSecret, toSecret } from "../wire/message-secret.ts";
-import { userOf } from "../wire/plain-jid.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
-import type { DeviceCache } from "./device-cache.ts";
-import type { MemberAddresses } from "./member-addresses.ts";
-import { type PendingAcks, sendFailureOf } from "./pending-acks.ts";
+import type { ContactTokens } from "./contact-tokens.ts";
+import type { DeviceLookup } from "./device-lookup.ts";
+import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
+import { type AckResult, type PendingAcks, sendFailureOf } from "./pending-acks.ts";
 
 export interface OutboxOptions {
   sock: WASocket;
   acks: PendingAcks;
   identities: IdentityStore;
+  facts: AccountFacts;
+  tokens: ContactTokens;
   memberAddresses: MemberAddresses;
   timers: ChatTimers;
-  devices: DeviceCache;
+  devices: DeviceLookup;
+  groupOf: MemberAddressesOptions["groupOf"];
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
 }
@@ -50,6 +50,13 @@ const NO_RECIPIENT: SendResult = {
   code: "RECIPIENT_NOT_FOUND",
   reason: "The number is not on the network.",
   retryable: false,
+};
+
+const NOBODY_REACHED: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason: "WhatsApp names no device of the recipient, so nobody could receive the message.",
+  retryable: true,
 };
 
 const NOT_A_MEMBER: SendResult = {
@@ -78,13 +85,16 @@ export class Outbox {
     // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
-      if (!(await this.#isOnWhatsApp(to))) return NO_RECIPIENT;
+      const address = await this.#findAddress(to);
+      if (typeof address !== "string") return address;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
       const { memberAddresses } = this.#options;
-      const { me, content: named } = await memberAddresses.addressMessage(to, content);
       const secret = ownMessageSecret(this.#options.sock.authState.creds, id);
-      const message = writeContent(named, { to, me, file: file?.file, secret });
-      const result = await this.#relay(to, message, id);
+      const write = async (address: Jid) => {
+        const { me, content: named } = await memberAddresses.addressMessage(to, content, address);
+        return writeContent(named, { to: address, me, file: file?.file, secret });
+      };
+      const result = await this.#deliver(to, address, write, { messageId: id });
       if (result.outcome !== "accepted") return result;
       return { ...result, secret: toSecret(secret), ...(file && { media_ref: file.ref }) };
     } catch (error) {
@@ -118,37 +128,57 @@ export class Outbox {
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
     const { sock, identities, memberAddresses } = this.#options;
-    const remoteJid = identities.addressOf(chat);
     return this.#do(async () => {
+      const remoteJid = await identities.addressOf(chat);
       const named = await memberAddresses.addressTargets(chat, targets);
       await sock.readMessages(named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false })));
     });
   }
 
   async setPresence(presence: Presence, to?: Jid): Promise<SendResult> {
-    const { sock, identities } = this.#options;
+    const { sock } = this.#options;
     const name = presence === "typing" ? "composing" : presence;
-    if (to !== undefined) return this.#do(() => sock.sendPresenceUpdate(name, identities.addressOf(to)));
+    if (to !== undefined)
+      return this.#do(async () => sock.sendPresenceUpdate(name, await this.#addressOf(to)));
     if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
     // Baileys sends no presence until it knows our name.
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
   }
 
-  /** Free for a person whose devices are known; otherwise one query, which the send would need anyway. */
-  async #isOnWhatsApp(jid: Jid): Promise<boolean> {
+  /** Looks up the LID of a person if the account needs it and knows the number only. */
+  async #addressOf(chat: Jid): Promise<Jid> {
+    const { sock, identities, facts } = this.#options;
+    const address = await identities.addressOf(chat);
+    const phone = phoneOfJid(address);
+    if (phone === null || !facts.isLidMigrated) return address;
+    await findNumbers(sock, [phone]);
+    return identities.addressOf(chat);
+  }
+
+  /** Where a message to this chat goes, with its devices found; otherwise why it cannot go. */
+  async #findAddress(chat: Jid): Promise<Jid | SendResult> {
+    const { identities, facts, devices, groupOf } = this.#options;
+    if (isGroupJid(chat)) {
+      // The network itself refuses a message to a group that it does not show us.
+      const group = await groupOf(chat).catch(() => undefined);
+      return group && !(await devices.reachesGroup(group)) ? NOBODY_REACHED : chat;
+    }
+    const address = await identities.addressOf(chat);
+    const isLidMissing = facts.isLidMigrated && !isLidJid(address);
+    if (identities.isMe(chat) || (!isLidMissing && (await devices.reaches(address)))) return address;
+    return this.#lookUp(chat);
+  }
+
+  /** Of a person whose LID is unknown, or for whom the network names no device. */
+  async #lookUp(chat: Jid): Promise<Jid | SendResult> {
     const { sock, identities, devices } = this.#options;
-    const { me } = identities;
-    if (isGroupJid(jid) || identities.isMe(jid)) return true;
-    const user = userOf(jid);
-    if (await devices.get(user)) return true;
-    // The send also looks up our own devices, under the same kind of address.
-    const own = isLidJid(jid) ? (me.lid ?? me.jid) : me.jid;
-    const found = await sock.getUSyncDevices([own, jid], true, false);
-    if (found.some((device) => device.user === user)) return true;
-    const phone = phoneOfJid(jid);
-    if (phone === null) return true;
-    const registered = await sock.onWhatsApp(phone);
-    return registered?.some(({ exists }) => exists === true) ?? false;
+    const phone = (await identities.identify(chat))?.phone;
+    if (phone) {
+      const registered = await findNumbers(sock, [phone]);
+      if (!registered.has(phone)) return NO_RECIPIENT;
+    }
+    const better = await identities.addressOf(chat);
+    return (await devices.reaches(better)) ? better : NOBODY_REACHED;
   }
 
   /** Applies an action to a message, identified by the addresses of its chat. */
@@ -158,8 +188,55 @@ export class Outbox {
     write: (key: proto.IMessageKey) => proto.IMessage,
     attrs?: Record<string, string>,
   ): Promise<SendResult> {
-    const [named = target] = await this.#options.memberAddresses.addressTargets(target.chat, [target]);
-    return this.#relay(target.chat, write(keyOf(named)), id, attrs);
+    const { sock, memberAddresses } = this.#options;
+    try {
+      const [named = target] = await memberAddresses.addressTargets(target.chat, [target]);
+      const address = await this.#findAddress(target.chat);
+      if (typeof address !== "string") return address;
+      const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
+      const writeTo = async (chat: Jid) => write(keyOf({ ...named, chat }));
+      return await this.#deliver(target.chat, address, writeTo, options);
+    } catch (error) {
+      return sendFailureOf(error, sock.ws.isOpen);
+    }
+  }
+
+  /**
+   * Sends to the address, and if the network refuses it once more to the person's other one. What the network accepts
+   * then is used from now on.
+   */
+  async #deliver(
+    chat: Jid,
+    address: Jid,
+    write: (address: Jid) => Promise<proto.IMessage>,
+    options: RelayOptions,
+  ): Promise<SendResult> {
+    const { identities, facts, devices, timers } = this.#options;
+    const timer = await timers.find(chat);
+    const relay = async (to: Jid) => {
+      const message = await write(to);
+      if (timer) applyTimer(message, timer);
+      return this.#relay(to, message, options);
+    };
+    const result = await relay(address);
+    if (result.outcome !== "misaddressed") return result;
+    const other = await this.#otherAddressOf(chat, address);
+    if (!other || !(await devices.reaches(other))) return result.refusal;
+    const again = await relay(other);
+    if (again.outcome === "misaddressed") return result.refusal;
+    if (again.outcome === "accepted") {
+      if (isLidJid(other)) facts.latchLidMigrated();
+      else identities.useAddress(chat, other);
+    }
+    return again;
+  }
+
+  async #otherAddressOf(chat: Jid, address: Jid): Promise<Jid | undefined> {
+    const { sock, identities } = this.#options;
+    const person = await identities.identify(chat);
+    if (!person?.phone) return undefined;
+    if (isLidJid(address)) return person.jid;
+    return person.lid ?? (await findNumbers(sock, [person.phone])).get(person.phone)?.lid ?? undefined;
   }
 
   async #do(act: () => Promise<unknown>): Promise<SendResult> {
@@ -171,17 +248,29 @@ export class Outbox {
     }
   }
 
-  async #relay(to: Jid, message: proto.IMessage, id: MessageId, attrs?: Record<string, string>) {
+  async #relay(to: Jid, message: proto.IMessage, options: RelayOptions): Promise<AckResult> {
     await nextTurn();
-    const timer = await this.#options.timers.find(to);
-    if (timer) applyTimer(message, timer);
-    return this.#options.acks.wait(id, async () => {
-      const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
-      return this.#relayMessage(to, message, options).then(
+    return this.#options.acks.wait(options.messageId, async () => {
+      const all = isGroupJid(to) ? options : await this.#introduce(to, options);
+      return this.#relayMessage(to, message, all).then(
         () => undefined,
-        (error) => refusedGroup(to, error),
+        (error) => refusedByBaileys(to, error),
       );
     });
+  }
+
+  /** Tells a person's phone who writes: without the number it shows an unknown person, without a token nothing. */
+  async #introduce(to: Jid, options: RelayOptions): Promise<Parameters<WASocket["relayMessage"]>[2]> {
+    const { identities, tokens } = this.#options;
+    const person = isLidJid(to) ? await identities.identify(to) : undefined;
+    return {
+      ...options,
+      additionalAttributes: {
+        ...options.additionalAttributes,
+        ...(person?.phone && { peer_recipient_pn: person.jid }),
+      },
+      additionalNodes: await tokens.nodesFor(to),
+    };
   }
 
   /** Does not upload a file again that the network already has. */
@@ -193,7 +282,13 @@ export class Outbox {
   }
 }
 
-function refusedGroup(to: Jid, error: unknown): SendResult {
+interface RelayOptions {
+  messageId: MessageId;
+  additionalAttributes?: Record<string, string>;
+}
+
+function refusedByBaileys(to: Jid, error: unknown): SendResult {
+  if (error instanceof NobodyReachedError) return NOBODY_REACHED;
   if (isGroupJid(to) && GROUP_ACCESS_DENIED_CODES.includes(errorCodeOf(error) ?? 0)) return NOT_A_MEMBER;
   throw error;
 }
@@ -202,30 +297,4 @@ function refusedGroup(to: Jid, error: unknown): SendResult {
 function keyOf({ chat, id, from_me, sender }: MessageRef): proto.IMessageKey {
   const participant = isGroupJid(chat) && !from_me ? sender : undefined;
   return { remoteJid: chat, id, fromMe: from_me, ...(participant && { participant }) };
-}
-
-const EMPTY = new Uint8Array();
-
-/** Uploads a file for its recipients; returns the part of the message that refers to it. */
-async function uploadMedia(
-  content: MediaContent,
-  sock: Pick<WASocket, "waUploadToServer">,
-  options: RequestInit,
-): Promise<{ file: MediaProto; ref: WhatsAppMediaRef }> {
-  if (!content.bytes) throw new Error("A media message needs its bytes.");
-  const kind = content.media_type === "ptt" ? "audio" : content.media_type;
-  const prepared = await prepareWAMessageMedia(
-    {
-      [kind]: Buffer.from(content.bytes),
-      mimetype: content.mime_type,
-      // Baileys runs ffmpeg and its own decoder for missing fields, without resource limits.
-      ...(content.media_type === "video" && { jpegThumbnail: EMPTY }),
-      ...(content.media_type === "ptt" && { ptt: true, waveform: EMPTY }),
-      ...(content.seconds !== undefined && { seconds: content.seconds }),
-    } as unknown as Parameters<typeof prepareWAMessageMedia>[0],
-    { upload: sock.waUploadToServer, logger: silentBaileysLogger, options },
-  );
-  const file = prepared[`${kind}Message`] as MediaProto;
-  const ref = toMediaRef(file, content.media_type);
-  return { file, ref: { ...ref, ...(file.url && { url: file.url }) } };
 }

@@ -1,5 +1,6 @@
 import type { BinaryNode } from "baileys";
 import type { MessageId, SendResult } from "../../driver.ts";
+import { isLidJid } from "../../jid.ts";
 import { parseTimestamp } from "../wire/stanza.ts";
 import { messageErrorReasonOf } from "../wire/whatsapp-error.ts";
 
@@ -8,23 +9,36 @@ const NO_ACK: SendResult = {
   reason: "The connection ended before the network responded.",
 };
 
-/** The network temporarily blocks new chats for this account. */
+/**
+ * The network does not let the account write to this person: it blocks new chats for a while, or it expects another
+ * address or a token.
+ */
 const REACHOUT = "463";
+/** Also for a LID to which the account cannot write. */
+const NOT_UNDERSTOOD = "400";
 /**
  * The network rejects the message as malformed, most likely because our list of the recipient's devices is
  * outdated.
  */
 const MALFORMED = "479";
 
+/** The network refuses the message, and may accept it for the person's other address. */
+export interface Misaddressed {
+  outcome: "misaddressed";
+  refusal: SendResult;
+}
+
+export type AckResult = SendResult | Misaddressed;
+
 export interface PendingAcksOptions {
-  /** The end of the block of new chats, if the network reports it. */
+  /** The end of the block of new chats; undefined if there is none. */
   lockedUntil(): Promise<Date | undefined>;
   isConnected(): boolean;
 }
 
 /** Messages that wait for the network's ack; Baileys itself is done as soon as they are written. */
 export class PendingAcks {
-  readonly #waiting = new Map<MessageId, Set<(result: SendResult) => void>>();
+  readonly #waiting = new Map<MessageId, Set<(result: AckResult) => void>>();
   readonly #lockedUntil: PendingAcksOptions["lockedUntil"];
   readonly #isConnected: PendingAcksOptions["isConnected"];
 
@@ -34,9 +48,9 @@ export class PendingAcks {
   }
 
   /** Resolves with the network's ack of this id, or with an earlier result of `write`. */
-  wait(id: MessageId, write: () => Promise<SendResult | undefined>): Promise<SendResult> {
+  wait(id: MessageId, write: () => Promise<SendResult | undefined>): Promise<AckResult> {
     return new Promise((resolve) => {
-      const finish = (result: SendResult): void => {
+      const finish = (result: AckResult): void => {
         waiting.delete(finish);
         if (waiting.size === 0 && this.#waiting.get(id) === waiting) this.#waiting.delete(id);
         resolve(result);
@@ -62,21 +76,25 @@ export class PendingAcks {
     for (const waiting of [...this.#waiting.values()]) for (const finish of [...waiting]) finish(NO_ACK);
   }
 
-  async #resultOf({ t, error }: Record<string, string>): Promise<SendResult> {
+  async #resultOf({ t, error, from }: Record<string, string>): Promise<AckResult> {
     if (error === undefined) return { outcome: "accepted", at: parseTimestamp(t) };
-    if (error === REACHOUT) return refuseReachout(await this.#lockedUntil());
+    const until = error === REACHOUT ? await this.#lockedUntil() : undefined;
+    if (until) return refuseNewChat(until);
     const reason = messageErrorReasonOf(error);
-    return { outcome: "refused", code: "SEND_FAILED", reason, retryable: error === MALFORMED };
+    const retryable = error === MALFORMED;
+    const refusal: SendResult = { outcome: "refused", code: "SEND_FAILED", reason, retryable };
+    const isMisaddressed = isLidJid(from ?? "") ? error === NOT_UNDERSTOOD : error === REACHOUT;
+    return isMisaddressed ? { outcome: "misaddressed", refusal } : refusal;
   }
 }
 
-function refuseReachout(until: Date | undefined): SendResult {
+function refuseNewChat(until: Date): SendResult {
   return {
     outcome: "refused",
     code: "REACHOUT_TIMELOCK",
     reason: "WhatsApp does not let this number start new chats for a while.",
     retryable: false,
-    ...(until && { until }),
+    until,
   };
 }
 

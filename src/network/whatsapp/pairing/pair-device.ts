@@ -1,4 +1,4 @@
-import { type BinaryNode, configureSuccessfulPairing } from "baileys";
+import { type BinaryNode, configureSuccessfulPairing, proto } from "baileys";
 import type { CredentialStore, NetworkEvent, PairingError } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import {
@@ -61,6 +61,7 @@ const PASSKEY_CONTINUATION = "crsc_continuation";
 const REFRESH = "companion_reg_refresh";
 const REFRESH_CHILDREN = [REFRESH, "pair-device-rotate-qr"];
 const MOST_IDENTITY_BYTES = 500;
+const MOST_PROPS_BYTES = 500;
 
 /** One registration connection. */
 class Pairing {
@@ -258,7 +259,9 @@ class Pairing {
     const { creds } = this.#secret;
     try {
       const paired = configureSuccessfulPairing(iq, creds);
-      return { creds: { ...creds, ...paired.creds } as BaileysCredentials, reply: paired.reply };
+      const isLidMigrated = saysMigrated(success);
+      const all = { ...creds, ...paired.creds, ...(isLidMigrated && { isLidMigrated }) };
+      return { creds: all as BaileysCredentials, reply: paired.reply };
     } catch {
       return undefined;
     }
@@ -280,6 +283,16 @@ class Pairing {
 
   #stop(detail: string): void {
     this.#socket.end({ code: TIMED_OUT_CODE, detail });
+  }
+}
+
+/** Whether the phone says that the account's direct messages go to LIDs; false for what cannot be read. */
+function saysMigrated(success: BinaryNode | undefined): boolean {
+  const props = bytesOf(success && childOf(success, "client-props"), 1, MOST_PROPS_BYTES);
+  try {
+    return props !== undefined && proto.ClientPairingProps.decode(props).isChatDbLidMigrated === true;
+  } catch {
+    return false;
   }
 }
 

@@ -33,7 +33,7 @@ const OPERATION_ERRORS: Record<number, WhatsAppError> = {
   429: { code: "RATE_LIMITED", reason: "The network limits requests of this kind. Try again later." },
 };
 
-/** Their meaning for sends; 463 is handled separately, with its own code. */
+/** Their meaning for sends; 463 during a block of new chats is handled separately, with its own code. */
 const MESSAGE_ERROR_REASONS: Record<number, string> = {
   400: "The network did not understand the message.",
   401: "The network does not allow the instance to send to this chat.",
@@ -42,6 +42,7 @@ const MESSAGE_ERROR_REASONS: Record<number, string> = {
   406: "The network does not accept the content of the message.",
   410: "This address no longer exists.",
   429: "The network limits the messages of this instance. Send more slowly.",
+  463: "WhatsApp does not let this number write first to this person. Wait until the person writes.",
   479: "The network considers the message malformed: the recipient may have new devices. Send it again.",
 };
 

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import type { NewServerPerson, PersonInfo } from "../../../../test/whatsapp-server/control.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Content, Jid, MessageId, MessageRef, SendResult, Session } from "../../driver.ts";
+import { newMessageId } from "../../jid.ts";
+import { parseCredentials } from "../keys/baileys-credentials.ts";
+
+let stage: WhatsAppStage;
+let ana: PersonInfo;
+
+beforeAll(async () => {
+  stage = await startWhatsAppStage();
+  ana = await stage.control.person(stage.contact.number);
+});
+
+afterAll(() => stage.stop());
+
+interface Account {
+  me: PersonInfo;
+  listener: RecordingSession;
+  session: Required<Session>;
+}
+
+/** A linked account whose phone has sent everything that a new device gets. */
+async function link(options: NewServerPerson, scan: { forge?: "props" } = {}): Promise<Account> {
+  const me = await stage.control.addPerson(options);
+  const listener = stage.open({}, { findSent: async () => text("again") });
+  await listener.pair({ scan: (qr) => stage.control.scan(me.phone, qr, scan) });
+  await settle(me, listener);
+  return { me, listener, session: listener.session as Required<Session> };
+}
+
+const settle = (me: PersonInfo, listener: RecordingSession): Promise<void> =>
+  eventually(async () => {
+    expect(await stage.control.waiting(me.phone)).toBe(0);
+    expect(listener.all("profile_updated")).not.toEqual([]);
+  });
+
+const text = (words: string): Content => ({ kind: "text", text: words });
+
+const send = (
+  { session }: Account,
+  to: Pick<PersonInfo, "jid"> = ana,
+  content = text("Hi"),
+  id = newMessageId(),
+): Promise<SendResult> => session.send(to.jid as Jid, content, { id });
+
+/** Where the account's messages went, and what the network said. */
+async function arrivals({ me }: Account) {
+  const { arrivals } = await stage.control.ledger();
+  return arrivals.filter(({ phone }) => phone === me.phone).map(({ to, ack }) => ({ to, ack }));
+}
+
+/** The message as Ana's phone received it. */
+const received = (id: string): Promise<Record<string, unknown>> =>
+  eventually(async () => {
+    const message = await stage.control.message(ana.phone, id);
+    return message ?? expect.fail("It has not come yet.");
+  });
+
+describe("a migrated account", () => {
+  const LESSONS: [string, NewServerPerson["migrated"], (account: Account) => Promise<unknown>][] = [
+    ["at the pairing", true, async () => {}],
+    ["by a property at a login", false, ({ me }) => migrateAndReconnect(me)],
+    ["by a message of its phone", false, ({ me }) => stage.control.migrate(me.phone, "push")],
+    ["by a history of its phone", false, ({ me }) => stage.control.migrate(me.phone, "history")],
+    ["when it is refused at a number", "unannounced", (account) => send(account)],
+  ];
+
+  const migrateAndReconnect = async (me: PersonInfo) => {
+    await stage.control.migrate(me.phone, "props");
+    await stage.control.end(me.phone, 428);
+  };
+
+  it.each(LESSONS)("learns it %s, and knows it after a restart", async (_, migrated, learn) => {
+    const account = await link({ migrated });
+    await learn(account);
+    await eventually(async () => {
+      const stored = parseCredentials((await account.listener.credentials.load()) ?? new Uint8Array());
+      expect(stored.isLidMigrated).toBe(true);
+    });
+    await account.session.disconnect();
+    const listener = stage.open({}, { credentials: account.listener.credentials });
+    listener.session.connect();
+    await listener.waitForEvent("connected");
+    const before = (await arrivals(account)).length;
+    await send({ ...account, session: listener.session as Required<Session> });
+    expect((await arrivals(account)).slice(before)).toEqual([{ to: ana.lid, ack: "ok" }]);
+  });
+
+  it("that nobody calls migrated is refused once, and the message arrives under its id", async () => {
+    const account = await link({ migrated: "unannounced" });
+    const id = newMessageId();
+    expect(await send(account, ana, text("Hi"), id)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([
+      { to: ana.jid, ack: 463 },
+      { to: ana.lid, ack: "ok" },
+    ]);
+    await received(id);
+  });
+
+  describe("that writes to a person", () => {
+    let account: Account;
+    let said: MessageRef;
+
+    beforeAll(async () => {
+      account = await link({});
+    });
+
+    beforeEach(async () => {
+      const id = (await stage.control.sendMessage(ana.phone, account.me.phone, "Who comes?")) as MessageId;
+      await account.listener.message(id);
+      said = { chat: ana.jid as Jid, id, from_me: false };
+    });
+
+    it("sends, replies, edits, reacts and deletes at the LID, under keys of the LID", async () => {
+      const { session } = account;
+      const quoted = { id: said.id, from_me: false, sender: ana.jid as Jid, text: "Who comes?" };
+      const reply = newMessageId();
+      await send(account, ana, { kind: "text", text: "I do", quoted }, reply);
+      expect(await received(reply)).toMatchObject({
+        extendedTextMessage: { contextInfo: { stanzaId: said.id, participant: ana.lid } },
+      });
+      const own = { chat: ana.jid as Jid, id: reply, from_me: true };
+      const key = { remoteJid: ana.lid };
+      const [edit, reaction, deletion] = [newMessageId(), newMessageId(), newMessageId()];
+      await session.edit(own, "I do not", { id: edit });
+      expect(await received(edit)).toMatchObject({ protocolMessage: { key } });
+      await session.react(said, "👍", { id: reaction });
+      expect(await received(reaction)).toMatchObject({ reactionMessage: { key } });
+      await session.deleteForEveryone(own, { id: deletion });
+      expect(await received(deletion)).toMatchObject({ protocolMessage: { key } });
+      for (const { to, ack } of await arrivals(account)) expect([to, ack]).toEqual([ana.lid, "ok"]);
+    });
+
+    it("types and marks as read at the LID", async () => {
+      const { session, me } = account;
+      expect(await session.setPresence("typing", ana.jid as Jid)).toMatchObject({ outcome: "accepted" });
+      expect(await session.markRead(ana.jid as Jid, [said])).toMatchObject({ outcome: "accepted" });
+      await eventually(async () => {
+        const { receipts } = await stage.control.ledger();
+        const read = receipts.filter(({ phone, type }) => phone === me.phone && type === "read");
+        expect(read.at(-1)).toMatchObject({ to: ana.lid, ids: [said.id] });
+        const seen = await stage.control.seen(ana.phone);
+        expect(seen).toContainEqual(expect.objectContaining({ type: "presence", from: me.phone }));
+      });
+    });
+
+    it("still reports the phone as the chat", async () => {
+      const id = newMessageId();
+      await send(account, ana, text("Hi"), id);
+      await eventually(() =>
+        expect(account.listener.all("message_status")).toContainEqual(
+          expect.objectContaining({ chat: ana.jid, ids: [id], status: "delivered" }),
+        ),
+      );
+    });
+
+    it("sends again at the LID what could not be read", async () => {
+      const id = newMessageId();
+      await send(account, ana, text("Hi"), id);
+      await received(id);
+      await stage.control.requestRetry(ana.phone, id);
+      await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
+      expect((await arrivals(account)).at(-1)).toEqual({ to: ana.lid, ack: "ok" });
+    });
+
+    it("is not told that a number exists that is nobody's", async () => {
+      expect(await send(account, { jid: stage.unregisteredJid })).toMatchObject({
+        outcome: "refused",
+        code: "RECIPIENT_NOT_FOUND",
+      });
+    });
+  });
+});
+
+describe("an account that is not migrated", () => {
+  it("reaches migrated people at their numbers", async () => {
+    const account = await link({ migrated: false });
+    const id = newMessageId();
+    expect(await send(account, ana, text("Hi"), id)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([{ to: ana.jid, ack: "ok" }]);
+    await received(id);
+  });
+
+  it("goes back to the number when its phone is wrong about it", async () => {
+    const account = await link({ migrated: "falsely" });
+    for (const _ of ["first", "second"]) expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([
+      { to: ana.lid, ack: 400 },
+      { to: ana.jid, ack: "ok" },
+      { to: ana.jid, ack: "ok" },
+    ]);
+  });
+
+  it("is linked as such when its phone says what cannot be read", async () => {
+    const account = await link({ migrated: false }, { forge: "props" });
+    expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([{ to: ana.jid, ack: "ok" }]);
+  });
+});
+
+describe("a message that no device of its recipient could read", () => {
+  it.each([true, false])("fails and is not sent, if migrated is %s", async (migrated) => {
+    const account = await link({ migrated });
+    const bia = await stage.control.addPerson({ deviceless: true });
+    const group = await stage.control.addGroup("Team", [account.me.phone, bia.phone]);
+    for (const to of [bia, group]) {
+      expect(await send(account, to)).toMatchObject({
+        outcome: "refused",
+        code: "SEND_FAILED",
+        reason: expect.stringContaining("no device"),
+      });
+    }
+    expect(await arrivals(account)).toEqual([]);
+  });
+});
+
+describe("an account that may not start new chats", () => {
+  it("is told until when, and tries no other address", async () => {
+    const account = await link({});
+    const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
+    await stage.control.restrictNewChats(account.me.phone, until.getTime());
+    expect(await send(account)).toMatchObject({
+      outcome: "refused",
+      code: "REACHOUT_TIMELOCK",
+      until,
+    });
+    expect(await arrivals(account)).toEqual([{ to: ana.lid, ack: 463 }]);
+  });
+});
