@@ -14,6 +14,7 @@ import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
 import { readStanza } from "../wire/read-stanza.ts";
+import { authorKeyOf, isBroadcastList } from "../wire/stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
@@ -155,6 +156,7 @@ export class ConnectionContext {
 /** The main address of the chat that the stanza itself names. */
 function orderingKeyOf(stanza: Record<string, string>): string {
   const { from = "", recipient, participant, sender_pn, recipient_pn, peer_recipient_pn } = stanza;
+  if (isBroadcastList(from)) return authorKeyOf(stanza);
   const address = recipient
     ? (peer_recipient_pn ?? recipient_pn ?? recipient)
     : participant

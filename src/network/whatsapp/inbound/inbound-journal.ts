@@ -6,6 +6,7 @@ import {
   fromStoredEntry,
   type JournalEntry,
   journalEntryId,
+  readableOf,
   readMessage,
   toDedupMarker,
   toJournalEntry,
@@ -17,6 +18,8 @@ import { encNodesOf, isPeerMessage, stanzaKey } from "../wire/stanza.ts";
 export interface DecryptedMessage {
   message: WAMessage;
   stanza: Record<string, string>;
+  /** A part was decrypted, and is no message that the protocol knows. */
+  isUndecoded?: boolean;
 }
 
 /** A message that is recorded in the commit of its entry, with its place in the chat. */
@@ -186,7 +189,7 @@ export class InboundJournal {
     if (entry.hasSenderKey) this.#applied.add(senderKeyOf(entry.plaintext));
     if (isPeerMessage(entry.stanza) && this.#open.has(stanzaKey(entry.stanza)))
       this.#options.onPeerMessage(entry);
-    return entry.plaintext;
+    return readableOf(entry);
   }
 
   #stored(entry: JournalEntry): void {

@@ -1,5 +1,12 @@
-import { type BaileysEventMap, type BinaryNode, proto, type WAMessage, type WASocket } from "baileys";
-import type { NetworkEvent } from "../../driver.ts";
+import {
+  type BaileysEventMap,
+  type BinaryNode,
+  decodeMessageNode,
+  proto,
+  type WAMessage,
+  type WASocket,
+} from "baileys";
+import type { NetworkEvent, UnsupportedContent } from "../../driver.ts";
 import { ackReceiptsAfterCommit } from "../baileys-fixes/acknowledgements/ack-receipts-after-commit.ts";
 import { ackStories } from "../baileys-fixes/acknowledgements/ack-stories.ts";
 import { ackUnknownStanzas } from "../baileys-fixes/acknowledgements/ack-unknown-stanzas.ts";
@@ -13,9 +20,10 @@ import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";
 import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
-import { readInboundMessage, readUndecryptedMessage } from "../wire/read-inbound-message.ts";
+import { readInboundMessage, readWithoutContent } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
+import { isPeerMessage, unavailableKindOf } from "../wire/stanza.ts";
 import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
 import type { MessageOrder } from "./message-order.ts";
 import { SyncListeners } from "./sync-listeners.ts";
@@ -32,6 +40,7 @@ export interface InboundListenersOptions {
 }
 
 const CIPHERTEXT = proto.WebMessageInfo.StubType.CIPHERTEXT;
+const UNDECRYPTED: UnsupportedContent = { kind: "unsupported", name: "encrypted", reason: "undecryptable" };
 
 /** Listens to one socket; messages themselves come from the journal. */
 export class InboundListeners {
@@ -80,7 +89,10 @@ export class InboundListeners {
     ackReceiptsAfterCommit(sock, (node) =>
       context.reportDurably(context.orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
     );
-    ws.prependListener("CB:message", (node: BinaryNode) => context.journal.registerStanza(node));
+    ws.prependListener("CB:message", (node: BinaryNode) => {
+      context.journal.registerStanza(node);
+      this.#onUnavailable(node);
+    });
     ws.on("frame", () => {
       this.lastFrameAt = performance.now();
     });
@@ -110,15 +122,34 @@ export class InboundListeners {
   #onMessage(message: WAMessage, isFromPhone: boolean): void {
     const { context } = this.#options;
     const stanza = toStanzaAttributes(message);
-    const isUnreadable =
-      message.messageStubType === CIPHERTEXT || (!message.message && message.key.isViewOnce);
     if (isFromPhone)
       context.report(
         context.orderingKeyOf(stanza),
         readInboundMessage({ message, stanza }, context.identities, context.timers),
       );
-    else if (isUnreadable)
-      context.report(context.orderingKeyOf(stanza), readUndecryptedMessage(message, context.identities));
+    else if (message.messageStubType === CIPHERTEXT)
+      context.report(
+        context.orderingKeyOf(stanza),
+        readWithoutContent({ message, stanza }, UNDECRYPTED, context.identities),
+      );
+  }
+
+  /** The network tells of a message that linked devices do not get. */
+  #onUnavailable(node: BinaryNode): void {
+    const { sock, context } = this.#options;
+    const name = unavailableKindOf(node);
+    if (!name || isPeerMessage(node.attrs)) return;
+    const { id = "", lid = "" } = sock.authState.creds.me ?? {};
+    const content = {
+      kind: "unsupported",
+      name,
+      reason: name === "viewOnce" ? "view_once" : "unknown_kind",
+    } as const;
+    const report = async () => {
+      const { fullMessage: message } = decodeMessageNode(node, id, lid);
+      return readWithoutContent({ message, stanza: node.attrs }, content, context.identities);
+    };
+    context.report(context.orderingKeyOf(node.attrs), report());
   }
 
   async #onHistory(history: BaileysEventMap["messaging-history.set"]): Promise<void> {
@@ -167,13 +198,14 @@ async function readHistory(message: WAMessage, identities: IdentityStore): Promi
 function toStanzaAttributes({ key, messageTimestamp }: WAMessage): Record<string, string> {
   const chat = key.remoteJid ?? "";
   const writer = key.participant || undefined;
+  const alias = key.participantAlt || key.remoteJidAlt;
   return {
     from: chat,
     id: key.id ?? "",
     t: String(messageTimestamp ?? ""),
     ...(key.fromMe && !writer && { recipient: chat }),
     ...(writer && { participant: writer }),
-    ...(writer && key.participantAlt && { participant_pn: key.participantAlt }),
+    ...(writer && alias && { participant_pn: alias }),
     ...(!writer && !key.fromMe && key.remoteJidAlt && { sender_pn: key.remoteJidAlt }),
   };
 }

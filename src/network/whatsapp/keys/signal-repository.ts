@@ -3,7 +3,7 @@ import { currentDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
 import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
 import type { InboundJournal, JournalDraft } from "../inbound/inbound-journal.ts";
-import { type CiphertextPosition, readMessage } from "../wire/journal-entry.ts";
+import { type CiphertextPosition, readableOf, readMessage } from "../wire/journal-entry.ts";
 import { authorOf } from "../wire/stanza.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
@@ -214,7 +214,7 @@ class JournaledSignalRepository {
         return opened;
       }, `inbound ${lock}`);
       if (draft) this.#inbox.markStored(draft);
-      return plaintext;
+      return draft ? readableOf(draft.entry) : plaintext;
     } finally {
       draft?.release();
     }

@@ -1,6 +1,6 @@
 import { proto } from "baileys";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RecordingSession } from "../../../../test/conformance/listener.ts";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
 import type { InboundContent, MessageId } from "../../driver.ts";
@@ -231,6 +231,12 @@ const LATER: Record<number, Uint8Array> = {
 
 type Field = keyof typeof MESSAGE_FIELDS;
 
+function inShort(content: InboundContent): string {
+  if (content.kind === "text") return `text ${content.text.split("\n")[0]}`;
+  if (content.kind === "unsupported") return `unsupported ${content.name} (${content.reason})`;
+  return content.kind === "media" ? content.media_type : content.kind;
+}
+
 describe("each field of the network's message", () => {
   const say = (content: SentContent) =>
     stage.control.sendMessage(stage.contact.number, stage.phone.number, content);
@@ -248,12 +254,6 @@ describe("each field of the network's message", () => {
       if (name) found[name] = inShort(message.content);
     }
     return found;
-  }
-
-  function inShort(content: InboundContent): string {
-    if (content.kind === "text") return `text ${content.text.split("\n")[0]}`;
-    if (content.kind === "unsupported") return `unsupported ${content.name} (${content.reason})`;
-    return content.kind === "media" ? content.media_type : content.kind;
   }
 
   const kindOf = (field: string) => field.replace(/Message(V\d+)?$/, "");
@@ -329,5 +329,60 @@ describe("each field of the network's message", () => {
       unknown: "unsupported field_4000 (unknown_kind)",
       masked: "unsupported template (masked)",
     });
+  });
+});
+
+describe("a message outside of its chat, or without its content", () => {
+  const from = () => stage.contact.number;
+  const LIST = "1700000000@broadcast";
+
+  it("arrives in the chat with its sender if it went through a broadcast list, at once or resent", async () => {
+    const { lid, jid } = await stage.control.person(from());
+    const addresses: Record<string, string>[] = [
+      { participant: jid, participant_lid: lid },
+      { participant: lid, participant_pn: jid },
+    ];
+    for (const corrupt of [false, true])
+      for (const attrs of addresses) {
+        const options = { attrs: { from: LIST, ...attrs }, corrupt };
+        const said = { kind: "text", text: "Prices of today" } as const;
+        const id = await stage.control.sendMessage(from(), stage.phone.number, said, options);
+        await eventually(() => {
+          const found = listener.all("message").filter(({ message }) => message.id === id);
+          expect(
+            found.map(({ message }) => [message.chat, message.sender.phone, inShort(message.content)]),
+          ).toEqual([
+            ...(corrupt ? [[jid, from(), "unsupported encrypted (undecryptable)"]] : []),
+            [jid, from(), "text Prices of today"],
+          ]);
+        });
+      }
+  });
+
+  it("that cannot be decoded is taken, and arrives as unsupported", async () => {
+    const said = { kind: "payload", bytes: Buffer.from([0x0a, 0xff]) } as const;
+    const id = await stage.control.sendMessage(from(), stage.phone.number, said);
+    const { content } = await listener.message(id as MessageId);
+    expect(inShort(content)).toBe("unsupported undecoded (unknown_kind)");
+    await eventually(async () => {
+      const { receipts } = await stage.control.ledger();
+      expect(receipts.filter(({ ids }) => ids.includes(id)).map(({ type }) => type)).toEqual(["inactive"]);
+    });
+  });
+
+  it.each([
+    ["view_once", "unsupported viewOnce (view_once)"],
+    ["view_once_unavailable_fanout", "unsupported viewOnce (view_once)"],
+    ["hosted_unavailable_fanout", "unsupported hosted (unknown_kind)"],
+  ])("of which the network only tells that it exists arrives once: %s", async (type, expected) => {
+    const { jid } = await stage.control.person(from());
+    const id = `UNAVAILABLE-${type}`;
+    const attrs = { id, from: jid, t: String(Math.floor(Date.now() / 1000)), type: "media" };
+    const content = [{ tag: "unavailable", attrs: { type } }];
+    await stage.control.push(stage.phone.number, { tag: "message", attrs, content });
+    await listener.message(id as MessageId);
+    await listener.message((await stage.contact.sendMessage({ kind: "text", text: "Next" })) as MessageId);
+    const found = listener.all("message").filter(({ message }) => message.id === id);
+    expect(found.map(({ message }) => [message.chat, inShort(message.content)])).toEqual([[jid, expected]]);
   });
 });

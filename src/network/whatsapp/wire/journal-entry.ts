@@ -17,6 +17,8 @@ export interface JournalEntry {
   hasSenderKey: boolean;
   /** Contains nothing except a sender key. */
   isSenderKeyOnly: boolean;
+  /** Cannot be decoded. */
+  isUndecoded: boolean;
 }
 
 /** The hash of the ciphertext; unlike a message id, no sender can choose it. */
@@ -46,8 +48,9 @@ export function toDedupMarker(entry: JournalEntry): StoredJournalEntry {
   return { id: entry.id, body: JSON.stringify(toBody({ ...entry, plaintext })), is_done: true };
 }
 
-function toBody({ stanza, enc, index, count, plaintext, hasSenderKey, isSenderKeyOnly }: JournalEntry): Body {
-  const k = (hasSenderKey ? 1 : 0) + (isSenderKeyOnly ? 2 : 0);
+function toBody(entry: JournalEntry): Body {
+  const { stanza, enc, index, count, plaintext, hasSenderKey, isSenderKeyOnly, isUndecoded } = entry;
+  const k = (hasSenderKey ? 1 : 0) + (isSenderKeyOnly ? 2 : 0) + (isUndecoded ? 4 : 0);
   return { s: stanza, e: enc, i: index, n: count, p: plaintext.toString("base64"), k };
 }
 
@@ -63,6 +66,7 @@ export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry 
     plaintext,
     hasSenderKey: (k & 1) === 1,
     isSenderKeyOnly: (k & 2) === 2,
+    isUndecoded: (k & 4) === 4,
   };
 }
 
@@ -78,7 +82,8 @@ export function toJournalEntry(
   { stanza, index, count, enc }: CiphertextPosition,
   plaintext: Uint8Array,
 ): JournalEntry {
-  const message = readMessage(plaintext);
+  const decoded = decode(plaintext);
+  const message = decoded?.deviceSentMessage?.message ?? decoded ?? {};
   const named = Object.keys(message).filter((name) => name !== "messageContextInfo");
   const hasSenderKey = message.senderKeyDistributionMessage != null;
   return {
@@ -90,25 +95,37 @@ export function toJournalEntry(
     hasSenderKey,
     plaintext: Buffer.from(plaintext),
     isSenderKeyOnly: hasSenderKey && named.length === 1,
+    isUndecoded: decoded === undefined,
   };
+}
+
+/**
+ * The plaintext for Baileys. One that it could not decode, Baileys would refuse, and the network would withhold
+ * everything behind it; the entry keeps the bytes.
+ */
+export function readableOf({
+  plaintext,
+  isUndecoded,
+}: Pick<JournalEntry, "plaintext" | "isUndecoded">): Buffer {
+  return isUndecoded ? EMPTY : plaintext;
 }
 
 /** The message of a padded plaintext; empty if it cannot be decoded. */
 export function readMessage(plaintext: Uint8Array): proto.IMessage {
-  const message = decode(plaintext);
+  const message = decode(plaintext) ?? {};
   return message.deviceSentMessage?.message ?? message;
 }
 
 /** What a padded plaintext says about its message. */
 export function readMessageContext(plaintext: Uint8Array): proto.IMessageContextInfo | null | undefined {
-  return decode(plaintext).messageContextInfo;
+  return decode(plaintext)?.messageContextInfo;
 }
 
-function decode(plaintext: Uint8Array): proto.IMessage {
+function decode(plaintext: Uint8Array): proto.IMessage | undefined {
   try {
     return proto.Message.decode(unpadRandomMax16(plaintext));
   } catch {
-    return {};
+    return undefined;
   }
 }
 

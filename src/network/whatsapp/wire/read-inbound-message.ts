@@ -1,5 +1,13 @@
 import { proto, type WAMessage, type WAMessageKey } from "baileys";
-import type { Identity, InboundContent, Jid, MessageId, NetworkEvent } from "../../driver.ts";
+import type {
+  Identity,
+  InboundContent,
+  Jid,
+  MessageId,
+  NetworkEvent,
+  NetworkMessage,
+  UnsupportedContent,
+} from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
@@ -9,7 +17,7 @@ import { readTimer } from "./chat-timer.ts";
 import { openMessage } from "./message-fields.ts";
 import { secretIn, toSecret } from "./message-secret.ts";
 import { readContent, textOf } from "./read-content.ts";
-import { parseTimestamp } from "./stanza.ts";
+import { isBroadcastList, parseTimestamp } from "./stanza.ts";
 
 /** The fields that all events about one message share. */
 interface MessageFrame {
@@ -26,38 +34,45 @@ interface MessageFrame {
  * timer that the message states.
  */
 export async function readInboundMessage(
-  { message, stanza }: DecryptedMessage,
+  { message, stanza, isUndecoded }: DecryptedMessage,
   identities: IdentityStore,
   timers?: TimerStore,
 ): Promise<NetworkEvent | undefined> {
-  if (!message.message) return undefined;
-  const body = openMessage(message.message);
+  if (!message.message && !isUndecoded) return undefined;
+  const body = openMessage(message.message ?? {});
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
   const timer = timers && readTimer(body, frame.at);
   if (timer) await timers.learn(frame.chat, timer);
   if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
-  const read = readContent(body, (jid) => identities.isMe(jid), nameOf(message.key));
+  const read =
+    readContent(body, (jid) => identities.isMe(jid), nameOf(message.key)) ?? (isUndecoded && UNDECODED);
   if (!read) return undefined;
   const content = await withPhoneNumbers(read, frame);
-  const { chat, id, from_me, sender, at } = frame;
-  const offline = stanza.offline !== undefined;
   const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
-  return {
-    type: "message",
-    message: {
-      id,
-      chat,
-      chat_type: isGroupJid(chat) ? "group" : "contact",
-      from_me,
-      sender,
-      content,
-      ...(secret && { secret }),
-      at,
-      ...(offline && { offline }),
-    },
-  };
+  const event = toMessageEvent(frame, content);
+  if (secret) event.message.secret = secret;
+  if (stanza.offline !== undefined) event.message.offline = true;
+  return event;
+}
+
+const UNDECODED: UnsupportedContent = { kind: "unsupported", name: "undecoded", reason: "unknown_kind" };
+
+/** The event of a message of which the network, or the session, does not give the content. */
+export async function readWithoutContent(
+  { message, stanza }: DecryptedMessage,
+  content: UnsupportedContent,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const frame = await frameOf(message, stanza, identities);
+  return frame && toMessageEvent(frame, content);
+}
+
+function toMessageEvent({ chat, id, from_me, sender, at }: MessageFrame, content: InboundContent) {
+  const chat_type: NetworkMessage["chat_type"] = isGroupJid(chat) ? "group" : "contact";
+  const message: NetworkMessage = { id, chat, chat_type, from_me, sender, content, at };
+  return { type: "message" as const, message };
 }
 
 /** Groups and replies identify people by LID; replaces it with the phone number if known. */
@@ -94,10 +109,12 @@ async function frameOf(
 ): Promise<MessageFrame | undefined> {
   const from_me = key.fromMe === true;
   const { from = "", participant, recipient } = stanza;
-  const chat = await identities.chatOf(
-    recipient ?? from,
-    recipient ? recipientAlias(stanza) : senderAlias(stanza),
-  );
+  const isList = isBroadcastList(from);
+  // Our phone's message to a list goes to several chats, and the stanza does not name them.
+  if (isList && from_me) return undefined;
+  const chat = isList
+    ? await identities.chatOf(participant ?? "", participantAlias(stanza))
+    : await identities.chatOf(recipient ?? from, recipient ? recipientAlias(stanza) : senderAlias(stanza));
   if (!chat || !key.id) return undefined;
   const sender = from_me
     ? identities.me
@@ -159,37 +176,4 @@ function isFromMe({ from_me, identities }: MessageFrame, key: proto.IMessageKey)
 
 function about({ chat, sender, at }: MessageFrame, id: string, from_me: boolean) {
   return { chat, id: id as MessageId, from_me, by: sender, at };
-}
-
-/** For the log: records a message that could not be decrypted. */
-export async function readUndecryptedMessage(
-  message: WAMessage,
-  identities: IdentityStore,
-): Promise<NetworkEvent | undefined> {
-  const { key, pushName } = message;
-  if (!key.id || !key.remoteJid) return undefined;
-  const isGroup = isGroupJid(key.remoteJid);
-  const chat = await identities.chatOf(key.remoteJid, isGroup || key.fromMe ? undefined : key.remoteJidAlt);
-  const sender = key.fromMe
-    ? identities.me
-    : await identities.identify(
-        isGroup ? (key.participant ?? "") : key.remoteJid,
-        isGroup ? key.participantAlt : key.remoteJidAlt,
-        pushName,
-      );
-  if (!chat || !sender) return undefined;
-  return {
-    type: "message",
-    message: {
-      id: key.id as MessageId,
-      chat,
-      chat_type: isGroup ? "group" : "contact",
-      sender,
-      from_me: key.fromMe === true,
-      content: key.isViewOnce
-        ? { kind: "unsupported", name: "viewOnce", reason: "view_once" }
-        : { kind: "unsupported", name: "encrypted", reason: "undecryptable" },
-      at: parseTimestamp(String(message.messageTimestamp ?? "")),
-    },
-  };
 }

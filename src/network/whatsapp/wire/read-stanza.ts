@@ -1,5 +1,6 @@
-import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
+import { type BinaryNode, cleanMessage, decryptMessageNode } from "baileys";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
+import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import { type JournalEntry, readMessageContext } from "./journal-entry.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
@@ -8,7 +9,7 @@ type Repository = Parameters<typeof decryptMessageNode>[3];
 export async function readStanza(
   entries: readonly JournalEntry[],
   me: { id: string; lid?: string },
-): Promise<{ message: WAMessage; stanza: Record<string, string> } | undefined> {
+): Promise<DecryptedMessage | undefined> {
   const [first] = entries;
   if (!first) return undefined;
   const tokens = entries.map((entry) => ({ entry, token: Buffer.from(entry.id) }));
@@ -32,7 +33,8 @@ export async function readStanza(
   // Our own phone may name the secret only around the message, which Baileys drops.
   if (fullMessage.key.fromMe && fullMessage.message && !fullMessage.message.messageContextInfo)
     fullMessage.message.messageContextInfo = readMessageContext(first.plaintext);
-  return { message: fullMessage, stanza: first.stanza };
+  const isUndecoded = entries.some((entry) => entry.isUndecoded);
+  return { message: fullMessage, stanza: first.stanza, isUndecoded };
 }
 
 /** A repository that returns the stored plaintexts and changes no state. */

@@ -32,6 +32,27 @@ export function authorKeyOf(stanza: Record<string, string>): string {
   return plainJid(address) ?? address;
 }
 
+/** A message through a list belongs to the chat with its writer. */
+export function isBroadcastList(address: string): boolean {
+  return address.endsWith("@broadcast") && address !== "status@broadcast";
+}
+
+/** Messages that linked devices do not get, by the network's name. */
+const UNAVAILABLE: Record<string, string> = {
+  view_once: "viewOnce",
+  view_once_unavailable_fanout: "viewOnce",
+  bot_unavailable_fanout: "bot",
+  hosted_unavailable_fanout: "hosted",
+};
+
+/** The kind of a message of which the network only tells that it exists. */
+export function unavailableKindOf({ content }: BinaryNode): string | undefined {
+  const parts = Array.isArray(content) ? content : [];
+  if (parts.some(({ tag }) => tag === "enc")) return undefined;
+  const part = parts.find(({ tag }) => tag === "unavailable");
+  return UNAVAILABLE[part?.attrs.type ?? ""];
+}
+
 /** Sent only between our own devices, and never shown to users. */
 export function isPeerMessage({ category }: Record<string, string>): boolean {
   return category === "peer";
