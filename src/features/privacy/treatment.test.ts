@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
 import {
   type AnonymisationPart,
   assignments,
@@ -18,9 +19,6 @@ import {
   SENDER_TREATMENT,
   type Treatment,
 } from "./treatment.ts";
-
-const BIA = "5511999990001";
-const NAME = /^anon-[0-9a-f]{20}$/;
 
 let store: TestDatabase;
 
@@ -244,3 +242,19 @@ describe("the personal data of a table", () => {
     expect(columnsOf({ plain: "id" })).toEqual(["id"]);
   });
 });
+
+test("personal data is declared for every existing column, and for no other", async () => {
+  const { rows } = await store.database.pool.query<{ name: string; column: string }>(`
+    select c.relname as name, a.attname as column
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and a.attnum > 0 and not a.attisdropped and c.relname not like 'kysely%'`);
+  const there = rows.map(({ name, column }) => `${name}.${column}`);
+  const declared = (Object.keys(PERSONAL_DATA) as DeclaredTable[]).flatMap((table) =>
+    columnsOf(dataOf(table)).map((column) => `${table}.${column}`),
+  );
+  expect(declared.toSorted()).toEqual(there.toSorted());
+});
+
+const BIA = "5511999990001";
+const NAME = /^anon-[0-9a-f]{20}$/;
