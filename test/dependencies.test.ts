@@ -79,10 +79,7 @@ test("the list of components names each shipped package with its version, in Cyc
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const [build, start] = scripts.sbom.split(" && ");
   expect(build).toBe("npm run --silent build");
-  const said = execSync(start, {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const said = execSync(start, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
   const { bomFormat, components } = JSON.parse(said.toString());
   expect(bomFormat).toBe("CycloneDX");
   const listed = new Set(

@@ -60,9 +60,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     ]);
     const shown = { ...address, is_business: false, business: null, picture_url: null, is_blocked: false };
     const blocked = { ...address, action: "block", is_blocked: true };
-    expect((await client.contactInfo({ id, number: ana })).data).toMatchObject({
-      ...shown,
-    });
+    expect((await client.contactInfo({ id, number: ana })).data).toMatchObject({ ...shown });
     expect((await client.blockContact({ id, number: ana, action: "block" })).data).toEqual(blocked);
     expect((await client.contactInfo({ id, jid: jidOf(ana) })).data.is_blocked).toBe(true);
     expect((await client.blockContact({ id, number: ana, block: false })).data.is_blocked).toBe(false);
@@ -269,11 +267,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(await act("promote", bia)).toEqual([200]);
     const changes = { name: "Crew", description: "", image: inBase64(SAMPLE.png), announce: true };
     const { data: set } = await client.updateGroupSettings({ id, jid, ...changes, locked: true });
-    expect(set).toEqual({
-      jid,
-      applied: ["name", "description", "image", "announce", "locked"],
-      errors: [],
-    });
+    expect(set).toEqual({ jid, applied: ["name", "description", "image", "announce", "locked"], errors: [] });
     const { data: group } = await client.getGroup({ id, jid });
     expect(group).toMatchObject({ name: "Crew", description: null, announce: true, locked: true, size: 3 });
     expect(group.participants).toContainEqual({ jid: jidOf(bia), lid, phone: bia, admin: "admin" });

@@ -164,10 +164,7 @@ const DOCUMENTS = [
 const BLOCKS = DOCUMENTS.flatMap(readBlocks);
 /** The README is left out: two tests of its own paste its first block with a request. */
 const PAGES = DOCUMENTS.filter((path) => path !== "README.md")
-  .map((path) => ({
-    path,
-    blocks: BLOCKS.filter((block) => block.path === path),
-  }))
+  .map((path) => ({ path, blocks: BLOCKS.filter((block) => block.path === path) }))
   .filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
 
 const TOOLS_PAGE = "docs/guides/assistant-tools.md";

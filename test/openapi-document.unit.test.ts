@@ -241,9 +241,7 @@ describe("the OpenAPI document of a contract", () => {
     const photo = document.paths["/photo"].get.responses["200"].content;
     expect(Object.keys(photo)).toEqual(["application/json", "image/png"]);
     const weather = document.paths["/weather"].get.responses;
-    expect(jsonOf(weather["200"]).properties).toEqual({
-      fine: { type: "boolean" },
-    });
+    expect(jsonOf(weather["200"]).properties).toEqual({ fine: { type: "boolean" } });
     expect(weather["503"]).toEqual(weather["200"]);
   });
 });

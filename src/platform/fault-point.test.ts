@@ -27,10 +27,7 @@ async function run(spec: string, passes: string[]): Promise<{ said: string; end:
 test("the process dies at the nth pass of its fault point, as if by kill -9", async () => {
   expect(
     await run("before-claim:3", ["before-claim", "after-claim", "before-claim", "before-claim", "late"]),
-  ).toEqual({
-    said: "before-claim after-claim before-claim before-claim ",
-    end: [null, "SIGKILL"],
-  });
+  ).toEqual({ said: "before-claim after-claim before-claim before-claim ", end: [null, "SIGKILL"] });
 });
 
 test("a fault point without a number means the first pass, and passes of others do not count", async () => {

@@ -117,15 +117,7 @@ export async function startBenchGateway(
   await waitForHealth(url, child);
   const startMs = performance.now() - began;
   const { client: owner, token } = await signIn(url);
-  return {
-    url,
-    pid: child.pid ?? 0,
-    dataDir,
-    startMs,
-    owner,
-    token,
-    stop: () => stop(child),
-  };
+  return { url, pid: child.pid ?? 0, dataDir, startMs, owner, token, stop: () => stop(child) };
 }
 
 async function waitForHealth(url: string, child: ChildProcess): Promise<void> {

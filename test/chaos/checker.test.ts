@@ -59,10 +59,7 @@ const FLAWLESS = checkLedgers(flawless());
 /** With a failure as what is told of the first send. */
 function replaceFirst({ events, receptions }: Pick<Ledgers, "events" | "receptions">, code: string) {
   const failed = recorded(1, "message.failed", { jobId: "job-1", error: { code } });
-  return {
-    events: [failed, ...events.slice(1)],
-    receptions: [received(failed), ...receptions.slice(1)],
-  };
+  return { events: [failed, ...events.slice(1)], receptions: [received(failed), ...receptions.slice(1)] };
 }
 
 describe("the checker", () => {

@@ -37,11 +37,7 @@ export function describeSending(story: DriverStory): void {
       const result = await listener.session.send(story.stage.unregisteredJid, text("hello?"), {
         id: newMessageId(),
       });
-      expect(result).toMatchObject({
-        outcome: "refused",
-        code: "RECIPIENT_NOT_FOUND",
-        retryable: false,
-      });
+      expect(result).toMatchObject({ outcome: "refused", code: "RECIPIENT_NOT_FOUND", retryable: false });
     });
 
     it("keeps the order of a chat", async () => {

@@ -122,11 +122,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await owner.createCustomField({ name: MARK, type: "select", options: [MARK] });
     await owner.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true, phone: ANA });
     await owner.updateAccount({ name: MARK });
-    await owner.createUser({
-      name: MARK,
-      email: "agent@example.com",
-      password: PASSWORD,
-    });
+    await owner.createUser({ name: MARK, email: "agent@example.com", password: PASSWORD });
     await owner.updateInstance({ id: instance.id, name: MARK, metadata: { who: MARK } });
     const { data } = await owner.createCampaign({
       name: MARK,

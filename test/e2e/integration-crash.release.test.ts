@@ -47,11 +47,9 @@ describe("a gateway that is killed between a provider's action and its own commi
 
   async function receive(from: string, ...said: (string | Said)[]): Promise<void> {
     for (const one of said)
-      await story.clientOf(instance).sandboxReceive({
-        id: instance.id,
-        from,
-        ...(typeof one === "string" ? { text: one } : one),
-      });
+      await story
+        .clientOf(instance)
+        .sandboxReceive({ id: instance.id, from, ...(typeof one === "string" ? { text: one } : one) });
   }
 
   /** Waits until this process is connected: an earlier message would be too old to start a bot. */

@@ -28,9 +28,9 @@ describe.concurrent("long faults", () => {
     expect(breaches.join("\n")).toBe("");
   });
 
-  test("rows that stay locked for a while cause no duplicate", {
-    timeout: 900_000,
-  }, async ({ onTestFinished }) => {
+  test("rows that stay locked for a while cause no duplicate", { timeout: 900_000 }, async ({
+    onTestFinished,
+  }) => {
     const story = await createE2eStory();
     onTestFinished(() => story.end());
     await story.start();

@@ -16,11 +16,7 @@ const run = promisify(execFile);
 /** Where real products are installed; set by whoever wants these tests, which need the package registry. */
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 
-const CONFORMANCE = {
-  name: "@modelcontextprotocol/conformance",
-  version: "0.1.16",
-  file: "dist/index.js",
-};
+const CONFORMANCE = { name: "@modelcontextprotocol/conformance", version: "0.1.16", file: "dist/index.js" };
 
 const OLDEST_NODE = 22;
 

@@ -238,10 +238,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
   tell("downloads the file of a message and sends it back", async () => {
     const id = await run("File", [
       trigger(),
-      waygate("Download", {
-        operation: "downloadFile",
-        message_id: "={{ $json.data.message.message_id }}",
-      }),
+      waygate("Download", { operation: "downloadFile", message_id: "={{ $json.data.message.message_id }}" }),
       waygate("Send back", {
         operation: "sendMedia",
         number: `={{ ${FROM_TRIGGER}.jid }}`,

@@ -81,11 +81,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     story = await startIntegrationStory();
     n8n = await openN8n(await installN8n(version));
     const { shop, gateway } = story;
-    const settings = {
-      gateway_url: gateway.url,
-      api_key: shop.api_key,
-      webhook_secret: shop.webhook_secret,
-    };
+    const settings = { gateway_url: gateway.url, api_key: shop.api_key, webhook_secret: shop.webhook_secret };
     for (const workflow of [
       readyWorkflow("answer", settings),
       readyWorkflow("verify-and-answer", settings),

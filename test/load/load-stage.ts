@@ -57,12 +57,7 @@ export async function readMeter({ gateway, database: { pool } }: LoadStage): Pro
   const { pid = 0, wal = 0, kept = 0 } = rows[0] ?? {};
   const { parent } = await readProcess(pid);
   const postgres = await readUse(await findProcessTree((_, one) => one === parent));
-  return {
-    nodeMs: await cpuMs(gateway.pid),
-    databaseMs: postgres.cpuMs,
-    walBytes: wal,
-    keptBytes: kept,
-  };
+  return { nodeMs: await cpuMs(gateway.pid), databaseMs: postgres.cpuMs, walBytes: wal, keptBytes: kept };
 }
 
 /** What each of so many has cost, in words. */
@@ -94,10 +89,7 @@ export async function startLoadStage(settings: Record<string, string> = {}): Pro
   const postgres = await startBenchDatabase();
   const secret = { WAYGATE_SECRET_KEY: "c2VjcmV0IG9mIGEgbG9hZCB0ZXN0LCBub3RoaW5nIG1vcmU=" };
   const start = () =>
-    startBenchGateway(dataDir, {
-      databaseUrl: postgres.gatewayUrl,
-      settings: { ...secret, ...settings },
-    });
+    startBenchGateway(dataDir, { databaseUrl: postgres.gatewayUrl, settings: { ...secret, ...settings } });
   let gateway: BenchGateway | undefined = await start();
   const database = openDatabase(postgres.url, { max: 4, application_name: "load" });
   const running = () => {

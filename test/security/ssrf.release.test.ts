@@ -77,9 +77,7 @@ function textsIn(schema: OperationSchema & { description?: string }, path: strin
     anyOf = [],
     allOf = [],
     description,
-  } = resolveSchema(schema) as OperationSchema & {
-    description?: string;
-  };
+  } = resolveSchema(schema) as OperationSchema & { description?: string };
   if (path.length > MOST_DEPTH) return [];
   const own =
     [type].flat().includes("string") && !values

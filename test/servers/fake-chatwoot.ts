@@ -825,11 +825,7 @@ export class FakeChatwoot {
     const target = this.of(conversation).find(
       (one) => one.id === in_reply_to || (external !== undefined && one.source_id === external),
     );
-    return {
-      ...rest,
-      in_reply_to: target?.id ?? null,
-      in_reply_to_external_id: target?.source_id ?? null,
-    };
+    return { ...rest, in_reply_to: target?.id ?? null, in_reply_to_external_id: target?.source_id ?? null };
   }
 
   #addMessage(fields: Omit<FakeMessage, "id" | "created_at">): FakeMessage {
@@ -910,16 +906,7 @@ export class FakeChatwoot {
     const extension = file_name.split(".").at(-1) ?? null;
     const account_id = this.account_id;
     const type = this.faults.untypedFiles ? { extension: null } : { extension, content_type };
-    return {
-      id,
-      message_id: message.id,
-      file_type,
-      account_id,
-      data_url,
-      file_size,
-      ...type,
-      thumb_url: "",
-    };
+    return { id, message_id: message.id, file_type, account_id, data_url, file_size, ...type, thumb_url: "" };
   }
 
   #file(path: string): ChatwootResponse {

@@ -375,9 +375,7 @@ describe("the administration logs", () => {
     expect(logins).toMatchObject([{ actor: "user", target_type: "user", ip: expect.any(String) }]);
     await expect(
       test.anonymous.login({ email: "client@example.com", password: "wrong" }),
-    ).rejects.toMatchObject({
-      code: "INVALID_CREDENTIALS",
-    });
+    ).rejects.toMatchObject({ code: "INVALID_CREDENTIALS" });
     await waitUntil(async () => (await test.owner.listLogs({ action: "auth.refused" })).data.length === 1);
   });
 

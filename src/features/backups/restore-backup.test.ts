@@ -41,15 +41,7 @@ afterAll(async () => {
 
 async function write(url: string, to: string): Promise<WrittenBackup> {
   const { signal } = new AbortController();
-  return writeBackup({
-    id: "bkp_1",
-    url,
-    path: to,
-    backupKey: KEY,
-    app_version: "1",
-    settings: {},
-    signal,
-  });
+  return writeBackup({ id: "bkp_1", url, path: to, backupKey: KEY, app_version: "1", settings: {}, signal });
 }
 
 /** Every column type at its limits, rows in a partition, a foreign key to a later row, generated columns. */

@@ -292,12 +292,7 @@ describe("a running campaign", () => {
   test("stops when too many sends fail", async () => {
     const id = await story.start(
       Array.from({ length: 330 }, () => numberEnding("0001")),
-      {
-        min_delay_ms: 30,
-        max_delay_ms: 30,
-        stop_on_error_rate: 0.5,
-        message_template: "Hi",
-      },
+      { min_delay_ms: 30, max_delay_ms: 30, stop_on_error_rate: 0.5, message_template: "Hi" },
     );
     await story.reach(id, "paused");
     const { data } = await story.owner.getCampaign({ id });

@@ -208,10 +208,7 @@ describe("the chat lists of an account", () => {
     expect(await refusal(client.updateApiKey({ id, scope: "account" }))).toEqual([401, "AUTH_REQUIRED"]);
     expect(await refusal(stranger.owner.updateApiKey({ id, scope: "account" }))).toEqual([404, "NOT_FOUND"]);
     await gateway.owner.updateApiKey({ id, scope: "account" });
-    expect(await read()).toEqual({
-      messages: ["to support yak", "to sales yak"],
-      chats: [support.id, id],
-    });
+    expect(await read()).toEqual({ messages: ["to support yak", "to sales yak"], chats: [support.id, id] });
     expect((await client.getApiKey({ id })).data).toMatchObject({ id, scope: "account" });
     const audited = await gateway.owner.listLogs({ type: "audit", action: "instance.update_key" });
     expect(audited.data).toMatchObject([{ target_id: String(id), fields: ["scope"] }]);

@@ -122,12 +122,7 @@ describe("a LID without a known phone", () => {
     ]);
     expect(
       await here.identify(bia.instance, { jid: bia.lid, lid: null, phone: null, push_name: null }),
-    ).toEqual({
-      jid: bia.lid,
-      lid: bia.lid,
-      phone: null,
-      push_name: null,
-    });
+    ).toEqual({ jid: bia.lid, lid: bia.lid, phone: null, push_name: null });
   });
 
   test("becomes the contact of the phone once the phone is known, and keeps its messages", async () => {

@@ -37,11 +37,9 @@ const outgoing = { findBlockReason: async () => undefined } as never;
 const SECRET = "very-secret-value-1234";
 
 describe.each(providers.map((provider) => [provider.name, provider] as const))("%s", (_, provider) => {
-  const shown = {
-    n8n: {},
-    typebot: { public_id: "bot" },
-    chatwoot: { account_id: 1, inbox_id: 2 },
-  }[provider.name];
+  const shown = { n8n: {}, typebot: { public_id: "bot" }, chatwoot: { account_id: 1, inbox_id: 2 } }[
+    provider.name
+  ];
   const read = (secret: string, origin: string) => {
     const secrets = Object.fromEntries(provider.secrets.map((name) => [name, SECRET]));
     const before = { config: { ...shown, [provider.address]: "https://a.test/in", ...secrets }, secrets };

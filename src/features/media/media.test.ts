@@ -387,10 +387,7 @@ describe("a stored file", () => {
     const urls = createMediaUrls({ secretKey: SECRET_KEY, baseUrl: story.gateway.url });
     const good = await fetch(urls.create(id, 60));
     expect(Buffer.from(await good.arrayBuffer())).toEqual(bytes);
-    const other = createMediaUrls({
-      secretKey: randomBytes(32).toString("hex"),
-      baseUrl: story.gateway.url,
-    });
+    const other = createMediaUrls({ secretKey: randomBytes(32).toString("hex"), baseUrl: story.gateway.url });
     const later = urls.create(id, 60).replace(/\/\d+\//, "/9999999999/");
     for (const bad of [urls.create(id, -1), other.create(id, 60), later, `${urls.create(id, 60)}x`]) {
       expect((await fetch(bad)).status).toBe(404);

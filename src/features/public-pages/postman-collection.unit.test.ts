@@ -81,17 +81,11 @@ describe("a route accepts its example body of the Postman collection", () => {
 
 test("a Postman request that accepts only a file asks for the file", () => {
   const item = itemOf(contract.importLeads) as Item;
-  expect(item.request.body).toEqual({
-    mode: "formdata",
-    formdata: [{ key: "file", type: "file", src: [] }],
-  });
+  expect(item.request.body).toEqual({ mode: "formdata", formdata: [{ key: "file", type: "file", src: [] }] });
 });
 
 test("the Postman requests for sign-in and new instances save what other requests need", () => {
-  const answers = {
-    login: { token: "eyJ.token" },
-    createInstance: { data: { id: 7, api_key: "wg_key" } },
-  };
+  const answers = { login: { token: "eyJ.token" }, createInstance: { data: { id: 7, api_key: "wg_key" } } };
   const kept: Record<string, unknown> = {};
   const pm = (answer: unknown) => ({
     response: { code: 200, json: () => answer },

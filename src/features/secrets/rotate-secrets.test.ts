@@ -175,9 +175,7 @@ describe("a gateway's secrets", () => {
     const [one, two] = [await add("One"), await add("Two")];
     await sql`update webhook set headers = (select headers from webhook where id = ${two.id})
       where id = ${one.id}`.execute(gateway.database.db);
-    await expect(client.testWebhook({ id, webhookId: one.id })).rejects.toMatchObject({
-      code: "INTERNAL",
-    });
+    await expect(client.testWebhook({ id, webhookId: one.id })).rejects.toMatchObject({ code: "INTERNAL" });
     await expect(client.testWebhook({ id, webhookId: two.id })).rejects.toMatchObject({
       code: "SEND_FAILED",
     });

@@ -279,11 +279,7 @@ describe("the stored keys of a pairing", () => {
     expect(await keys.commit(change(all))).toBe("kept");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
     await takeOver("b", 2);
-    const late = {
-      credentials: bytes("three"),
-      keys: [key("ana.0", "y")],
-      journal_entries: [entry("late")],
-    };
+    const late = { credentials: bytes("three"), keys: [key("ana.0", "y")], journal_entries: [entry("late")] };
     expect(await keys.commit(change(late))).toBe("lost");
     expect(Buffer.from((await load()) ?? []).toString()).toBe("two");
     expect(await keys.read("session", ["ana.0"])).toEqual(new Map([["ana.0", "x"]]));

@@ -304,9 +304,7 @@ describe("events", () => {
     });
     await expect(
       story.shop.client.getEvent({ id: story.shop.id, eventId: "evt_nonsense" }),
-    ).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
+    ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("without a subscribed webhook cannot be sent again", async () => {
@@ -315,10 +313,7 @@ describe("events", () => {
     const data = await received();
     await expect(
       story.shop.client.retryEvent({ id: story.shop.id, eventId: data[0]?.event_id ?? "" }),
-    ).rejects.toMatchObject({
-      code: "CONFLICT",
-      status: 409,
-    });
+    ).rejects.toMatchObject({ code: "CONFLICT", status: 409 });
   });
 
   test("of a failed attempt can be sent again by its log row, which ends the automatic retries", async () => {
@@ -373,9 +368,7 @@ describe("the default webhook", () => {
   test("cannot be changed before it has an address", async () => {
     await expect(
       story.shop.client.updateDefaultWebhook({ id: story.shop.id, is_active: false }),
-    ).rejects.toMatchObject({
-      code: "VALIDATION_ERROR",
-    });
+    ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
   test("can be disabled and enabled again", async () => {
@@ -438,10 +431,7 @@ describe("a test delivery", () => {
       await story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id });
     await expect(
       story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id }),
-    ).rejects.toMatchObject({
-      code: "RATE_LIMITED",
-      status: 429,
-    });
+    ).rejects.toMatchObject({ code: "RATE_LIMITED", status: 429 });
   });
 });
 

@@ -153,10 +153,7 @@ export const trickle: Scenario = {
     await receive(stage, stage.receiver, { ...texts(0), pace: { burst: count } });
     const run = (seconds: number) => runBothWays(stage, sendsOf(seconds), texts(seconds));
     const label = `${PER_SECOND}/s each way over ${count} sessions`;
-    return {
-      points: [{ label, measure: () => measure(stage, run, options) }],
-      close: () => stage.stop(),
-    };
+    return { points: [{ label, measure: () => measure(stage, run, options) }], close: () => stage.stop() };
   },
 };
 

@@ -32,14 +32,7 @@ export function toSendFigures({
   driverLagMs,
 }: LoadFigures): Figures {
   if (failure !== undefined) console.log(`the first of ${failed} failures: ${failure}`);
-  return {
-    per_second: perSecond,
-    p50_ms: p50,
-    p99_ms: p99,
-    max_ms: max,
-    failed,
-    load_lag_ms: driverLagMs,
-  };
+  return { per_second: perSecond, p50_ms: p50, p99_ms: p99, max_ms: max, failed, load_lag_ms: driverLagMs };
 }
 
 /** Processor time for each of so many messages, and memory at the end. */

@@ -163,10 +163,7 @@ interface Shop {
 
 async function pairShop(url: string): Promise<Shop> {
   const { client: owner } = await signIn(url);
-  const { data } = await owner.createInstance({
-    name: "Shop",
-    network: "sandbox",
-  });
+  const { data } = await owner.createInstance({ name: "Shop", network: "sandbox" });
   const client = createClient({ baseUrl: url, apiKey: data.api_key });
   await client.sandboxScan({ id: data.id, phone: newPhone() });
   await waitUntil(async () => (await client.getInstanceStatus({ id: data.id })).data.connected);

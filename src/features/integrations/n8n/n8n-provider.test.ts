@@ -150,10 +150,7 @@ test("ten minutes without n8n lose and repeat no event, and each chat keeps its 
     await story.receive(bia, `b${text}`);
   }
   const trouble = await status("failing");
-  expect(trouble).toMatchObject({
-    last_error: expect.stringMatching(/refused/),
-    last_error_code: "refused",
-  });
+  expect(trouble).toMatchObject({ last_error: expect.stringMatching(/refused/), last_error_code: "refused" });
   const { last_error_at } = await read();
   await story.gateway.advance(600_000);
   await waitUntil(async () => (await read()).last_error_at !== last_error_at);

@@ -231,9 +231,7 @@ test("a reply from the phone pauses the bot, which later continues at the same s
 
 test("a flow that waits continues by itself after the delay", async () => {
   const wait = { type: "wait", wait: { secondsToWaitFor: 60 }, expectsDedicatedReply: true };
-  await serve([bubble("a", "one"), { action: wait }, bubble("b", "two"), ask("q")], {
-    max_wait_seconds: 60,
-  });
+  await serve([bubble("a", "one"), { action: wait }, bubble("b", "two"), ask("q")], { max_wait_seconds: 60 });
   const ana = newPerson();
   await story.receive(ana, "hi");
   await story.receivedBy(ana, 1);

@@ -62,11 +62,7 @@ describe("a reaction", () => {
     "%s needs no chat and is reported to sender and recipient",
     async (whose) => {
       const id = whose === "to our own" ? await tell() : await hear();
-      const { data, message } = await client().react({
-        ...sales(),
-        message_id: id,
-        reaction: "👍",
-      });
+      const { data, message } = await client().react({ ...sales(), message_id: id, reaction: "👍" });
       expect({ data, message }).toEqual({
         data: { message_id: id, jid: jidOf(story.friend.phone), status: "sent" },
         message: "Reaction sent",
@@ -135,11 +131,7 @@ describe("a read mark", () => {
   });
 
   test("marks messages of one chat only", async () => {
-    const { data } = await client().sandboxReceive({
-      ...sales(),
-      from: "5511966660001",
-      text: "Oi",
-    });
+    const { data } = await client().sandboxReceive({ ...sales(), from: "5511966660001", text: "Oi" });
     const other = (await story.event("message.received", data.message_id)).data.message.message_id;
     await expect(client().markRead({ ...sales(), message_ids: [await hear(), other] })).rejects.toMatchObject(
       { code: "VALIDATION_ERROR", details: { fields: [{ field: "message_ids" }] } },

@@ -99,10 +99,7 @@ describe("a monthly message limit", () => {
     const { status: later } = await story.request(
       `POST /api/v1/instances/${story.sales.id}/send-media`,
       file,
-      {
-        "x-api-key": story.sales.api_key,
-        "idempotency-key": "too-many",
-      },
+      { "x-api-key": story.sales.api_key, "idempotency-key": "too-many" },
     );
     expect(later).toBe(202);
     expect(await used()).toEqual([2]);
