@@ -100,6 +100,7 @@ export interface PersonInfo {
     presence: string;
     waiting: number;
     pre_keys: number;
+    signed_pre_key: number;
   }[];
   about: string;
   has_picture: boolean;
@@ -188,6 +189,8 @@ export type Fault = {
   | { fault: "iq_silence"; xmlns: string }
   /** A query is answered with an error. */
   | { fault: "iq_error"; xmlns: string; code: number }
+  /** A new signed pre-key is taken, and nothing is answered. */
+  | { fault: "rotation_lost" }
   /** A mex query is answered with an error inside the result. */
   | { fault: "mex_error"; code: number }
   /** A key that would open a conversation with this person is asked for, and the network has none. */
@@ -310,6 +313,8 @@ export interface WhatsAppControl {
   /** The person installs the app anew: another identity, no linked devices. */
   reinstall(phone: string): Promise<void>;
 
+  /** A person's phone takes the keys of somebody's devices, for the next message. */
+  meet(by: string, phone: string): Promise<void>;
   /** A person sets after how many seconds the messages of a direct chat disappear; 0: never. */
   setTimer(
     by: string,

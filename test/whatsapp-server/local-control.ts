@@ -36,6 +36,7 @@ import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
 import type { Ledger } from "./records.ts";
+import { signalAddress } from "./signal-end.ts";
 import * as talk from "./talk.ts";
 import { changeUnderSecret } from "./under-secret.ts";
 
@@ -75,6 +76,7 @@ export class LocalControl implements WhatsAppControl {
           online: connection?.open ?? false,
           waiting,
           pre_keys: preKeys.size,
+          signed_pre_key: registration.signedPreKey.id,
         }),
       ),
     };
@@ -207,6 +209,14 @@ export class LocalControl implements WhatsAppControl {
 
   async reinstall(phone: string): Promise<void> {
     reinstall(this.#network, this.#network.person(phone));
+  }
+
+  async meet(by: string, phone: string): Promise<void> {
+    const { handset } = this.#network.person(by);
+    for (const device of this.#network.person(phone).devices) {
+      const address = signalAddress(device.person.lid, device.number);
+      await handset.signal.meet(address, await device.bundle());
+    }
   }
 
   setTimer(

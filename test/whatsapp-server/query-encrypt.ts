@@ -26,9 +26,11 @@ export const encryptQuery: QueryHandler = async ({ network, companion, iq, first
       const users = await Promise.all(children(first).map((user) => keysOf(network, user.attrs.jid ?? "")));
       return result(iq, [node("list", {}, users)]);
     }
-    case "rotate":
+    case "rotate": {
       companion.registration.signedPreKey = signedPreKey(child(first, "skey"));
-      return result(iq);
+      const isLost = network.faults.take("rotation_lost", companion.person.phone);
+      return isLost ? new Promise<BinaryNode>(() => {}) : result(iq);
+    }
     default:
       if (!child(iq, "list")) return undefined;
   }

@@ -47,6 +47,8 @@ export interface WhatsAppTiming extends SessionStartTiming, QrTiming {
   passkeyConfirmMs: number;
   /** Time for the phone to link once it has all data. */
   passkeyFinishMs: number;
+  /** Lifetime of the signed pre-key, with which other devices begin a conversation. */
+  signedPreKeyMs: number;
   /** Maximum number of connections that open at the same time, and the maximum gap between their starts. */
   openAtOnce: number;
   openJitterMs: number;
@@ -81,6 +83,7 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   passkeyResponseMs: 45_000,
   passkeyConfirmMs: 180_000,
   passkeyFinishMs: 60_000,
+  signedPreKeyMs: 7 * 86_400_000,
   openAtOnce: 10,
   openJitterMs: 100,
   openPerSecond: 50,

@@ -7,6 +7,7 @@ import { AccountFacts } from "../keys/account-facts.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache, SessionCaches } from "../keys/session-caches.ts";
+import { SignedPreKeys } from "../keys/signed-pre-keys.ts";
 import { TimerStore } from "../keys/timer-store.ts";
 import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
@@ -40,6 +41,7 @@ export class ConnectionContext {
   readonly facts: AccountFacts;
   readonly identities: IdentityStore;
   readonly timers: TimerStore;
+  readonly signedPreKeys: SignedPreKeys;
   readonly journal: InboundJournal;
   readonly #options: ConnectionContextOptions;
   /** Of chats for which the network has used two addresses. */
@@ -64,6 +66,12 @@ export class ConnectionContext {
       return known && membersByAddress(known);
     };
     this.identities = new IdentityStore({ keys: this.keyStore, me, facts: this.facts, accepted, membersOf });
+    this.signedPreKeys = new SignedPreKeys({
+      keys: this.keyStore,
+      creds,
+      rotationMs: runtime.timing.signedPreKeyMs,
+      onFailure: (err) => runtime.log?.warn({ err }, "whatsapp: the signed pre-key is not replaced yet"),
+    });
     this.timers = new TimerStore(this.keyStore, this.identities);
     this.journal = new InboundJournal({
       readEntries: (ids) => keys.readJournal(ids),

@@ -138,7 +138,7 @@ export class WhatsAppConnection {
     });
     this.outbox = this.#openOutbox(sock);
     this.operations = this.#openOperations(sock, reported);
-    this.#watch = setInterval(() => this.#checkSilence(), runtime.timing.silentSocketMs / 4).unref();
+    this.#watch = setInterval(() => this.#check(), runtime.timing.silentSocketMs / 4).unref();
     void closed.then(() => this.#drop());
   }
 
@@ -168,6 +168,7 @@ export class WhatsAppConnection {
   }
 
   #greet(): void {
+    this.#context.signedPreKeys.start(this.#socket.sock);
     this.#listeners.replayPeerMessages();
     // Baileys itself sends no presence until it knows our name.
     if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
@@ -239,10 +240,10 @@ export class WhatsAppConnection {
 
   #config(): Partial<SocketConfig> {
     const { caches, creds, findSent } = this.#options;
-    const { keyStore, journal, identities } = this.#context;
+    const { identities } = this.#context;
     const resend = { identities, memberAddresses: this.#members, timers: this.#timers, creds, findSent };
     return {
-      makeSignalRepository: createSignalRepository({ keyStore, journal, identities }),
+      makeSignalRepository: createSignalRepository(this.#context),
       getMessage: (key) => findMessageToResend(key, resend),
       cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
@@ -284,8 +285,9 @@ export class WhatsAppConnection {
     });
   }
 
-  /** Ends a connection that receives nothing, not even responses to Baileys' pings. */
-  #checkSilence(): void {
+  /** Replaces a key that is due. Ends a connection that receives nothing, not even responses to Baileys' pings. */
+  #check(): void {
+    this.#context.signedPreKeys.rotateWhenDue();
     const silentMs = performance.now() - this.#listeners.lastFrameAt;
     if (silentMs > this.#options.runtime.timing.silentSocketMs) {
       this.endWith({

@@ -7,6 +7,7 @@ import { type CiphertextPosition, readableOf, readMessage } from "../wire/journa
 import { authorOf } from "../wire/stanza.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
+import { type SignedPreKeys, signedPreKeyIdOf } from "./signed-pre-keys.ts";
 import { JOURNAL_KEY_TYPE, type WriteBehindKeyStore } from "./write-behind-key-store.ts";
 
 /** The network names no device of the recipient, so that nobody could read the message. */
@@ -28,6 +29,7 @@ export interface SignalRepositoryOptions {
   keyStore: WriteBehindKeyStore;
   journal: InboundJournal;
   identities: IdentityStore;
+  signedPreKeys: SignedPreKeys;
 }
 
 /**
@@ -38,11 +40,12 @@ export function createSignalRepository({
   keyStore,
   journal,
   identities,
+  signedPreKeys,
 }: SignalRepositoryOptions): MakeRepository {
   return (auth, log, findLids) => {
     const keys = auth.keys as SignalKeyStoreWithTransaction;
     const make = (of: Auth) => DEFAULT_CONNECTION_CONFIG.makeSignalRepository(of, log, findLids);
-    const inner = make(auth);
+    const inner = withOtherSignedPreKeys(make, auth, signedPreKeys);
     const ahead = make({ creds: auth.creds, keys: writingAhead(keys, keyStore) });
     const repository = new JournaledSignalRepository(inner, ahead, keys, keyStore, journal);
     waitBeforeWire(keys, keyStore, identities);
@@ -73,6 +76,27 @@ export function createSignalRepository({
         ahead.close?.();
       },
     };
+  };
+}
+
+/** Also opens first messages that were encrypted under another signed pre-key than the current one. */
+function withOtherSignedPreKeys(
+  make: (auth: Auth) => Repository,
+  auth: Auth,
+  signedPreKeys: SignedPreKeys,
+): Repository {
+  const inner = make(auth);
+  return {
+    ...inner,
+    async decryptMessage(options) {
+      const id = options.type === "pkmsg" ? signedPreKeyIdOf(options.ciphertext) : undefined;
+      const isOther = id !== undefined && id !== auth.creds.signedPreKey.keyId;
+      const value = isOther ? await signedPreKeys.find(id) : undefined;
+      if (!value) return inner.decryptMessage(options);
+      const creds = Object.create(auth.creds, { signedPreKey: { value } });
+      const repository = make({ creds, keys: auth.keys });
+      return repository.decryptMessage(options).finally(() => repository.close?.());
+    },
   };
 }
 
