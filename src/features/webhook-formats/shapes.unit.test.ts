@@ -42,6 +42,11 @@ function withImage({ data: { message } }: Json): void {
   Object.assign(message, { type: "image", text: null, caption: "Receipt", media: { ...media, ...file } });
 }
 
+function unreadable({ data: { message } }: Json): void {
+  const unsupported = { kind: "placeholder", reason: "masked" };
+  Object.assign(message, { type: "unsupported", text: null, unsupported });
+}
+
 function quoting({ data: { message } }: Json): void {
   message.quoted = { id: "3EB0AA", from_me: true, text: "The blue one?" };
 }
@@ -57,6 +62,7 @@ function renamed(event: string, data: Json = {}): (body: Json) => void {
 const SAMPLES: Record<string, Json> = {
   "message.received": recorded("message.received"),
   "message.received.image": recorded("message.received", withImage),
+  "message.received.unreadable": recorded("message.received", unreadable),
   "message.received.reply": recorded("message.received", quoting),
   "message.received.group": recorded("message.received", inGroup),
   "message.sent": recorded("message.sent"),

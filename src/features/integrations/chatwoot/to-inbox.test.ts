@@ -103,7 +103,7 @@ describe("messages from WhatsApp to the inbox", () => {
     expect(contents(conversation)).toEqual(["Hello", "limit 1", "limit 200"]);
   });
 
-  test("files keep their captions and kinds, locations a map link, and cards a number", async () => {
+  test("files keep their captions and kinds, locations a map link, cards a number, and the unreadable is a note", async () => {
     await save();
     const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "*look*" };
     await receive({ from: BIA, media });
@@ -115,9 +115,14 @@ describe("messages from WhatsApp to the inbox", () => {
       ["sticker", SAMPLE.webp, "image/webp"],
     ] as const)
       await receive({ from: BIA, media: { base64: inBase64(file), type, mime_type } });
+    await receive({ from: BIA, unsupported: { kind: "placeholder", reason: "masked" } });
     const conversation = await story.conversation(BIA);
-    await waitUntil(() => chatwoot.of(conversation.id).length === 6);
+    await waitUntil(() => chatwoot.of(conversation.id).length === 7);
     const [picture, place, card, ...others] = chatwoot.of(conversation.id);
+    expect(others.pop()).toMatchObject({
+      private: true,
+      content: "[This message can be read on the phone only: placeholder]",
+    });
     expect(picture).toMatchObject({
       content: "**look**",
       attachments: [{ content_type: "image/jpeg", file_type: "image", bytes: SAMPLE.jpeg }],

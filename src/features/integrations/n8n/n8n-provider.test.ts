@@ -108,12 +108,13 @@ test.each([
   expect(execution?.headers[header]).toBe(value);
 });
 
-test("a workflow receives groups and own messages only if they are included", async () => {
+test("a workflow receives groups and own messages only if they are included, and nothing unreadable", async () => {
   n8n.activate("in");
   await save("in", { include_groups: false });
   const ana = newPerson();
   await story.receive(ana, "in a group", { group_jid: "120363000000000001@g.us" });
   await story.receive(ana, "from me", { from_me: true });
+  await story.receive(ana, "", { text: undefined, unsupported: { kind: "placeholder", reason: "masked" } });
   await story.receive(ana, "to me");
   await executed(1);
   await story.waitUntilIdle();

@@ -119,13 +119,14 @@ test("quick messages are joined into one if that is configured, and their files 
   });
 });
 
-test("groups, own messages, ignored numbers and old messages do not start a flow", async () => {
+test("groups, own messages, ignored numbers and unreadable messages do not start a flow", async () => {
   const ana = newPerson();
   await serve(SHOP, { ignore_jids: [`${ana}@s.whatsapp.net`] });
   const bia = newPerson();
   await story.receive(ana, "hi");
   await story.receive(bia, "hi", { group_jid: "120363000000000002@g.us" });
   await story.receive(bia, "hi", { from_me: true });
+  await story.receive(bia, "", { text: undefined, unsupported: { kind: "placeholder", reason: "masked" } });
   await story.waitUntilIdle();
   expect(typebot.requests).toEqual([]);
 });

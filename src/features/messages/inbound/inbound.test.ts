@@ -82,6 +82,11 @@ describe("a message from a contact", () => {
   test.each([
     ["text", { text: "Olá" }, { type: "text", text: "Olá" }],
     [
+      "content that the gateway cannot read",
+      { unsupported: { kind: "placeholder", reason: "masked" as const } },
+      { type: "unsupported", unsupported: { kind: "placeholder", reason: "masked" } },
+    ],
+    [
       "image with a caption",
       {
         media: { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "Look", file_name: "a.png" },
