@@ -8,18 +8,22 @@ import { trustAuthority } from "./whatsapp-stage.ts";
 export interface WhatsAppGateway {
   gateway: TestGateway;
   control: WhatsAppControl;
-  instance: { id: number; phone: string; webhook_secret: string; client: Client };
+  instance: { id: number; phone: string; api_key: string; webhook_secret: string; client: Client };
   stop(): Promise<void>;
 }
 
 /** The default webhook, if any, receives `message.received` only. */
-export async function startWhatsAppGateway(webhookUrl?: string): Promise<WhatsAppGateway> {
+export async function startWhatsAppGateway(
+  webhookUrl?: string,
+  env: Record<string, string> = {},
+): Promise<WhatsAppGateway> {
   const server = await startWhatsAppServer();
   trustAuthority(server.caFile);
   const { control } = server;
   const gateway = await startTestGateway({
     WAYGATE_WHATSAPP_URL: server.url,
     WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex,
+    ...env,
   });
   const { phone } = await control.addPerson({ name: "Shop" });
   const { data } = await gateway.owner.createInstance({
@@ -27,8 +31,8 @@ export async function startWhatsAppGateway(webhookUrl?: string): Promise<WhatsAp
     network: "whatsapp",
     ...(webhookUrl && { webhook: { url: webhookUrl, events: ["message.received"] } }),
   });
-  const { id, webhook_secret } = data;
-  const client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
+  const { id, api_key, webhook_secret } = data;
+  const client = createClient({ baseUrl: gateway.url, apiKey: api_key });
   let qr: string | null = null;
   await waitUntil(async () => {
     qr = (await client.connectInstance({ id })).data.qr_code;
@@ -39,7 +43,7 @@ export async function startWhatsAppGateway(webhookUrl?: string): Promise<WhatsAp
   return {
     gateway,
     control,
-    instance: { id, phone, webhook_secret, client },
+    instance: { id, phone, api_key, webhook_secret, client },
     async stop() {
       await gateway.stop();
       await server.close();

@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
 import { startWhatsAppGateway, type WhatsAppGateway } from "../../../test/whatsapp-gateway.ts";
@@ -83,4 +86,26 @@ describe("a message from WhatsApp", () => {
     expect(await eventsOf(ignored)).toEqual([]);
     expect(await rows("select from journal_entry where instance_id = $1 and not is_done", id)).toEqual([]);
   });
+});
+
+test("a contact's file with an address of its own is never fetched from there, even if the policy allows the address", async () => {
+  let hits = 0;
+  const hostile = createServer((socket) => {
+    hits++;
+    socket.destroy();
+  });
+  await once(hostile.listen(0, "127.0.0.1"), "listening");
+  const host = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
+  for (const directPath of ["/v/x", `@${host}/x`, `//${host}/x`, ".attacker.example/x", ""]) {
+    const [mediaKey, fileSha256, fileEncSha256] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const keys = { mediaKey, fileSha256, fileEncSha256, fileLength: 3, mimetype: "image/png" };
+    const message = { imageMessage: { url: `https://${host}/x`, directPath, ...keys } };
+    await on.control.sendMessage(ana, on.instance.phone, { kind: "raw", message });
+  }
+  await waitUntil(async () => {
+    const files = await rows<{ status: string }>("select status from media");
+    return files.length === 5 && files.every(({ status }) => status !== "pending");
+  });
+  expect(hits).toBe(0);
+  hostile.close();
 });

@@ -1,62 +1,45 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { newPhone, waitUntil } from "../../../../test/gateway.ts";
 import { signIn } from "../../../../test/sign-in.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { startWhatsAppGateway, type WhatsAppGateway } from "../../../../test/whatsapp-gateway.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 import { lockNewChats } from "./new-chats.ts";
 
 const HOUR = 3_600_000;
 
-let network: WhatsAppServer;
-let gateway: TestGateway;
+let on: WhatsAppGateway;
 let client: Client;
 let id: number;
 let me: string;
 let friend: string;
 
 beforeAll(async () => {
-  network = await startWhatsAppServer();
-  trustAuthority(network.caFile);
-  gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: network.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-    WAYGATE_SEND_HOLD: "15m",
-  });
-  me = (await network.control.addPerson({ phone: newPhone() })).phone;
-  friend = (await network.control.addPerson({ phone: newPhone(), name: "Ana" })).phone;
-  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
-  id = data.id;
-  client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
-  await network.control.scan(me, (await client.connectInstance({ id })).data.qr_code ?? "");
-  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
-  await network.control.sendMessage(friend, me, "Hello");
+  on = await startWhatsAppGateway(undefined, { WAYGATE_SEND_HOLD: "15m" });
+  ({ id, client, phone: me } = on.instance);
+  friend = (await on.control.addPerson({ phone: newPhone(), name: "Ana" })).phone;
+  await on.control.sendMessage(friend, me, "Hello");
   await waitUntil(
     async () => (await client.getInstanceStatus({ id })).data.seconds_since_last_inbound !== null,
   );
 });
-
-afterAll(async () => {
-  await gateway.stop();
-  await network.close();
-});
+afterAll(() => on.stop());
 
 beforeEach(async () => {
-  await network.control.restrictNewChats(me, undefined);
+  await on.control.restrictNewChats(me, undefined);
   await unlock();
 });
 
-const stranger = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
+const stranger = async () => (await on.control.addPerson({ phone: newPhone() })).phone;
 const text = (number: string) => ({ id, number, text: "Hi" });
 /** Makes the network block new chats; the end is rounded to whole seconds. */
 async function restrict(ms: number): Promise<Date> {
   const until = Math.ceil((Date.now() + ms) / 1000) * 1000;
-  await network.control.restrictNewChats(me, until);
+  await on.control.restrictNewChats(me, until);
   return new Date(until);
 }
 const unlock = () =>
-  gateway.database.db
+  on.gateway.database.db
     .updateTable("instance")
     .set({ new_chats_locked_until: null, new_chat_locks: 0 })
     .where("id", "=", id)
@@ -77,9 +60,9 @@ describe("an account that is blocked from starting new chats", () => {
     const first = await refusalOf(client.sendText(text(await stranger())));
     expect(first).toMatchObject({ code: "REACHOUT_TIMELOCK", status: 429 });
     expect(first?.details.until).toBe(until.toISOString());
-    const seen = (await network.control.seen(friend)).length;
+    const seen = (await on.control.seen(friend)).length;
     expect((await client.sendText(text(friend))).data.status).toMatch(/sent|delivered|read/);
-    await waitUntil(async () => (await network.control.seen(friend)).length > seen);
+    await waitUntil(async () => (await on.control.seen(friend)).length > seen);
     const { data } = await client.getInstance({ id });
     expect(data.new_chats_locked_until).toBe(until.toISOString());
     expect((await client.getInstanceStatus({ id })).data.new_chats_locked_until).toBe(until.toISOString());
@@ -91,9 +74,9 @@ describe("an account that is blocked from starting new chats", () => {
     const before = await rows();
     const headers = {
       "content-type": "application/json",
-      authorization: `Bearer ${(await signIn(gateway.url)).token}`,
+      authorization: `Bearer ${(await signIn(on.gateway.url)).token}`,
     };
-    const response = await fetch(`${gateway.url}/api/v1/instances/${id}/send-text`, {
+    const response = await fetch(`${on.gateway.url}/api/v1/instances/${id}/send-text`, {
       method: "POST",
       headers,
       body: JSON.stringify(text(await stranger())),
@@ -116,9 +99,9 @@ describe("an account that is blocked from starting new chats", () => {
     await waitUntil(async () => (await client.getInstance({ id })).data.new_chats_locked_until !== null);
     await waitUntil(() => isPutOff(waiting));
     expect(await statusOf(waiting)).toMatchObject({ status: "pending", error: null });
-    await network.control.restrictNewChats(me, undefined);
+    await on.control.restrictNewChats(me, undefined);
     await unlock();
-    await gateway.advance(10 * 60_000);
+    await on.gateway.advance(10 * 60_000);
     await waitUntil(async () => /sent|delivered|read/.test((await statusOf(waiting)).status));
   });
 
@@ -126,8 +109,8 @@ describe("an account that is blocked from starting new chats", () => {
     await restrict(HOUR);
     await refusalOf(client.sendText(text(await stranger())));
     const { data: before } = await client.getInstance({ id });
-    await gateway.restart();
-    client = createClient({ baseUrl: gateway.url, token: (await signIn(gateway.url)).token });
+    await on.gateway.restart();
+    client = createClient({ baseUrl: on.gateway.url, token: (await signIn(on.gateway.url)).token });
     await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
     expect((await client.getInstance({ id })).data.new_chats_locked_until).toBe(
       before.new_chats_locked_until,
@@ -138,7 +121,7 @@ describe("an account that is blocked from starting new chats", () => {
   });
 
   test("waits an hour if the network names no time, and longer after each block within a day", async () => {
-    const { db } = gateway.database;
+    const { db } = on.gateway.database;
     const minutes = async () =>
       Math.round(((await lockNewChats(db, id, undefined)).getTime() - Date.now()) / 60_000);
     expect(await minutes()).toBe(60);
@@ -153,7 +136,7 @@ describe("an account that is blocked from starting new chats", () => {
 });
 
 async function rows(): Promise<number> {
-  const found = await gateway.database.db.selectFrom("message").select("id").execute();
+  const found = await on.gateway.database.db.selectFrom("message").select("id").execute();
   return found.length;
 }
 
@@ -161,7 +144,7 @@ async function rows(): Promise<number> {
 async function keptUntil(messageId: string): Promise<unknown> {
   const { rows } = await sql<{ until: unknown }>`
     select error ->> 'until' as until from message where message_id = ${messageId}`.execute(
-    gateway.database.db,
+    on.gateway.database.db,
   );
   return rows[0]?.until;
 }
@@ -170,6 +153,6 @@ async function keptUntil(messageId: string): Promise<unknown> {
 async function isPutOff(messageId: string): Promise<boolean> {
   const { rows } = await sql`
     select from job j join message m on (j.ref ->> 'message')::bigint = m.id
-    where m.message_id = ${messageId} and j.run_at > now()`.execute(gateway.database.db);
+    where m.message_id = ${messageId} and j.run_at > now()`.execute(on.gateway.database.db);
   return rows.length > 0;
 }

@@ -1,66 +1,47 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
+import { newPhone, waitUntil } from "../../../../test/gateway.ts";
+import { startWhatsAppGateway, type WhatsAppGateway } from "../../../../test/whatsapp-gateway.ts";
 import { type Client, createClient } from "../../../client/client.ts";
 
-let network: WhatsAppServer;
-let gateway: TestGateway;
+let on: WhatsAppGateway;
 let client: Client;
-let api_key: string;
 let id: number;
 let me: string;
 
 beforeAll(async () => {
-  network = await startWhatsAppServer();
-  trustAuthority(network.caFile);
-  gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: network.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-  });
-  me = (await network.control.addPerson({ phone: newPhone() })).phone;
-  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
-  id = data.id;
-  api_key = data.api_key;
-  client = createClient({ baseUrl: gateway.url, apiKey: api_key });
-  await network.control.scan(me, (await client.connectInstance({ id })).data.qr_code ?? "");
-  await connected();
+  on = await startWhatsAppGateway();
+  ({ id, client, phone: me } = on.instance);
 });
+afterAll(() => on.stop());
 
-afterAll(async () => {
-  await gateway.stop();
-  await network.close();
-});
-
-beforeEach(() => network.control.clearFaults());
+beforeEach(() => on.control.clearFaults());
 
 afterEach(async () => {
-  await network.control.clearFaults();
+  await on.control.clearFaults();
   await waitUntil(async () => {
-    await gateway.advance(900_000);
+    await on.gateway.advance(900_000);
     return (await jobs()).length === 0;
   });
-  expect(await network.control.unhandled()).toEqual([]);
+  expect(await on.control.unhandled()).toEqual([]);
 });
 
 const connected = () => waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
 async function restart(env?: Record<string, string>): Promise<void> {
-  await gateway.restart(env);
-  client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+  await on.gateway.restart(env);
+  client = createClient({ baseUrl: on.gateway.url, apiKey: on.instance.api_key });
   await connected();
 }
-const person = async () => (await network.control.addPerson({ phone: newPhone() })).phone;
+const person = async () => (await on.control.addPerson({ phone: newPhone() })).phone;
 const queue = async (number: string, text = "Hi") =>
   (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
 const messageOf = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
 /** Removes the prekeys of all numbers, or of these, so that sends to them fail. */
 const withoutKeys = async (...numbers: (string | undefined)[]) => {
-  for (const of of numbers)
-    await network.control.fault({ fault: "no_prekeys", times: 10_000, ...(of && { of }) });
+  for (const of of numbers) await on.control.fault({ fault: "no_prekeys", times: 10_000, ...(of && { of }) });
 };
 /** How often the network was asked for prekeys. */
-const keyQueries = async () => (await network.control.stanzas(me))["iq:encrypt:key"] ?? 0;
+const keyQueries = async () => (await on.control.stanzas(me))["iq:encrypt:key"] ?? 0;
 
 interface SendJob {
   message_id: string;
@@ -73,7 +54,7 @@ async function jobs(): Promise<SendJob[]> {
     select m.message_id, (j.ref ->> 'tries')::int as tries,
       (extract(epoch from j.run_at - now()) * 1000)::float8 as wait_ms
     from job j join message m on m.id = (j.ref ->> 'message')::bigint
-    where j.ref ->> 'do' = 'send' order by m.id`.execute(gateway.database.db);
+    where j.ref ->> 'do' = 'send' order by m.id`.execute(on.gateway.database.db);
   return rows;
 }
 
@@ -81,7 +62,7 @@ const tried = (messageId: string, times: number) =>
   waitUntil(async () => (await jobs()).some((one) => one.message_id === messageId && one.tries === times));
 
 const breaker = () =>
-  gateway.database.db
+  on.gateway.database.db
     .selectFrom("instance")
     .select(["send_pauses", "sends_paused_until"])
     .where("id", "=", id)
@@ -95,7 +76,7 @@ describe("a send that does not reach the network", () => {
     const messageId = await queue(number);
     for (const times of [1, 2, 3, 4]) {
       await tried(messageId, times);
-      await gateway.advance(600_000);
+      await on.gateway.advance(600_000);
     }
     await waitUntil(async () => (await messageOf(messageId)).status === "failed");
     expect((await messageOf(messageId)).error).toMatchObject({
@@ -117,29 +98,27 @@ describe("a send that does not reach the network", () => {
     for (const times of [1, 2, 3]) {
       await tried(first, times);
       waits.push((await jobs())[0]?.wait_ms ?? 0);
-      if (times < 3) await gateway.advance(waits.at(-1) ?? 0);
+      if (times < 3) await on.gateway.advance(waits.at(-1) ?? 0);
     }
     expect(waits[1]).toBeGreaterThan((waits[0] ?? 0) * 2);
     expect(waits[2]).toBeGreaterThan((waits[1] ?? 0) * 2);
     await restart();
     expect((await jobs()).map(({ tries }) => tries)).toEqual([3, null]);
-    await network.control.clearFaults();
-    await gateway.advance(80_000);
+    await on.control.clearFaults();
+    await on.gateway.advance(80_000);
     await waitUntil(async () => (await messageOf(second)).status !== "pending");
-    const heard = (await network.control.seen(number)).flatMap((one) =>
-      one.type === "message" ? [one.id] : [],
-    );
+    const heard = (await on.control.seen(number)).flatMap((one) => (one.type === "message" ? [one.id] : []));
     expect(heard).toEqual([first, second]);
   });
 
   test("does not count attempts without a connection", async () => {
     const number = await person();
-    await network.control.listen(false);
-    await network.control.end(me, 428);
+    await on.control.listen(false);
+    await on.control.end(me, 428);
     await waitUntil(async () => !(await client.getInstanceStatus({ id })).data.connected);
     const messageId = await queue(number);
-    await gateway.advance(60_000);
-    await network.control.listen(true);
+    await on.gateway.advance(60_000);
+    await on.control.listen(true);
     await connected();
     await waitUntil(async () => (await messageOf(messageId)).status !== "pending");
     expect((await messageOf(messageId)).error).toBeNull();
@@ -154,17 +133,17 @@ describe("consecutive sends to several chats that do not reach the network", () 
     await waitUntil(async () => (await breaker()).send_pauses === 1);
     for (const number of numbers.slice(3)) await queue(number);
     const asked = await keyQueries();
-    await gateway.advance(20_000);
+    await on.gateway.advance(20_000);
     await waitUntil(async () => (await breaker()).send_pauses === 2);
     expect((await keyQueries()) - asked).toBe(1);
     await restart();
     expect((await breaker()).sends_paused_until?.getTime()).toBeGreaterThan(Date.now());
-    await network.control.clearFaults();
+    await on.control.clearFaults();
     expect(await keyQueries()).toBe(asked + 1);
-    await gateway.advance(80_000);
+    await on.gateway.advance(80_000);
     await waitUntil(async () => (await jobs()).length === 0);
     expect(await breaker()).toEqual({ send_pauses: 0, sends_paused_until: null });
-    for (const number of numbers) expect(await network.control.seen(number)).not.toEqual([]);
+    for (const number of numbers) expect(await on.control.seen(number)).not.toEqual([]);
   });
 
   test("fail without another attempt if the pause exceeds the hold time", async () => {
@@ -172,11 +151,11 @@ describe("consecutive sends to several chats that do not reach the network", () 
     for (const number of [await person(), await person(), await person()]) await queue(number);
     await waitUntil(async () => (await breaker()).send_pauses === 1);
     const waiting = await queue(await person());
-    const { db } = gateway.database;
+    const { db } = on.gateway.database;
     await sql`update message set deadline = now() - interval '1 second' where message_id = ${waiting}`.execute(
       db,
     );
-    await gateway.advance(1_000);
+    await on.gateway.advance(1_000);
     await waitUntil(async () => (await messageOf(waiting)).status === "failed");
     expect((await messageOf(waiting)).error).toMatchObject({ code: "SEND_FAILED", retryable: true });
   });
@@ -184,8 +163,8 @@ describe("consecutive sends to several chats that do not reach the network", () 
 
 describe("with a short wait for acknowledgements", () => {
   beforeAll(() => restart({ WAYGATE_ACK_TIMEOUT: "400ms", WAYGATE_UNKNOWN_OUTCOME_WAIT: "400ms" }));
-  beforeEach(() => network.control.settings({ receiptDelayMs: 600_000 }));
-  afterAll(() => network.control.settings({ receiptDelayMs: 0 }));
+  beforeEach(() => on.control.settings({ receiptDelayMs: 600_000 }));
+  afterAll(() => on.control.settings({ receiptDelayMs: 0 }));
 
   type Refusal = { code: string; details: { message_id: string; sent: unknown } };
   /** Sends to new people until the outcome is as wanted: a busy machine may be slower than the wait. */
@@ -204,7 +183,7 @@ describe("with a short wait for acknowledgements", () => {
   }
   /** Suppresses the acknowledgement and the receipts of so many attempts. */
   const withoutAnswers = (times: number) => (to: string) =>
-    network.control.fault({ fault: "ack_lost", to, times });
+    on.control.fault({ fault: "ack_lost", to, times });
   const isSent = async (messageId: string) => (await messageOf(messageId)).status === "sent";
 
   test("a send that does not reach the network says that nothing was sent", async () => {
@@ -218,7 +197,7 @@ describe("with a short wait for acknowledgements", () => {
     const { data } = await send();
     expect(data).toMatchObject({ message_id, status: "sent" });
     await waitUntil(() => isSent(next));
-    expect(await network.control.arrivals(message_id)).toBe(2);
+    expect(await on.control.arrivals(message_id)).toBe(2);
     expect((await client.listMessages({ id, chat: data.jid })).data).toHaveLength(2);
   });
 
@@ -227,19 +206,19 @@ describe("with a short wait for acknowledgements", () => {
     const behind = await queue(number, "Behind");
     await waitUntil(() => isSent(behind));
     await waitUntil(() => isSent(message_id));
-    expect(await network.control.arrivals(message_id)).toBe(4);
+    expect(await on.control.arrivals(message_id)).toBe(4);
   });
 
   test("a send keeps waiting for a connection like an async one after its caller has left", async () => {
     const { message_id } = await refused("unknown", withoutAnswers(2));
-    await network.control.listen(false);
-    await network.control.end(me, 428);
+    await on.control.listen(false);
+    await on.control.end(me, 428);
     await waitUntil(async () => !(await client.getInstanceStatus({ id })).data.connected);
-    await gateway.advance(60_000);
+    await on.gateway.advance(60_000);
     expect((await messageOf(message_id)).status).toBe("pending");
-    await network.control.listen(true);
+    await on.control.listen(true);
     await connected();
-    await gateway.advance(10_000);
+    await on.gateway.advance(10_000);
     await waitUntil(() => isSent(message_id));
   });
 });
