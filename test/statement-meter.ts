@@ -26,7 +26,7 @@ export interface StatementMeter {
 
 /** Longer than what the gateway writes a moment later in order to write it together. */
 const QUIET_MS = 300;
-const GATEWAY_POOL = "waygate";
+const GATEWAY_POOLS = ["waygate", "waygate requests"];
 
 /** Parts that ask the database by the clock, whatever the number of messages, and caches that ask it every 5 s. */
 const PERIODIC = [
@@ -41,14 +41,14 @@ const PERIODIC = [
 /** Reads a lane of very many groups: here that of the recurring jobs alone, which are due by the clock. */
 const RECURRING_READ = "fetchLaneJobs";
 
-/** Counts what the pool of a gateway in this process sends to this database, except for periodic statements. */
+/** Counts what the pools of a gateway in this process send to this database, except for periodic statements. */
 export function startStatementMeter(databaseUrl: string): StatementMeter {
   const database = new URL(databaseUrl).pathname.slice(1);
   let counter = new StatementCounter();
   const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   pg.Client.prototype.query = function (this: MeteredClient, ...args: unknown[]): unknown {
     const { application_name } = this.connectionParameters;
-    if (this.database === database && application_name === GATEWAY_POOL)
+    if (this.database === database && GATEWAY_POOLS.includes(String(application_name)))
       for (const text of textsOf(args[0])) counter.count(this, text);
     return send.apply(this, args);
   } as typeof pg.Client.prototype.query;

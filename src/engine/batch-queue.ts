@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDatabaseUnavailable } from "../platform/db/database.ts";
+import { runOutsideRequests } from "../platform/db/request-pool.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 import { Semaphore } from "../platform/limits/semaphore.ts";
 
@@ -109,7 +110,8 @@ export class BatchQueue<Item, Result> {
     if (apart) return apart.queue.add(item);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (!this.#isRunning) void this.#drain();
+      // The items of others must not end with the request of the first one.
+      if (!this.#isRunning) void runOutsideRequests(() => this.#drain());
     });
   }
 

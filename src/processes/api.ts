@@ -71,6 +71,8 @@ export interface ApiParts {
   config: Config;
   secretKey: string;
   database: Database;
+  /** For what a request itself does. */
+  requests: Database;
   sandbox: Database;
   engine: Engine;
   box: SecretBox;
@@ -111,7 +113,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   const secondKey = config.secretKeySecond?.reveal();
   const tokens = createAccessTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
   const access = createAccess(parts, tokens, metrics);
-  const requests = createRequestLog({ db, log });
+  const requestLog = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
   const checks = createHealthChecks(parts);
   const readPendingJobs = () => readQueues(db, undefined);
@@ -141,7 +143,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     scratchDir: parts.media.scratchDir,
     ...boundsOf(parts, lag),
     nodeRpc: parts.nodes.route,
-    onResponse: requests.record,
+    onResponse: requestLog.record,
     countUnauthenticated: access.countUnauthenticated,
     notFoundPage: NOT_FOUND_PAGE,
     files: config.panel ? panelRoute() : undefined,
@@ -155,13 +157,13 @@ export async function createApi(parts: ApiParts): Promise<Api> {
       // A request that still waits for an outcome gets the response that the outcome is not known yet.
       watch.close();
       await Promise.race([closed, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
-      await Promise.race([requests.close(), delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
+      await Promise.race([requestLog.close(), delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
     },
   };
 }
 
 /** The limits above which new requests are rejected. */
-function boundsOf({ config, database: { pool } }: ApiParts, lag: EventLoopLagMeter) {
+function boundsOf({ config, database: { pool }, requests }: ApiParts, lag: EventLoopLagMeter) {
   return {
     maxRequests: config.maxRequests,
     maxBodyBytes: MOST_BODY_BYTES,
@@ -170,14 +172,14 @@ function boundsOf({ config, database: { pool } }: ApiParts, lag: EventLoopLagMet
       {
         label: "waiting for the database",
         limit: MOST_WAITING_FOR_DATABASE,
-        read: () => pool.waitingCount,
+        read: () => pool.waitingCount + requests.pool.waitingCount + requests.waitingRequests(),
       },
     ],
   };
 }
 
 function createAccess(
-  { config, database: { db }, engine, integrations }: ApiParts,
+  { config, requests: { db }, engine, integrations }: ApiParts,
   tokens: AccessTokens,
   { isToken }: Metrics,
 ): AccessControl {
@@ -203,7 +205,7 @@ function createAccess(
 
 /** Handlers of accounts and instances: permissions and settings. */
 function customerHandlers(
-  { config, secretKey, database: { db }, engine, box, outgoing }: ApiParts,
+  { config, secretKey, requests: { db }, engine, box, outgoing }: ApiParts,
   access: AccessControl,
   tokens: AccessTokens,
 ) {
@@ -242,8 +244,8 @@ function customerHandlers(
 
 /** Handlers of messages, events and webhooks. */
 function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
-  const { config, database, engine, box, outgoing, version } = parts;
-  const { db } = database;
+  const { config, requests, engine, box, outgoing, version } = parts;
+  const { db } = requests;
   const live = liveDeps(parts);
   const { store, mediaUrls } = parts.media;
   const files = { db, engine, store, readFromNode: parts.nodes.readFile, mediaUrls, log: parts.log };
@@ -305,7 +307,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
 }
 
 /** Dependencies of operations on live sessions. */
-function liveDeps({ config, database: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
+function liveDeps({ config, requests: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
   const { numbers } = sessions;
   const readInstance = createInstanceReader(db);
   const runOperation = createSessionOperationRunner({
@@ -317,11 +319,11 @@ function liveDeps({ config, database: { db }, conversations, sessions, nodes, ou
 }
 
 function publicHandlers(parts: ApiParts, checks: HealthChecks) {
-  const { config, database, engine, dataDir } = parts;
+  const { config, requests, engine, dataDir } = parts;
   return {
     ...healthHandlers({ config, checks, clientVersion: parts.clientVersion }),
     ...backupHandlers({
-      db: database.db,
+      db: requests.db,
       engine,
       directory: parts.backups.directory,
       readFromNode: parts.nodes.readBackup,
@@ -333,7 +335,7 @@ function publicHandlers(parts: ApiParts, checks: HealthChecks) {
   } satisfies Partial<Handlers<typeof contract>>;
 }
 
-function sandboxDeps({ database: { db }, sandbox, engine, outgoing, config }: ApiParts) {
+function sandboxDeps({ requests: { db }, sandbox, engine, outgoing, config }: ApiParts) {
   return {
     db,
     sandbox: config.sandbox,

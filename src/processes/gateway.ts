@@ -78,8 +78,7 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
   const firstOwner = await prepareFirstSignIn(db, { ownerEmail, ownerPassword, node }).catch(
     throwSettingError,
   );
-  store.database.endStart();
-  store.sandbox.endStart();
+  for (const one of [store.database, store.requests, store.sandbox]) one.endStart();
   readiness.ready = true;
   log.info({ url }, "ready");
   return {

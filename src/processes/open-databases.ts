@@ -5,6 +5,7 @@ import { loadOrCreateSecretKey } from "../platform/config/data-dir.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
 import { type Database, type Db, openDatabase } from "../platform/db/database.ts";
 import { migrateDatabase } from "../platform/db/migrate-database.ts";
+import { REQUEST_CONNECTIONS } from "../platform/db/request-pool.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
 import type { Log } from "../platform/log/log.ts";
 import { createSecretBox, type SecretBox } from "../platform/secrets/secret-box.ts";
@@ -17,7 +18,10 @@ const LOCK_TIMEOUT_MS = 1000;
 const START_TIMEOUT_MS = 30_000;
 
 export interface Databases {
+  /** For the engine, sessions and workers: no request can take these connections. */
   database: Database;
+  /** For the handlers of requests. */
+  requests: Database;
   /** The sandbox network's own connections. */
   sandbox: Database;
   description: string;
@@ -51,6 +55,16 @@ export async function openDatabases(
     startTimeoutMs: START_TIMEOUT_MS,
   });
   undo.add(() => database.close());
+  const requests = openDatabase(url, {
+    directUrl,
+    forRequests: true,
+    max: REQUEST_CONNECTIONS.max,
+    min: 2,
+    application_name: "waygate requests",
+    lockTimeoutMs: LOCK_TIMEOUT_MS,
+    startTimeoutMs: START_TIMEOUT_MS,
+  });
+  undo.add(() => requests.close());
   // The sandbox network recognises live processes by locks that their connections hold.
   const sandbox = openDatabase(database.url, {
     max: 6,
@@ -58,7 +72,8 @@ export async function openDatabases(
     startTimeoutMs: START_TIMEOUT_MS,
   });
   undo.add(() => sandbox.close());
-  return { database, sandbox, description, databaseListeners: [tcpUrl, directUrl ?? tcpUrl].map(listenerOf) };
+  const databaseListeners = [tcpUrl, directUrl ?? tcpUrl].map(listenerOf);
+  return { database, requests, sandbox, description, databaseListeners };
 }
 
 async function startOwn({ pgBinDir }: Config, dataDir: string, log: Log, undo: CleanupStack) {

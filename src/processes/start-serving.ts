@@ -41,7 +41,7 @@ const RESPONSE_TIMEOUT_MS = 8_000;
 /** An integration may request a file that must be downloaded first. */
 const FILE_MS = 45_000;
 
-interface GatewayBase extends Pick<Databases, "database" | "sandbox" | "databaseListeners"> {
+interface GatewayBase extends Pick<Databases, "database" | "requests" | "sandbox" | "databaseListeners"> {
   config: Config;
   log: Log;
   undo: CleanupStack;
@@ -137,6 +137,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     ...shared,
     secretKey: on.secretKey,
     database,
+    requests: on.requests,
     sandbox: on.sandbox,
     sessions,
     integrations,
@@ -153,10 +154,10 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   return { engine, url };
 }
 
-function engineOf({ config, log, dataDir, database, sandbox }: GatewayBase): Engine {
-  // The sandbox network's pool connects to the same database.
+function engineOf({ config, log, dataDir, database, requests, sandbox }: GatewayBase): Engine {
+  // The other pools connect to the same database.
   const checkConnections = () => {
-    const cuts = [database, sandbox].map((one) => one.checkConnections());
+    const cuts = [database, requests, sandbox].map((one) => one.checkConnections());
     return () => cuts.forEach((cut) => void cut());
   };
   return createEngine({

@@ -379,6 +379,7 @@ export const accountsContract = {
   }),
   listAccounts: route({
     http: "GET /api/admin/accounts",
+    heavy: "search",
     access: "manager",
     tag: "Administration",
     summary: "List accounts, newest first; a reseller sees its own customers",

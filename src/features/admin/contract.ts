@@ -226,6 +226,7 @@ const monitorRoute = {
 export const adminContract = {
   accountOverview: route({
     http: "GET /api/account/overview",
+    heavy: true,
     access: "account",
     tag: "Account",
     summary: "Get problems with advice, and the messages and webhook attempts of each of the last 24 hours",
@@ -249,6 +250,7 @@ export const adminContract = {
   }),
   adminOverview: route({
     http: "GET /api/admin/overview",
+    heavy: true,
     access: "manager",
     tag,
     summary: "Count accounts, users, instances and messages",

@@ -304,6 +304,7 @@ export const campaignsContract = {
   addRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/recipients",
+    heavy: true,
     requiresBody: true,
     errors: ["CAMPAIGN_STATE"],
     summary: "Add recipients: in the body, from leads, or as a CSV file",
@@ -344,6 +345,7 @@ export const campaignsContract = {
   checkRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/check-recipients",
+    heavy: true,
     requiresBody: true,
     summary: "Check recipients before a campaign has them: unreadable, repeated, opted out; stores nothing",
     description:
@@ -391,6 +393,7 @@ export const campaignsContract = {
   previewCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/preview",
+    heavy: true,
     summary: "Preview the messages of recipients, and list variables that stay empty",
     message: "Preview",
     input: z.object({
@@ -427,6 +430,7 @@ export const campaignsContract = {
   startCampaign: route({
     ...SHARED,
     http: "POST /api/campaigns/:id/start",
+    heavy: true,
     errors: ["CAMPAIGN_STATE"],
     summary: "Start or resume a campaign; it is `scheduled` if its time is in the future",
     description:
@@ -511,6 +515,7 @@ export const campaignsContract = {
   getCampaignReport: route({
     ...SHARED,
     http: "GET /api/campaigns/:id/report",
+    heavy: true,
     summary: "Get the report of a campaign: totals and recipients; `format=csv` streams all recipients",
     message: "Report",
     input: z.object({
@@ -527,6 +532,7 @@ export const campaignsContract = {
   getCampaignTimeline: route({
     ...SHARED,
     http: "GET /api/campaigns/:id/timeline",
+    heavy: true,
     summary: "Get the outcomes of a campaign over time, and why messages failed or were skipped",
     description:
       "A point counts the messages whose outcome was known in its minute, hour or day, by their status now. `sent`, `delivered` and `read` are cumulative, as in the totals.",

@@ -97,6 +97,7 @@ const beside = z.object({ pagination });
 export const chatsContract = {
   listChats: route({
     http: "GET /api/v1/instances/:id/chats",
+    heavy: "search",
     access: "instance",
     tag,
     summary: "List conversations with their last message and unread count, the newest first",
@@ -115,6 +116,7 @@ export const chatsContract = {
   }),
   listConversations: route({
     http: "GET /api/v1/conversations",
+    heavy: "search",
     errors: ["NOT_FOUND"],
     access: "key",
     assistants: "by tools",
@@ -140,6 +142,7 @@ export const chatsContract = {
   }),
   listMessages: route({
     http: "GET /api/v1/instances/:id/messages",
+    heavy: "search",
     access: "instance",
     tag,
     summary: "List or search the messages of an instance, the newest first",
@@ -158,6 +161,7 @@ export const chatsContract = {
   }),
   listAccountMessages: route({
     http: "GET /api/v1/messages",
+    heavy: "search",
     errors: ["NOT_FOUND"],
     access: "key",
     assistants: "by tools",

@@ -73,6 +73,7 @@ const access = "instance";
 export const contactsContract = {
   listContacts: route({
     http: "GET /api/v1/instances/:id/contacts",
+    heavy: "search",
     errors: SESSION_ERRORS,
     access,
     tag,

@@ -115,6 +115,7 @@ export const crmContract = {
   listLeads: route({
     ...TAG,
     http: "GET /api/leads",
+    heavy: "search",
     summary: "List leads, newest first",
     message: "Leads",
     input: z.object({
@@ -128,6 +129,7 @@ export const crmContract = {
   listLeadLabels: route({
     ...TAG,
     http: "GET /api/leads/labels",
+    heavy: true,
     summary: "List the stages, statuses and tags in use, with the number of leads of each",
     message: "Labels",
     input: z.object({}),
@@ -141,6 +143,7 @@ export const crmContract = {
   exportLeads: route({
     ...TAG,
     http: "GET /api/leads/export",
+    heavy: true,
     summary: "Export leads as CSV, newest first, with a column for each custom field",
     description:
       "Accepts the filters of the list. Cells that a spreadsheet would run as a formula begin with `'`. You can import the file with `POST /api/leads/import`.",
@@ -153,6 +156,7 @@ export const crmContract = {
   importLeads: route({
     ...TAG,
     http: "POST /api/leads/import",
+    heavy: true,
     errors: ["CONFLICT"],
     summary: "Create and change leads from a CSV file",
     description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing. An invalid row is listed in \`invalid\` with its line and the reason, and all others are imported.`,

@@ -267,6 +267,7 @@ const tag = INSTANCES_TAG;
 export const instancesContract = {
   listInstances: route({
     http: "GET /api/v1/instances",
+    heavy: "search",
     access: "account",
     tag,
     summary: "List the instances of the account, newest first unless `sort` says otherwise",

@@ -527,6 +527,7 @@ export const webhooksContract = {
   }),
   getWebhookFigures: route({
     http: "GET /api/v1/instances/:id/webhook-figures",
+    heavy: true,
     access: "instance",
     role: "admin",
     tag,

@@ -1,9 +1,10 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import { Kysely, PostgresDialect, type PostgresPoolClient, sql, type Transaction } from "kysely";
 import pg from "pg";
 import type { Tables } from "../../tables.ts";
-import { usePreparedStatements } from "./prepared-statement.ts";
+import { PreparedStatementClient, usePreparedStatements } from "./prepared-statement.ts";
+import { shareConnections } from "./request-pool.ts";
 import { trackBackendProcess } from "./unknown-commit-outcome.ts";
 
 export type Db = Kysely<Tables>;
@@ -19,6 +20,8 @@ export interface Database {
    * then; their statements fail as if the database were unavailable.
    */
   checkConnections(): () => void;
+  /** Requests that wait for one of the shared connections; 0 without `forRequests`. */
+  waitingRequests(): number;
   /** The start is over: from now on connecting times out after 3 s. */
   endStart(): void;
   /** Waits for running statements, then closes every connection. */
@@ -33,6 +36,7 @@ const IDLE_MS = 60_000;
 const MAX_LIFETIME_S = 86_400;
 /** Ends a stalled transaction at most 3 s + 8 s after the last heartbeat: after 11 s others claim the lanes. */
 const IDLE_IN_TRANSACTION_MS = 8_000;
+const REQUEST_STATEMENT_MS = 10_000;
 const OID = { int8: 20, int8Array: 1016, textArray: 1009, numeric: 1700, numericArray: 1231 };
 
 export interface DatabaseOptions {
@@ -49,6 +53,11 @@ export interface DatabaseOptions {
    * A statement that waits longer for a lock fails (55P03), so that one locked row cannot stop a whole batch.
    */
   lockTimeoutMs?: number;
+  /**
+   * The statements are those of requests: each ends after 10 s (57014), accounts share the connections fairly, and what
+   * only reads ends when its client leaves.
+   */
+  forRequests?: boolean;
 }
 
 /**
@@ -80,13 +89,17 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
   // process.
   pool.on("connect", (client) => client.on("error", () => {}));
   // Behind a pooler, the next statement may run on another connection, which does not have its prepared plan.
-  const dialect = new PostgresDialect({ pool: isPooled ? pool : usePreparedStatements(pool) });
-  const db = new Kysely<Tables>({ dialect });
+  const prepared = isPooled ? pool : usePreparedStatements(pool);
+  const requests = options.forRequests
+    ? shareConnections(prepared, (client) => cutConnection(pool, client))
+    : undefined;
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: requests ?? prepared }) });
   return {
     db,
     pool,
     url: options.directUrl ?? url,
     checkConnections: () => suspect(clients),
+    waitingRequests: () => requests?.waiting() ?? 0,
     endStart() {
       pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
     },
@@ -95,9 +108,18 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
 }
 
 /** Not as start-up parameters, which poolers refuse. */
-function settingsOf({ lockTimeoutMs }: DatabaseOptions): string {
-  const idle = `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
-  return lockTimeoutMs ? `${idle}; set lock_timeout = ${Math.round(lockTimeoutMs)}` : idle;
+function settingsOf({ lockTimeoutMs, forRequests }: DatabaseOptions): string {
+  return [
+    `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    ...(lockTimeoutMs ? [`set lock_timeout = ${Math.round(lockTimeoutMs)}`] : []),
+    ...(forRequests ? [`set statement_timeout = ${REQUEST_STATEMENT_MS}`] : []),
+  ].join("; ");
+}
+
+/** Ends a connection with its statement, over another one. Behind a pooler the process is not known. */
+function cutConnection(pool: pg.Pool, client: PostgresPoolClient): void {
+  if (!(client instanceof PreparedStatementClient)) return;
+  pool.query("select pg_terminate_backend($1)", [client.processId]).catch(() => {});
 }
 
 function suspect(clients: ReadonlySet<pg.Client>): () => void {
@@ -155,6 +177,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 const DISK_FULL_STATE = "53100";
+const STATEMENT_TIMEOUT_STATE = "57014";
 const LOCK_TIMEOUT_STATE = "55P03";
 const UNIQUE_VIOLATION_STATE = "23505";
 const UNDEFINED_TABLE_STATE = "42P01";
@@ -177,6 +200,11 @@ export function isTransientDatabaseError(error: unknown): boolean {
 /** Whether a lock wait timed out. */
 export function isLockTimeout(error: unknown): boolean {
   return stateOf(error) === LOCK_TIMEOUT_STATE;
+}
+
+/** Whether a statement of a request needed more than its time. */
+export function isStatementTimeout(error: unknown): boolean {
+  return stateOf(error) === STATEMENT_TIMEOUT_STATE;
 }
 
 /** Whether a unique constraint rejected the row. */

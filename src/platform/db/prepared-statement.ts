@@ -90,7 +90,7 @@ interface PoolState {
   turns: ConnectionTurns;
 }
 
-class PreparedStatementClient implements PostgresPoolClient {
+export class PreparedStatementClient implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
   readonly #pool: PoolState;
   /** The sizes of the tables for which the plans were made. */
@@ -104,6 +104,11 @@ class PreparedStatementClient implements PostgresPoolClient {
   constructor(client: pg.PoolClient, pool: PoolState) {
     this.#client = client;
     this.#pool = pool;
+  }
+
+  /** Of the process of PostgreSQL behind the connection. */
+  get processId(): unknown {
+    return Reflect.get(this.#client, "processID");
   }
 
   query = ((text: string, values: unknown[]) =>

@@ -1,7 +1,11 @@
-import { Readable } from "node:stream";
+import { AsyncResource } from "node:async_hooks";
+import { setMaxListeners } from "node:events";
+import { finished, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { isDatabaseUnavailable } from "../db/database.ts";
+import { type RequestScope, runInRequest } from "../db/request-pool.ts";
 import { GatewayError } from "../gateway-error.ts";
+import type { Slot } from "../limits/semaphore.ts";
 import type { Log } from "../log/log.ts";
 import { traceParentOf } from "../tracing/tracing.ts";
 import { isEmptyBody } from "./body/add-body-parsers.ts";
@@ -9,6 +13,7 @@ import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-lim
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
 import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
+import type { HeavyRequests } from "./heavy-requests.ts";
 import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
 import { createInProcessFetch } from "./in-process-fetch.ts";
 import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
@@ -27,6 +32,7 @@ export interface AddRouteOptions extends BodyLimits {
   scratchDir: string;
   longLivedResponses: LongLivedResponses;
   bodyMemory: BodyMemoryBudget;
+  heavyRequests: HeavyRequests;
 }
 
 /** Registers one route of the contract. The caller is identified before any byte of the body is read. */
@@ -59,27 +65,67 @@ export function addRoute(
       await identifyRequest(route, request, reply, options.authorise);
       startRequestSpan(request, reply);
     },
-    handler: async (request, reply) => {
-      const work = async (spool: UploadSpool) => {
-        const readBody = () => read(request, spool);
-        if (request.databaseError) throw await refuseUnavailable(route, request, readBody);
-        return handler(await toHandlerRequest(route, request, reply, readBody, options));
-      };
-      const result = await options.bodyMemory
-        .runReserved(request, () => withSpool(options.scratchDir, work))
-        .catch((error) => {
-          throw explainRefusal(route, request, error);
-        });
-      if (result instanceof RawResponse) {
-        const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
-        if (isStream && result.body instanceof Readable)
-          options.longLivedResponses.add(result.body, isWelcome);
-        return sendRaw(reply, result);
-      }
-      const { status, headers, body } = write(result);
-      return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
+    handler: (request, reply) => {
+      const signal = signalOf(reply);
+      return runInRequest(scopeOf(route, request, signal), async () => {
+        const isHeavy = route.heavy === true || (route.heavy === "search" && isSearch(request));
+        const slot = isHeavy ? await options.heavyRequests.begin(accountOf(request), signal) : undefined;
+        try {
+          const result = await respond(request, reply, signal);
+          if (!(result instanceof RawResponse)) return sendJson(reply, write(result));
+          if (slot && result.body instanceof Readable) holdWhileRead(slot, result.body);
+          return sendRaw(reply, result);
+        } finally {
+          slot?.release();
+        }
+      });
     },
   });
+
+  async function respond(request: FastifyRequest, reply: FastifyReply, signal: AbortSignal) {
+    const work = async (spool: UploadSpool) => {
+      const readBody = () => read(request, spool);
+      if (request.databaseError) throw await refuseUnavailable(route, request, readBody);
+      return handler(await toHandlerRequest(route, request, readBody, { ...options, signal }));
+    };
+    const result = await options.bodyMemory
+      .runReserved(request, () => withSpool(options.scratchDir, work))
+      .catch((error) => {
+        throw explainRefusal(route, request, error);
+      });
+    if (isStream && result instanceof RawResponse && result.body instanceof Readable) {
+      const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
+      options.longLivedResponses.add(result.body, isWelcome);
+    }
+    return result;
+  }
+}
+
+/** Aborts when the client disconnects. */
+function signalOf(reply: FastifyReply): AbortSignal {
+  const disconnected = new AbortController();
+  // Each running statement listens.
+  setMaxListeners(0, disconnected.signal);
+  whenClosed(reply.raw, (isSent) => {
+    if (!isSent) disconnected.abort();
+  });
+  return disconnected.signal;
+}
+
+const SEARCH_FIELDS = ["q", "search", "query", "text"];
+
+function isSearch({ query }: FastifyRequest): boolean {
+  return SEARCH_FIELDS.some((field) => Object.hasOwn(query as object, field));
+}
+
+function accountOf({ caller }: FastifyRequest): number | undefined {
+  return caller && "account_id" in caller ? caller.account_id : undefined;
+}
+
+/** What writes goes on after its client has left. */
+function scopeOf(route: Route, request: FastifyRequest, signal: AbortSignal): RequestScope {
+  const onlyReads = route.http.startsWith("GET ") || route.heavy !== undefined;
+  return { account_id: accountOf(request), ...(onlyReads && { signal }) };
 }
 
 /** Deletes a request's files when the request ends. */
@@ -142,15 +188,10 @@ async function refuseUnavailable(route: Route, request: FastifyRequest, read: Re
 async function toHandlerRequest(
   route: Route,
   request: FastifyRequest,
-  reply: FastifyReply,
   read: ReadBody,
-  { log, bodyMemory }: Pick<AddRouteOptions, "log" | "bodyMemory">,
+  { log, bodyMemory, signal }: Pick<AddRouteOptions, "log" | "bodyMemory"> & { signal: AbortSignal },
 ): Promise<HandlerRequest<Route>> {
   if (!request.caller) throw new Error("The caller of a request must be known before its handler runs.");
-  const disconnected = new AbortController();
-  whenClosed(reply.raw, (isSent) => {
-    if (!isSent) disconnected.abort();
-  });
   const idempotencyKey = route.idempotent
     ? readIdempotencyKey(request.headers["idempotency-key"])
     : undefined;
@@ -166,7 +207,7 @@ async function toHandlerRequest(
       if (!bodyMemory.reserveMore(request, bytes))
         throw overloadedError("Too many large files are under way. Try again soon.");
     },
-    signal: disconnected.signal,
+    signal,
     headers: withoutCredentials(request.headers),
     fetchAsCaller: createInProcessFetch(request.server, request),
     get log() {
@@ -175,6 +216,22 @@ async function toHandlerRequest(
   };
 }
 
+/** A stream does its work while it is read. */
+function holdWhileRead(slot: Slot, body: Readable): void {
+  const { release } = slot;
+  slot.release = () => {};
+  finished(body, () => release());
+}
+
+function sendJson(
+  reply: FastifyReply,
+  { status, headers, body }: ReturnType<ReturnType<typeof createResponseSerializer>>,
+): FastifyReply {
+  return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
+}
+
 function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawResponse): FastifyReply {
+  // The pieces are read when the client takes them, but for this request.
+  if (body instanceof Readable) body._read = AsyncResource.bind(body._read);
   return reply.code(status).type(type).headers(headers).send(body);
 }

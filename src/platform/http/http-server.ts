@@ -24,6 +24,7 @@ import { addBodyMemoryLimit, addBodyParsers } from "./body/add-body-parsers.ts";
 import { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { limitPendingBodies } from "./body/pending-bodies.ts";
 import type { Authorise, Handler, Handlers } from "./handler.ts";
+import { HeavyRequests } from "./heavy-requests.ts";
 import { readCredential } from "./identify-caller.ts";
 import { createLoadShedder, type LoadGauge } from "./load-shedder.ts";
 import { createLongLivedResponses } from "./long-lived-responses.ts";
@@ -102,6 +103,7 @@ export async function createHttpServer<C extends Contract>(
     // An arriving body is no work yet and has its own limit.
     read: () => connections.requests() - longLivedResponses.count() - pending.count(),
   };
+  const heavyRequests = new HeavyRequests();
   const bodyMemory = new BodyMemoryBudget(options.maxBodyBytes ?? Number.POSITIVE_INFINITY);
   addBodyParsers(app);
   addBodyMemoryLimit(app, bodyMemory);
@@ -122,6 +124,7 @@ export async function createHttpServer<C extends Contract>(
       ...options,
       longLivedResponses,
       bodyMemory,
+      heavyRequests,
     });
   }
   if (options.files) addFileRoute(app, options.files);

@@ -95,6 +95,11 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly statuses?: readonly number[];
   /** Cost of a request in the rate limits; 1 by default. */
   readonly cost?: number;
+  /**
+   * Set if its work grows with the data of the account or with a long list in its body. An account has two of such
+   * requests at work at once; others wait. `search`: only a request that searches.
+   */
+  readonly heavy?: true | "search";
   /** Served under any load, and to any caller; only for health checks. */
   readonly isExemptFromLimits?: true;
   /** Authorised by the token in the path (`:id` of an instance, `:token`), checked before the body is read. */

@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable, isTransientDatabaseError } from "../db/database.ts";
+import { isDatabaseUnavailable, isStatementTimeout, isTransientDatabaseError } from "../db/database.ts";
 import type { ErrorCode } from "../error-codes.ts";
 import { GatewayError } from "../gateway-error.ts";
 
@@ -27,6 +27,11 @@ export function toGatewayError(error: unknown): GatewayError {
   if (isDatabaseUnavailable(error)) {
     const sentence = "The database cannot be reached now. Try again in a moment.";
     return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 2 });
+  }
+  if (isStatementTimeout(error)) {
+    const sentence =
+      "The database needed more than 10 seconds for this request. Ask for less at once: fewer rows, or a narrower filter.";
+    return new GatewayError("UNAVAILABLE", sentence, { cause: error, retryAfterSeconds: 10 });
   }
   if (isTransientDatabaseError(error)) {
     const sentence = "Too many requests change the same data at once. Try again in a moment.";
