@@ -1,6 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import { type Db, isLockTimeout, type Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { Semaphore } from "../../platform/limits/semaphore.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import {
@@ -36,7 +37,7 @@ export async function connectInstance(
   id: number,
   { phone, wait_seconds, signal }: WaitInput & { phone?: string },
 ): Promise<InstanceRow> {
-  await control(deps, (trx) => requestConnect(trx, id, phone));
+  await control(deps, id, signal, (trx) => requestConnect(trx, id, phone));
   const row = await wait(deps, id, wait_seconds * 1000, signal, (now) =>
     now.status === "qr_pending"
       ? isPairable(now, phone)
@@ -52,7 +53,7 @@ export async function reconnectInstance(
   id: number,
   { wait_seconds, signal }: WaitInput,
 ): Promise<InstanceRow> {
-  await control(deps, (trx) => requestReconnect(trx, id));
+  await control(deps, id, signal, (trx) => requestReconnect(trx, id));
   return wait(deps, id, wait_seconds * 1000, signal, ({ status }) => status !== "reconnecting");
 }
 
@@ -63,7 +64,7 @@ export async function logoutInstance(
   by: AuditActor,
   signal: AbortSignal,
 ): Promise<InstanceRow> {
-  await control(deps, (trx) => requestLogout(trx, id, by));
+  await control(deps, id, signal, (trx) => requestLogout(trx, id, by));
   const isDone = async ({ lane }: InstanceRow) => !(await hasControlJob(deps.db, lane, "logout"));
   const row = await wait(deps, id, LOGOUT_WAIT_MS, signal, isDone);
   // The job and the row change in one commit, which can lie between reading the row and looking for the job.
@@ -86,21 +87,44 @@ interface ControlRequest {
 /** Changes the row and queues a job for the session's owner, in one transaction. */
 async function control(
   deps: InstanceControlDeps,
+  id: number,
+  signal: AbortSignal,
   request: (trx: Trx) => Promise<ControlRequest>,
 ): Promise<void> {
-  const { row, lanes } = await inTurn(deps.db, request);
+  const { row, lanes } = await inTurn(deps.db, id, signal, request);
   deps.engine.wake([row.lane, ...lanes]);
   deps.engine.publish("instance", String(row.id));
 }
 
+/** One request for each instance holds a connection while it waits for the row; the others wait in memory. */
+const turns = new Semaphore({ limitPerKey: 1 });
+
 /** Many may connect one instance at once: the others get no error because the first ones take long. */
-async function inTurn<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
-  for (const until = performance.now() + TURN_MS; ; ) {
-    try {
-      return await db.transaction().execute(work);
-    } catch (error) {
-      if (!isLockTimeout(error) || performance.now() > until) throw error;
+async function inTurn<Result>(
+  db: Db,
+  id: number,
+  left: AbortSignal,
+  work: (trx: Trx) => Promise<Result>,
+): Promise<Result> {
+  const until = performance.now() + TURN_MS;
+  const signal = AbortSignal.any([left, AbortSignal.timeout(TURN_MS)]);
+  const turn = await turns.acquire({ key: id, signal }).catch((cause: unknown) => {
+    throw new GatewayError(
+      "UNAVAILABLE",
+      "Too many requests change this instance at once. Try again in a moment.",
+      { cause, retryAfterSeconds: 1 },
+    );
+  });
+  try {
+    for (;;) {
+      try {
+        return await db.transaction().execute(work);
+      } catch (error) {
+        if (!isLockTimeout(error) || left.aborted || performance.now() > until) throw error;
+      }
     }
+  } finally {
+    turn.release();
   }
 }
 

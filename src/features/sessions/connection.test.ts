@@ -235,6 +235,8 @@ describe("connecting an instance", () => {
         const connecting = Array.from({ length: 10 }, () => connectInstance(deps, id, options));
         // The first transaction that gave up waiting for the row, as behind others on a busy machine.
         await once(impatient.pool, "release");
+        // The other nine wait in memory.
+        expect([impatient.pool.totalCount, impatient.pool.waitingCount]).toEqual([1, 0]);
         return { rows: Promise.all(connecting) };
       });
     const rows = await all.rows;
