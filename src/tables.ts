@@ -163,7 +163,7 @@ export interface InstanceTable {
   /** Step of the passkey ceremony in a pairing; null while the network requests none. */
   passkey: Json<PasskeyRow> | null;
   /** A demand of the network that a person must handle. */
-  attention: Json<{ code: "passkey_challenge"; since: string }> | null;
+  attention: Json<{ code: "passkey_challenge" | "queue_withheld"; since: string }> | null;
   last_qr_at: Date | null;
   connected_at: Date | null;
   disconnected_at: Date | null;
@@ -968,6 +968,13 @@ export interface ClientVersionTable {
   requested_at: Date | null;
   /** Why the last search found no version. */
   problem: string | null;
+  /** When WhatsApp intends to refuse the version with the number `expires_revision`. */
+  expires_at: Date | null;
+  expires_revision: number | null;
+  /** Of the last warning, how many days before that it was due. */
+  warned_days: number | null;
+  /** The last instance that has it; null: all have. */
+  warned_instance_id: number | null;
 }
 
 /** An application that has registered itself for OAuth. */

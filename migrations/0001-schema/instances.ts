@@ -148,6 +148,10 @@ create table client_version (
   changed_at timestamptz,
   searched_at timestamptz,
   requested_at timestamptz,
-  problem text
+  problem text,
+  expires_at timestamptz,
+  expires_revision bigint,
+  warned_days smallint,
+  warned_instance_id bigint
 );
 `;

@@ -34,11 +34,14 @@ export function registerRecurringJobs(
   });
 }
 
-/** Moves the next run of a recurring job to now, on any node. After the commit: `wake(lanes, { changed: true })`. */
+/**
+ * Moves the next run of a recurring job to now, on any node. After the commit: `wake(lanes, { changed: true })`, also of
+ * a job that is due already: a node that was starting may have moved it without a wake.
+ */
 export async function runRecurringJobSoon(db: Db | Trx, name: string): Promise<number[]> {
   const { rows } = await sql<{ lane: number }>`
-    update job set run_at = now() from lane
-    where lane.kind = ${MAINTENANCE} and job.lane = lane.id and job.grp = ${name} and job.run_at > now()
+    update job set run_at = least(run_at, now()) from lane
+    where lane.kind = ${MAINTENANCE} and job.lane = lane.id and job.grp = ${name}
     returning job.lane`.execute(db);
   return rows.map(({ lane }) => lane);
 }

@@ -4,6 +4,8 @@ export type ClientVersion = readonly [number, number, number];
 /** The web client version with which the sessions of this process log in. */
 export interface ClientVersions {
   current(): ClientVersion;
+  /** The network intends to refuse this version from then on; null: it has withdrawn that. */
+  reportExpiration(version: ClientVersion, at: Date | null): void;
   /** The network has rejected this version: searches for a newer one, and resolves with the next step. */
   reportRejected(version: ClientVersion): Promise<ClientVersionRejection>;
 }

@@ -53,6 +53,7 @@ export type { Presence, ReachableSession } from "./session-operations.ts";
 export type DisconnectReason =
   | SessionStartFailure
   | "connection_lost"
+  | "rate_limited"
   | "replaced"
   | "restart_required"
   | "outdated"
@@ -160,8 +161,11 @@ export type NetworkEvent =
   | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
-/** `passkey_challenge`: the network requires the account's passkey from a linked session. */
-export type AttentionReason = "passkey_challenge";
+/**
+ * `passkey_challenge`: the network requires the account's passkey from a linked session. `queue_withheld`: it delivers
+ * less of what waited for the session than it has announced.
+ */
+export type AttentionReason = "passkey_challenge" | "queue_withheld";
 
 /** Delivery progress in order; a status never goes back. */
 export type MessageStatus = "sent" | "delivered" | "read" | "played";

@@ -112,6 +112,21 @@ export const FINDINGS = {
     problem: "The gateway cannot start the sessions of some instances.",
     action: "See last_disconnect_reason of each instance and the log. Then connect them again.",
   },
+  queue_withheld: {
+    severity: "warning",
+    problem: "WhatsApp does not deliver the messages that waited for some instances.",
+    action:
+      "Reconnect the instances with the attention queue_withheld. If that does not help, link them again.",
+  },
+  /** In seconds before WhatsApp refuses the version. */
+  client_version_expiring: {
+    severity: "warning",
+    limit: 604_800,
+    problem: "WhatsApp refuses this version of its web client within seven days.",
+    action:
+      "Let this machine reach https://web.whatsapp.com, update Waygate, or set WAYGATE_WHATSAPP_VERSION to a newer version.",
+    rule: "WaygateClientVersionExpires",
+  },
   operator_only: {
     severity: "warning",
     problem: "There is more that only the operator may see.",

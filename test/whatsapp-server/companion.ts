@@ -45,6 +45,7 @@ export class Companion {
   /** What waited at the login and was not sent yet; undefined once all of it was. */
   #offline: Waiting[] | undefined;
   #refused: Waiting | undefined;
+  #isWithheld = false;
   #endOffline: () => void = () => undefined;
   readonly #book: ServerLedger;
 
@@ -93,7 +94,7 @@ export class Companion {
   }
 
   /** Says how much waited, sends the first of it, and the rest as the client asks for it. */
-  announceWaiting(isEndLost: () => boolean): void {
+  announceWaiting({ isWithheld, isEndLost }: { isWithheld: boolean; isEndLost: boolean }): void {
     const waiting = [...this.#waiting.values()].sort(
       (a, b) => Number(b.isRefused ?? false) - Number(a.isRefused ?? false),
     );
@@ -110,15 +111,16 @@ export class Companion {
     this.#refused = undefined;
     this.#endOffline = () => {
       this.#offline = undefined;
-      if (!isEndLost()) this.connection?.send(bulletin("offline", { count }));
+      if (!isEndLost) this.connection?.send(bulletin("offline", { count }));
     };
+    this.#isWithheld = isWithheld;
     this.sendBatch(PRIMER);
   }
 
   /** Sends so much of what waited; nothing behind a story that was refused. */
   sendBatch(count: number): void {
     for (let sent = 0; sent < count && this.#offline?.length; sent++) {
-      if (this.#refused) return;
+      if (this.#refused || this.#isWithheld) return;
       const next = this.#offline.shift();
       if (!next || this.#waiting.get(keyOf(next.stanza.tag, next.stanza.attrs)) !== next) continue;
       if (next.isRefused) this.#refused = next;

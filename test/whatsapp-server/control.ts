@@ -181,6 +181,8 @@ export type Fault = {
   | { fault: "ack_error"; error: number; to?: string }
   /** A message is taken and delivered, its ack never sent. */
   | { fault: "ack_lost"; to?: string }
+  /** What waited for a device is announced, and none of it is sent. */
+  | { fault: "queue_withheld" }
   /** The end of what waited for a device is never told. */
   | { fault: "offline_end_lost" }
   /** A receipt for a message (of somebody) is lost on its way to the network. */

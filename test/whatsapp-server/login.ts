@@ -56,9 +56,12 @@ export async function becomeActive(
   );
   connection.active = true;
   connection.record.ready_at = Date.now();
-  companion.announceWaiting(
-    () => network.faults.take("offline_end_lost", companion.person.phone) !== undefined,
-  );
+  const { faults } = network;
+  const { phone } = companion.person;
+  companion.announceWaiting({
+    isWithheld: faults.take("queue_withheld", phone) !== undefined,
+    isEndLost: faults.take("offline_end_lost", phone) !== undefined,
+  });
   if (companion.known) return;
   companion.known = true;
   if (network.settings.initialSync) await initialSync(network, companion);

@@ -11,6 +11,7 @@ const KNOWN = [
   "library_failed",
   "session_failed",
   "connection_lost",
+  "rate_limited",
 ] as const;
 
 /** Why the instance is in its status and what helps, in a sentence. */

@@ -8,14 +8,18 @@ import type { Log } from "../../platform/log/log.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { adviseOnRejection } from "./advise-on-rejection.ts";
 import { type VersionPolicy, type VersionState, versionOf, versionStateOf } from "./client-version.ts";
+import { plausibleExpiration } from "./plausible-expiration.ts";
 import { searchRevision } from "./search-revision.ts";
 import {
   readVersionRow,
   requestSearch,
+  saveExpiration,
   saveRevision,
   saveSearchProblem,
   type VersionRow,
+  withdrawExpiration,
 } from "./version-row.ts";
+import { warnOfExpiration } from "./warn-of-expiration.ts";
 
 const NAME = "client-version";
 const HOUR_MS = 3_600_000;
@@ -45,6 +49,7 @@ export class ClientVersionUpdater implements ClientVersions {
   readonly #deps: ClientVersionUpdaterDeps;
   #row: VersionRow | undefined;
   #searching: Promise<void> | undefined;
+  #storing: Promise<void> | undefined;
   #stop: (() => void)[] = [];
 
   constructor(deps: ClientVersionUpdaterDeps) {
@@ -54,11 +59,11 @@ export class ClientVersionUpdater implements ClientVersions {
   /** Reads the stored version and requests a search without waiting for it. */
   async start(): Promise<void> {
     const { policy, engine, db } = this.#deps;
-    if (!("origin" in policy)) return;
     await this.#read();
     const unsubscribe = engine.subscribe(NAME, () => void this.#reread());
     const poll = setInterval(() => void this.#reread(), POLL_MS).unref();
     this.#stop = [unsubscribe, () => clearInterval(poll)];
+    if (!("origin" in policy)) return;
     await requestSearch(db, MIN_INTERVAL_AT_START_MS);
     await this.#runSoon();
   }
@@ -75,6 +80,34 @@ export class ClientVersionUpdater implements ClientVersions {
 
   state(): VersionState {
     return versionStateOf(this.#deps.policy, this.#row);
+  }
+
+  /** Every login repeats it, so only a change is stored, and one at a time. */
+  reportExpiration(version: ClientVersion, announced: Date | null): void {
+    const at = announced && plausibleExpiration(announced);
+    if (at === undefined || this.#storing || isNewer(this.current(), version)) return;
+    const held = this.#row?.expires_revision === version[2] ? this.#row.expires_at : null;
+    if (at === null ? held === null : held !== null && held <= at) return;
+    this.#storing = this.#storeExpiration(version[2], at)
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error }, "the end of the client version was not stored"),
+      )
+      .finally(() => {
+        this.#storing = undefined;
+      });
+  }
+
+  async #storeExpiration(revision: number, at: Date | null): Promise<void> {
+    const { db, engine, log } = this.#deps;
+    if (at) {
+      await saveExpiration(db, revision, at);
+      log.warn({ revision, expires_at: at }, "WhatsApp has announced when it refuses this client version");
+    } else {
+      await withdrawExpiration(db, revision);
+    }
+    await this.#read();
+    engine.publish(NAME, "expiration");
+    engine.wake(await runRecurringJobSoon(db, NAME), { changed: true });
   }
 
   async reportRejected(version: ClientVersion): Promise<ClientVersionRejection> {
@@ -102,11 +135,13 @@ export class ClientVersionUpdater implements ClientVersions {
     name: NAME,
     everyMs: HOUR_MS,
     run: async () => {
-      const { policy, db } = this.#deps;
-      if (!("origin" in policy)) return;
+      const { policy, db, engine, resumeOutdated } = this.#deps;
       const row = await readVersionRow(db);
-      if (row.is_search_requested || isDue(row)) await this.#find(policy.origin, row);
-      await this.#deps.resumeOutdated();
+      if ("origin" in policy) {
+        if (row.is_search_requested || isDue(row)) await this.#find(policy.origin, row);
+        await resumeOutdated();
+      }
+      engine.wake(await warnOfExpiration(db, versionOf(policy, await readVersionRow(db))[2]));
     },
   };
 

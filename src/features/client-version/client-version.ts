@@ -20,6 +20,8 @@ export interface VersionState {
   found_at: Date | null;
   /** Why the last search found nothing. */
   problem: string | null;
+  /** When WhatsApp intends to refuse this version; null: it has named no time. */
+  expires_at: Date | null;
 }
 
 export function versionPolicyOf(
@@ -36,12 +38,14 @@ export async function readVersionState(db: Db, policy: VersionPolicy): Promise<V
 
 /** Combines the settings and the stored row. */
 export function versionStateOf(policy: VersionPolicy, row: VersionRow | undefined): VersionState {
-  const version = versionOf(policy, row).join(".");
-  if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING };
-  if ("off" in policy) return { version, source: "built-in", ...NOT_SEARCHING };
+  const current = versionOf(policy, row);
+  const version = current.join(".");
+  const expires_at = row?.expires_revision === current[2] ? row.expires_at : null;
+  if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING, expires_at };
+  if ("off" in policy) return { version, source: "built-in", ...NOT_SEARCHING, expires_at };
   const source = row && usableRevision(row) !== undefined ? "fetched" : "built-in";
   const { found_at = null, problem = null } = row ?? {};
-  return { version, source, searching: true, found_at, problem };
+  return { version, source, searching: true, found_at, problem, expires_at };
 }
 
 const NOT_SEARCHING = { searching: false, found_at: null, problem: null };
@@ -49,6 +53,11 @@ const NOT_SEARCHING = { searching: false, found_at: null, problem: null };
 /** Whole seconds since WhatsApp last confirmed a version. */
 export function versionAgeSeconds({ found_at }: VersionState): number | null {
   return found_at && Math.max(0, Math.floor((Date.now() - found_at.getTime()) / 1000));
+}
+
+/** Seconds until WhatsApp refuses the version; undefined if it has named no time. */
+export function remainingSeconds({ expires_at }: VersionState): number | undefined {
+  return expires_at ? Math.max(0, Math.floor((expires_at.getTime() - Date.now()) / 1000)) : undefined;
 }
 
 export function versionOf(policy: VersionPolicy, row: VersionRow | undefined): ClientVersion {

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { type VersionState, versionAgeSeconds } from "./client-version.ts";
+import { remainingSeconds, type VersionState, versionAgeSeconds } from "./client-version.ts";
 
 /** Adds the client version to the metrics of this process. */
 export function registerVersionMetrics(registry: Registry, state: () => VersionState): void {
@@ -22,6 +22,16 @@ export function registerVersionMetrics(registry: Registry, state: () => VersionS
       const age = versionAgeSeconds(state());
       this.remove();
       if (age !== null) this.set(age);
+    },
+  });
+  new Gauge({
+    name: "waygate_whatsapp_client_version_remaining_seconds",
+    help: "Time until WhatsApp refuses the version of its web client; absent if it has named no time",
+    registers: [registry],
+    collect() {
+      const seconds = remainingSeconds(state());
+      this.remove();
+      if (seconds !== undefined) this.set(seconds);
     },
   });
 }

@@ -8,6 +8,8 @@ export interface VersionRow {
   found_at: Date | null;
   searched_at: Date | null;
   problem: string | null;
+  expires_at: Date | null;
+  expires_revision: number | null;
   /** A node has requested a search that has not run yet. */
   is_search_requested: boolean;
 }
@@ -17,13 +19,15 @@ const NOTHING: VersionRow = {
   found_at: null,
   searched_at: null,
   problem: null,
+  expires_at: null,
+  expires_revision: null,
   is_search_requested: false,
 };
 
 export async function readVersionRow(db: Db): Promise<VersionRow> {
   const row = await db
     .selectFrom("client_version")
-    .select(["revision", "found_at", "searched_at", "problem"])
+    .select(["revision", "found_at", "searched_at", "problem", "expires_at", "expires_revision"])
     .select(
       sql<boolean>`requested_at is not null and requested_at > coalesce(searched_at, '-infinity')`.as(
         "is_search_requested",
@@ -59,6 +63,22 @@ export async function saveSearchProblem(db: Db, problem: string): Promise<void> 
   await sql`
     insert into client_version (searched_at, problem) values (now(), ${problem})
     on conflict (id) do update set searched_at = now(), problem = excluded.problem`.execute(db);
+}
+
+/** Stores when WhatsApp intends to refuse a revision; a time that is already stored for it only moves forward. */
+export async function saveExpiration(db: Db, revision: number, at: Date): Promise<void> {
+  await sql`
+    insert into client_version as held (expires_revision, expires_at) values (${revision}, ${at})
+    on conflict (id) do update set expires_revision = excluded.expires_revision, expires_at = excluded.expires_at,
+      warned_days = case when held.expires_revision = excluded.expires_revision then held.warned_days end,
+      warned_instance_id = case when held.expires_revision = excluded.expires_revision then held.warned_instance_id end
+    where held.expires_revision is distinct from excluded.expires_revision or held.expires_at is null
+      or held.expires_at > excluded.expires_at`.execute(db);
+}
+
+/** WhatsApp no longer intends to refuse the revision. */
+export async function withdrawExpiration(db: Db, revision: number): Promise<void> {
+  await sql`update client_version set expires_at = null where expires_revision = ${revision}`.execute(db);
 }
 
 /** The stored revision, if this version of Waygate can use it. */

@@ -190,14 +190,17 @@ export const EVENT_PAYLOADS = {
   },
   "instance.pairing_failed": { when: "an attempt to link a phone fails", data: pairingError.unwrap() },
   "instance.attention": {
-    when: "the network requires an action of a person; without it the session may end",
+    when: "a person must act: the network requires it, withholds messages, or will refuse the client version",
     data: z.object({
-      code: attention.unwrap().shape.code,
+      code: z.enum([...attention.unwrap().shape.code.options, "client_expiring"]),
       message: z.string(),
       since: time,
       phone: text,
       jid: text,
       status: instanceStatus,
+      expires_at: time
+        .optional()
+        .describe("Only with `client_expiring`: when the network refuses the version."),
     }),
   },
   "group.updated": {

@@ -4,6 +4,7 @@ import { FINDINGS } from "../../platform/findings.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import {
   readVersionState,
+  remainingSeconds,
   type VersionState,
   versionAgeSeconds,
   versionPolicyOf,
@@ -22,6 +23,8 @@ export async function checkClientVersion(
 ): Promise<DoctorFinding> {
   const policy = versionPolicyOf(config);
   const state = await readVersionState(db, policy);
+  const expiry = describeExpiry(state);
+  if (expiry) return { label: WHAT, grade: "warn", ...expiry };
   if (!state.searching) return { label: WHAT, grade: "ok", detail: describeFixed(state) };
   const summary = `${state.version}, ${state.source}`;
   const origin = "origin" in policy ? policy.origin : WEB_CLIENT_URL;
@@ -35,6 +38,14 @@ export async function checkClientVersion(
     };
   }
   return { label: WHAT, ...gradeAge(state, summary) };
+}
+
+function describeExpiry(state: VersionState): Pick<DoctorFinding, "detail" | "fix"> | undefined {
+  const seconds = remainingSeconds(state);
+  if (seconds === undefined) return undefined;
+  const { action: fix } = FINDINGS.client_version_expiring;
+  const days = Math.floor(seconds / 86_400);
+  return { detail: `${state.version}, which WhatsApp refuses in ${days} days`, fix };
 }
 
 function describeFixed({ version, source }: VersionState): string {

@@ -39,6 +39,10 @@ const detail = z
           .nullable()
           .describe("Seconds since `found_at`; null before the first successful search."),
         problem: z.string().nullable().describe("Why the last search found nothing."),
+        expires_at: z.iso
+          .datetime()
+          .nullable()
+          .describe("When WhatsApp will refuse this version; null: it has named no time."),
       })
       .describe("The version of WhatsApp's web client."),
     database: z

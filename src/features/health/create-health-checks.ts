@@ -5,8 +5,9 @@ import type { Database, Db } from "../../platform/db/database.ts";
 import { findPendingMigrations } from "../../platform/db/find-pending-migrations.ts";
 import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
+import { remainingSeconds, type VersionState } from "../client-version/client-version.ts";
 import { findBackupAge, findWeakSecrets } from "./doctor-checks.ts";
-import { countFailedInstances, hasFailedStart } from "./failed-instances.ts";
+import { countFailedInstances, hasFailedStart, hasWithheldQueue } from "./failed-instances.ts";
 import type { ReadinessFindings } from "./find-blockers.ts";
 import { createHealthCheck } from "./health-check.ts";
 
@@ -24,6 +25,7 @@ export interface HealthCheckOptions {
   readiness: { readonly ready: boolean };
   dataDir: string;
   media?: { store: { readonly isFull: boolean } };
+  clientVersion: { state(): VersionState };
 }
 
 export type HealthChecks = ReturnType<typeof createHealthChecks>;
@@ -52,13 +54,14 @@ function cachedChecks({ database: { db }, engine, dataDir }: HealthCheckOptions)
     isHoldingBack: createHealthCheck(() => isHoldingBack(db)),
     hasOtherAccounts: createHealthCheck(() => hasOtherAccounts(db)),
     hasFailedStart: createHealthCheck(() => hasFailedStart(db)),
+    hasWithheldQueue: createHealthCheck(() => hasWithheldQueue(db)),
     inventory: createHealthCheck(() => readInventory(db)),
   };
 }
 
 async function runChecks(
   checks: ReturnType<typeof cachedChecks>,
-  { config, media }: HealthCheckOptions,
+  { config, media, clientVersion }: HealthCheckOptions,
 ): Promise<ReadinessFindings> {
   const [
     skewMs,
@@ -70,6 +73,7 @@ async function runChecks(
     heldJobs,
     hasOthers,
     failed,
+    withheld,
   ] = await Promise.all([
     checks.skewMs(),
     checks.pendingMigrations(),
@@ -80,6 +84,7 @@ async function runChecks(
     checks.isHoldingBack(),
     checks.hasOtherAccounts(),
     checks.hasFailedStart(),
+    checks.hasWithheldQueue(),
   ]);
   return {
     skewMs,
@@ -92,6 +97,8 @@ async function runChecks(
     openTargets: findBroadEntries(config.allowedHosts),
     hasOtherAccounts: hasOthers,
     hasFailedStart: failed,
+    hasWithheldQueue: withheld,
+    clientVersionRemainingSeconds: remainingSeconds(clientVersion.state()),
     weakSecrets: findWeakSecrets(config),
     hasBackupKey: config.backupKey !== undefined,
     baseUrl: config.baseUrl,

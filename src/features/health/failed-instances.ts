@@ -32,6 +32,14 @@ export async function hasFailedStart(db: Db): Promise<boolean> {
   return found.length > 0;
 }
 
+/** Whether the network withholds messages of any instance, as reported in the last day. */
+export async function hasWithheldQueue(db: Db): Promise<boolean> {
+  const { rows } = await sql`
+    select from instance where removed_at is null and attention->>'code' = 'queue_withheld'
+      and (attention->>'since')::timestamptz > now() - interval '1 day' limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 export async function checkSessions(db: Db): Promise<DoctorFinding> {
   const label = "sessions";
   const failed = await countFailedInstances(db);

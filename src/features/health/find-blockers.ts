@@ -29,6 +29,10 @@ export interface ReadinessFindings {
   hasHeldJobs: boolean | undefined;
   /** The session of an instance cannot start because of a fault of the gateway. */
   hasFailedStart: boolean | undefined;
+  /** The network withholds messages of an instance. */
+  hasWithheldQueue: boolean | undefined;
+  /** Until WhatsApp refuses the version of its web client; undefined: it has named no time. */
+  clientVersionRemainingSeconds: number | undefined;
 }
 
 export interface ProductionBlocker {
@@ -54,6 +58,9 @@ const BLOCKS = {
     backupAgeMs > FINDINGS.no_recent_backup.limit * 1000 && isProduction,
   held_back: ({ hasHeldJobs = false }) => hasHeldJobs,
   sessions_failing: ({ hasFailedStart = false }) => hasFailedStart,
+  queue_withheld: ({ hasWithheldQueue = false }) => hasWithheldQueue,
+  client_version_expiring: ({ clientVersionRemainingSeconds: seconds = Number.POSITIVE_INFINITY }) =>
+    seconds < FINDINGS.client_version_expiring.limit,
 } satisfies Partial<Record<FindingKey, (findings: ReadinessFindings) => boolean>>;
 
 const KEYS = Object.keys(BLOCKS) as (keyof typeof BLOCKS)[];

@@ -58,6 +58,7 @@ beforeEach(() => {
         searching: true,
         found_at: null,
         problem: "No response within the time limit.",
+        expires_at: null,
       }),
     },
   };
@@ -225,6 +226,8 @@ describe("the production blockers of /health", () => {
     openTargets: [],
     hasOtherAccounts: true,
     hasFailedStart: false,
+    hasWithheldQueue: false,
+    clientVersionRemainingSeconds: undefined,
   };
 
   test.each<[string, Partial<ReadinessFindings>, string[]]>([
@@ -248,6 +251,13 @@ describe("the production blockers of /health", () => {
     ["an unknown age of the backups", { backupAgeMs: undefined }, []],
     ["work that a restore holds back", { hasHeldJobs: true }, ["held_back"]],
     ["sessions that the gateway cannot start", { hasFailedStart: true }, ["sessions_failing"]],
+    ["messages that WhatsApp withholds", { hasWithheldQueue: true }, ["queue_withheld"]],
+    [
+      "a version that WhatsApp refuses in six days",
+      { clientVersionRemainingSeconds: 6 * 86_400 },
+      ["client_version_expiring"],
+    ],
+    ["a version that WhatsApp refuses in eight days", { clientVersionRemainingSeconds: 8 * 86_400 }, []],
     ["an embedded database", { isDatabaseEmbedded: true }, ["embedded_database"]],
     ["an embedded database at home", { isDatabaseEmbedded: true, isProduction: false }, []],
   ])("%s", (_what, change, keys) => {

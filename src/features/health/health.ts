@@ -72,6 +72,11 @@ async function detail({ config, clientVersion, checks }: HealthOptions) {
 }
 
 function describeVersion(state: VersionState) {
-  const { found_at } = state;
-  return { ...state, found_at: found_at?.toISOString() ?? null, age_seconds: versionAgeSeconds(state) };
+  const { found_at, expires_at } = state;
+  return {
+    ...state,
+    found_at: found_at?.toISOString() ?? null,
+    age_seconds: versionAgeSeconds(state),
+    expires_at: expires_at?.toISOString() ?? null,
+  };
 }

@@ -5,6 +5,8 @@ import type { InstanceRow } from "./instance-row.ts";
 export const ATTENTION_MESSAGES: Readonly<Record<AttentionReason, string>> = {
   passkey_challenge:
     "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
+  queue_withheld:
+    "WhatsApp has announced messages that waited for this session, and does not deliver them. Reconnect the instance. If that does not help, log it out and link it again, and ask the senders of missing messages to send them once more.",
 };
 
 /** An unanswered demand ends in a logout; an older one was answered. */

@@ -28,10 +28,10 @@ const text = z.string().nullable();
 
 export const attention = named(
   "Attention",
-  z.object({ code: z.enum(["passkey_challenge"]), message: z.string(), since: isoTime }),
+  z.object({ code: z.enum(["passkey_challenge", "queue_withheld"]), message: z.string(), since: isoTime }),
 )
   .nullable()
-  .describe("A request of the network that a person must handle; otherwise the session may end.");
+  .describe("What a person must do, because the network requires it or withholds messages.");
 
 /** The defaults of an instance's settings. */
 export const DEFAULT_SETTINGS = {

@@ -297,7 +297,10 @@ export const PERSONAL_DATA = {
       "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
     personal: { ip: eraseValue("account") },
   },
-  client_version: { plain: "id revision found_at changed_at searched_at requested_at problem" },
+  client_version: {
+    plain:
+      "id revision found_at changed_at searched_at requested_at problem expires_at expires_revision warned_days warned_instance_id",
+  },
   oauth_client: { plain: "id name redirect_uris created_at last_used_at" },
   oauth_grant: {
     plain:

@@ -50,7 +50,7 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
     fields: { code: "Why it failed.", message: "What happened." },
   },
   "instance.attention": {
-    fields: { code: "What the network requires.", message: "What to do, as a sentence for people." },
+    fields: { code: "What is the matter.", message: "What to do, as a sentence for people." },
   },
   "group.updated": {
     notes: [

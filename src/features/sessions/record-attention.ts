@@ -5,8 +5,8 @@ import type { Db } from "../../platform/db/database.ts";
 import { recordEvents } from "../events/events.ts";
 import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 
-/** The network repeats a request that is not handled. */
-const SAME_DEMAND_MS = 60_000;
+/** The network repeats a request that is not handled, and withholds the same messages at each login. */
+const SAME_DEMAND_MS = { passkey_challenge: 60_000, queue_withheld: 24 * 3_600_000 } as const;
 
 export interface AttentionDeps {
   db: Db;
@@ -39,5 +39,5 @@ export async function recordAttention({ db, engine }: AttentionDeps, id: number,
 }
 
 function isSameDemand({ attention }: InstanceRow, code: AttentionReason): boolean {
-  return attention?.code === code && Date.now() - Date.parse(attention.since) < SAME_DEMAND_MS;
+  return attention?.code === code && Date.now() - Date.parse(attention.since) < SAME_DEMAND_MS[code];
 }

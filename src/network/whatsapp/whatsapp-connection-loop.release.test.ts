@@ -86,6 +86,17 @@ describe("the end of a connection", () => {
     await listener.waitForEvent("connected");
   });
 
+  it("by 429 is followed by retries with longer waits, which it names", async () => {
+    const listener = await pair({ timing: { rateLimitMs: [10, 30] } });
+    await stage.control.fault({ fault: "login", reason: 429, times: 2 });
+    await stage.control.end(stage.phone.number, 429);
+    await listener.waitForEvent("connected", 2);
+    const ends = listener.all("disconnected");
+    expect(ends.map(({ reason }) => reason)).toEqual(Array(3).fill("rate_limited"));
+    const waits = ends.map(({ detail = "" }) => /next in .*$/.exec(detail)?.[0]);
+    expect(waits).toEqual(["next in 0.01 s", "next in 0.03 s", "next in 0.03 s"]);
+  });
+
   it.each([
     [402, "banned_for_a_while"],
     [406, "banned"],
@@ -150,6 +161,7 @@ describe("a session", () => {
     const versions = {
       current: () => [2, 3000, 7] as const,
       reportRejected: async () => ({ canRetry: false, message: "", action: "" }),
+      reportExpiration: () => {},
     };
     await pair({ versions });
     const { sockets } = await stage.control.ledger();

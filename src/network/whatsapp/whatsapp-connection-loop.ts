@@ -50,6 +50,8 @@ export class WhatsAppConnectionLoop {
   #isOver = false;
   #shownCodes = 0;
   #attempts = 0;
+  /** Rate limits in a row. */
+  #limits = 0;
 
   constructor(options: WhatsAppConnectionLoopOptions) {
     this.#options = options;
@@ -237,7 +239,7 @@ export class WhatsAppConnectionLoop {
     await this.#report({ type: "connected", me: connection.me, platform: connection.platform });
     await connection.closed;
     this.#connection = undefined;
-    if (performance.now() - since > this.#runtime.timing.stableAfterMs) this.#attempts = 0;
+    if (performance.now() - since > this.#runtime.timing.stableAfterMs) this.#attempts = this.#limits = 0;
   }
 
   async #afterClose({ code, detail, version }: SocketClose): Promise<Next> {
@@ -259,14 +261,17 @@ export class WhatsAppConnectionLoop {
     if (disconnectAction === "outdated") return this.#afterRefusal(version);
     const will_retry = disconnectAction !== "replaced";
     if (will_retry) this.#attempts++;
-    const reported = `${detail} (${code}), try ${this.#attempts}`;
+    const waitMs = disconnectAction === "limited" ? this.#limitMs() : undefined;
+    const wait = waitMs === undefined ? "" : `, next in ${waitMs / 1000} s`;
+    const reported = `${detail} (${code}), try ${this.#attempts}${wait}`;
     await this.#report({
       type: "disconnected",
       reason: DISCONNECT_REASONS[disconnectAction],
       will_retry,
       ...(will_retry && { detail: reported }),
     });
-    return disconnectAction === "replaced" ? "end" : disconnectAction;
+    if (disconnectAction === "replaced") return "end";
+    return disconnectAction === "limited" ? { waitMs: waitMs ?? 0 } : disconnectAction;
   }
 
   /** Tries each new version once, so that the retries end. */
@@ -300,6 +305,11 @@ export class WhatsAppConnectionLoop {
     // A user waits for the pairing.
     const tries = this.#isPairing ? 0 : this.#attempts;
     return Math.random() * Math.min(backoffMaxMs, backoffMs * 2 ** tries);
+  }
+
+  #limitMs(): number {
+    const { rateLimitMs } = this.#runtime.timing;
+    return rateLimitMs[Math.min(this.#limits++, rateLimitMs.length - 1)] ?? 0;
   }
 
   async #sleep(ms: number): Promise<void> {

@@ -18,6 +18,10 @@ export interface WhatsAppTiming extends SessionStartTiming, QrTiming {
   /** From the first byte to a QR, or to the login. */
   connectMs: number;
   pingMs: number;
+  /** From the login to the end of the offline queue; afterwards Baileys does not wait for it any more. */
+  offlineMs: number;
+  /** An offline queue from which nothing comes for this long is withheld. */
+  stalledQueueMs: number;
   /** A connection without any stanza for this long counts as dead; longer than `pingMs`. */
   silentSocketMs: number;
   /** Delay before a new connection, so that the work of the old one can end. */
@@ -26,6 +30,8 @@ export interface WhatsAppTiming extends SessionStartTiming, QrTiming {
   backoffMs: number;
   /** ... or this. */
   backoffMaxMs: number;
+  /** After a rate limit: the delay before each attempt in a row, the last one also before later ones. */
+  rateLimitMs: readonly number[];
   /** After this time a connection counts as a success, and the count of attempts restarts. */
   stableAfterMs: number;
   /** Delay before a failed report or write is retried. */
@@ -69,10 +75,13 @@ export const WHATSAPP_TIMING: WhatsAppTiming = {
   pairingAttempts: 3,
   connectMs: 30_000,
   pingMs: 25_000,
+  offlineMs: 30_000,
+  stalledQueueMs: 60_000,
   silentSocketMs: 40_000,
   flushMs: 150,
   backoffMs: 1_000,
   backoffMaxMs: 120_000,
+  rateLimitMs: [8_000, 146_000, 814_000, 904_000],
   stableAfterMs: 60_000,
   retryMs: 1_000,
   finishMs: 1_000,

@@ -20,6 +20,8 @@ export const CONNECTION_LOST_CODE = 428;
 
 export interface BaileysSocket {
   sock: WASocket;
+  /** The version with which the connection logs in; absent: the one of Baileys. */
+  version: ClientVersion | undefined;
   /** Resolves once, with the reason why the socket is closed. */
   closed: Promise<SocketClose>;
   isClosed(): boolean;
@@ -76,7 +78,7 @@ export function openBaileysSocket({
       detail: `HTTP ${response?.statusCode ?? "answer"} in place of a connection`,
     }),
   );
-  return { sock, closed, isClosed, end };
+  return { sock, version, closed, isClosed, end };
 }
 
 function transportConfig({ agent, fetchAgent, options }: SessionTransport): Partial<SocketConfig> {

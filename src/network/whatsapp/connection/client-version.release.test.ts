@@ -251,6 +251,58 @@ describe("A gateway", () => {
     expect(web.requests.length).toBe(asked + 1);
   });
 
+  test("warns each linked instance of the day from which WhatsApp refuses its version, once for each warning", async () => {
+    await start();
+    await isFetched(FIRST);
+    const instance = await pair();
+    await instance.client.createWebhook({
+      id: instance.id,
+      url: "http://127.0.0.1:1/hook",
+      events: ["instance.attention"],
+    });
+    await running.addNode();
+    // Notifications are sent only to known nodes.
+    await waitUntil(() => running.gateway.engine.countLiveNodes("sessions") === 2);
+    const announce = (t?: string) =>
+      network.control.push(instance.phone, {
+        tag: "ib",
+        attrs: { from: "s.whatsapp.net" },
+        content: [{ tag: "client_expiration", attrs: t === undefined ? {} : { t } }],
+      });
+    const inDays = (days: number) => Math.floor(Date.now() / 1000) + days * 86_400;
+    const warnings = async () => {
+      const { rows } = await running.database.pool.query<{ body: Buffer }>(
+        "select body from event where event = 'instance.attention' order by id",
+      );
+      return rows.map(({ body }) => JSON.parse(body.toString()).data);
+    };
+    for (const nonsense of ["soon", "-1", "", "4294967295", "99999999999999999999", "0"])
+      await announce(nonsense);
+    await announce(String(inDays(10)));
+    const at = new Date(inDays(10) * 1000).toISOString();
+    await waitUntil(async () => (await versionOf())?.expires_at);
+    expect(Math.abs(Date.parse((await versionOf())?.expires_at ?? "") - Date.parse(at))).toBeLessThan(60_000);
+    await waitUntil(async () => (await warnings()).length === 1);
+    expect(await warnings()).toMatchObject([{ code: "client_expiring", phone: instance.phone }]);
+    await announce(String(inDays(12)));
+    await announce(String(inDays(10)));
+    await sql`update client_version set expires_at = now() + interval '60 hours'`.execute(
+      running.database.db,
+    );
+    await searchIsOver();
+    await running.advance(HOUR_MS);
+    await waitUntil(async () => (await warnings()).length === 2);
+    await searchIsOver();
+    await running.advance(HOUR_MS);
+    await searchIsOver();
+    expect(await warnings()).toHaveLength(2);
+    const headers = { authorization: "Bearer metrics-token-of-the-test" };
+    const metrics = await (await fetch(`${running.url}/metrics`, { headers })).text();
+    expect(metrics).toMatch(/^waygate_whatsapp_client_version_remaining_seconds \d+$/m);
+    await announce();
+    await waitUntil(async () => (await versionOf())?.expires_at === null);
+  });
+
   test("does not search when the version is set", async () => {
     await start({ WAYGATE_WHATSAPP_VERSION: `2.3000.${FIRST - 1}` });
     const instance = await pair();

@@ -7,11 +7,18 @@ export const PAIRING_LOST_CODE = -1;
 
 /**
  * The action after the end of a connection. `at_once`: the network asks for a new connection. `later`: retry
- * after a delay. `replaced`: another client uses the identity; do not compete. `unlinked`: the identity is
+ * after a delay. `limited`: the network limits the connections of this session; retry after a longer delay. `replaced`: another client uses the identity; do not compete. `unlinked`: the identity is
  * void and deleted. `banned`: the identity stays, and a retry is useless. `outdated`: the network rejects our
  * client version.
  */
-export type DisconnectAction = "at_once" | "later" | "replaced" | "unlinked" | "banned" | "outdated";
+export type DisconnectAction =
+  | "at_once"
+  | "later"
+  | "limited"
+  | "replaced"
+  | "unlinked"
+  | "banned"
+  | "outdated";
 
 export const TEMPORARY_BAN_CODE = 402;
 
@@ -25,6 +32,7 @@ const FOLLOWS: Readonly<Record<number, DisconnectAction>> = {
   408: "later",
   409: "outdated",
   428: "later",
+  429: "limited",
   440: "replaced",
   500: "later",
   503: "later",
@@ -40,5 +48,6 @@ export const DISCONNECT_REASONS: Readonly<
 > = {
   at_once: "restart_required",
   later: "connection_lost",
+  limited: "rate_limited",
   replaced: "replaced",
 };

@@ -123,17 +123,18 @@ export class WhatsAppConnection {
       markOnline,
       config: this.#config(),
     });
-    const { sock, closed } = this.#socket;
+    const { sock, closed, version } = this.#socket;
     repair(sock, context.keyStore);
     this.closed = closed;
     const reported = caches.createCache<string>("reported");
     this.#listeners = new InboundListeners({
+      runtime,
       sock,
+      version,
       context,
       acks: this.#acks,
       groupMetadata: this.#groups,
       reported,
-      onUnknownStanza: runtime.onUnknownStanza,
       downloadMedia: (ref, onChunk) => this.downloadMedia(ref, onChunk),
     });
     this.outbox = this.#openOutbox(sock);
@@ -304,6 +305,7 @@ export class WhatsAppConnection {
 
   #drop(): void {
     clearInterval(this.#watch);
+    this.#listeners.close();
     this.#acks.rejectAll();
     this.operations.endAll();
     this.#work = this.#isAbandoned ? Promise.resolve() : this.#context.flush();

@@ -6,36 +6,42 @@ import {
   type WAMessage,
   type WASocket,
 } from "baileys";
+import type { ClientVersion } from "../../client-version.ts";
 import type { NetworkEvent, UnsupportedContent } from "../../driver.ts";
 import { ackReceiptsAfterCommit } from "../baileys-fixes/acknowledgements/ack-receipts-after-commit.ts";
 import { ackStories } from "../baileys-fixes/acknowledgements/ack-stories.ts";
 import { ackUnknownStanzas } from "../baileys-fixes/acknowledgements/ack-unknown-stanzas.ts";
 import { addressOwnReceipts } from "../baileys-fixes/acknowledgements/address-own-receipts.ts";
 import { allowConcurrentReceives } from "../baileys-fixes/allow-concurrent-receives.ts";
+import { releaseEventBuffer } from "../baileys-fixes/offline-queue/release-event-buffer.ts";
 import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.ts";
 import { withRawHistory } from "../baileys-fixes/with-raw-history.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
+import type { WhatsAppRuntime } from "../connection/whatsapp-runtime.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";
 import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
+import { readClientExpiration } from "../wire/read-client-expiration.ts";
 import { readInboundMessage, readWithoutContent } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
 import { isPeerMessage, unavailableKindOf } from "../wire/stanza.ts";
 import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
 import type { MessageOrder } from "./message-order.ts";
+import { OfflineQueue } from "./offline-queue.ts";
 import { SyncListeners } from "./sync-listeners.ts";
 
 export interface InboundListenersOptions {
+  runtime: Pick<WhatsAppRuntime, "timing" | "versions" | "onUnknownStanza">;
   sock: WASocket;
+  /** With which the connection logs in. */
+  version: ClientVersion | undefined;
   context: ConnectionContext;
   acks: PendingAcks;
   groupMetadata: GroupMetadataCache;
   reported: ItemCache<string>;
-  /** Receives the tag of a stanza that no part of the gateway or of Baileys handles. */
-  onUnknownStanza(tag: string): void;
   downloadMedia: AccountListenersOptions["downloadMedia"];
 }
 
@@ -48,6 +54,7 @@ export class InboundListeners {
   readonly #sync: SyncListeners;
   readonly #account: AccountListeners;
   readonly #order: MessageOrder;
+  readonly #offlineQueue: OfflineQueue;
   #history: JournalEntry[] = [];
   /** Time of the last stanza, on the clock of `performance`. */
   lastFrameAt = performance.now();
@@ -55,17 +62,25 @@ export class InboundListeners {
   constructor(options: InboundListenersOptions) {
     this.#options = options;
     this.#sync = new SyncListeners(options);
-    const { keyStore, facts } = options.context;
+    const { sock, context, runtime } = options;
+    const { keyStore, facts } = context;
     this.#account = new AccountListeners({ ...options, keyStore, facts });
-    allowConcurrentReceives(options.sock);
-    addressOwnReceipts(options.sock);
-    ackStories(options.sock, (stanza) => options.context.journal.forget(stanza));
-    ackUnknownStanzas(options.sock, options.onUnknownStanza);
+    allowConcurrentReceives(sock);
+    addressOwnReceipts(sock);
+    ackStories(sock, (stanza) => context.journal.forget(stanza));
+    ackUnknownStanzas(sock, runtime.onUnknownStanza);
     this.#order = orderMessagesPerChat(
-      options.sock,
-      (stanza) => options.context.orderingKeyOf(stanza),
+      sock,
+      (stanza) => context.orderingKeyOf(stanza),
       (handle) => withRawHistory((raw, history) => this.#account.onHistory(raw, history), handle),
     );
+    releaseEventBuffer(sock, runtime.timing.offlineMs);
+    const withheld = { type: "attention", code: "queue_withheld" } as const;
+    this.#offlineQueue = new OfflineQueue({
+      sock,
+      stalledMs: runtime.timing.stalledQueueMs,
+      onWithheld: () => context.report("attention", Promise.resolve(withheld)),
+    });
     this.#listenToStanzas(options);
     this.#listenToEvents(options);
   }
@@ -84,7 +99,11 @@ export class InboundListeners {
       sock.ws.emit("CB:message", context.journal.toStanza(entry));
   }
 
-  #listenToStanzas({ sock, context, acks }: InboundListenersOptions): void {
+  close(): void {
+    this.#offlineQueue.close();
+  }
+
+  #listenToStanzas({ runtime, sock, version, context, acks }: InboundListenersOptions): void {
     const { ws } = sock;
     ackReceiptsAfterCommit(sock, (node) =>
       context.reportDurably(context.orderingKeyOf(node.attrs), readReceipt(node, context.identities)),
@@ -95,6 +114,10 @@ export class InboundListeners {
     });
     ws.on("frame", () => {
       this.lastFrameAt = performance.now();
+    });
+    ws.on("CB:ib", (node: BinaryNode) => {
+      const at = readClientExpiration(node);
+      if (at !== undefined && version) runtime.versions?.reportExpiration(version, at);
     });
     ws.on("CB:ack,class:message", (node: BinaryNode) => void acks.handleAck(node));
     ws.on("CB:ack,class:receipt", ({ attrs }: BinaryNode) => {

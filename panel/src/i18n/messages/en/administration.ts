@@ -371,7 +371,7 @@ export const administration = {
       noBlocker: "Nothing stands in the way of production.",
       blocks: "To do",
       blockers: {
-        ...describeFindings("database_unavailable", "migrations_pending", "clock_skew", "no_live_worker", "no_live_session_host", "disk_nearly_full", "media_store_full", "plain_http", "embedded_database", "open_outgoing_policy", "sessions_failing"),
+        ...describeFindings("database_unavailable", "migrations_pending", "clock_skew", "no_live_worker", "no_live_session_host", "disk_nearly_full", "media_store_full", "plain_http", "embedded_database", "open_outgoing_policy", "sessions_failing", "queue_withheld", "client_version_expiring"),
         no_recent_backup: "No backup of the last two days was tested. The page Backups shows the reason.",
         held_back: "The work of the restored backup is held back. Release or discard it at Overview.",
         operator_only: "There is more that only the operator may see. waygate doctor on the machine lists it.",

@@ -35,6 +35,7 @@ export const instances = {
     library_failed: "The WhatsApp library cannot be loaded. The operator can run waygate doctor.",
     session_failed: "The gateway could not start the connection. Its log says why.",
     connection_lost: "The connection to WhatsApp was lost.",
+    rate_limited: "WhatsApp limits how often this session connects. The gateway waits before it tries again.",
   },
   instances: {
     title: "Instances",

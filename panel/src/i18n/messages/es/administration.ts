@@ -381,6 +381,8 @@ export const administration = {
         no_recent_backup: "No se probó ninguna copia de los últimos dos días. La página Copias muestra el motivo.",
         held_back: "El trabajo de la copia restaurada está retenido. Libéralo o descártalo en Resumen.",
         sessions_failing: "El gateway no puede iniciar algunas sesiones. waygate doctor muestra por qué, y el registro tiene los errores.",
+        queue_withheld: "WhatsApp no entrega los mensajes que esperaban a algunas instancias. Reconecta las instancias con el aviso queue_withheld. Si no ayuda, vincúlalas de nuevo.",
+        client_version_expiring: "WhatsApp rechaza esta versión de su cliente web dentro de siete días. Deja que esta máquina llegue a https://web.whatsapp.com, actualiza Waygate o define WAYGATE_WHATSAPP_VERSION con una versión más nueva.",
         operator_only: "Hay más que solo el operador puede ver. waygate doctor, en la máquina, lo muestra.",
       },
       nodes: "{count, plural, one {Funciona un nodo} other {Funcionan # nodos}}",

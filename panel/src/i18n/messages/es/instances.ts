@@ -35,6 +35,7 @@ export const instances = {
     library_failed: "La biblioteca de WhatsApp no carga. Quien opera el gateway puede ejecutar waygate doctor.",
     session_failed: "El gateway no pudo iniciar la conexión. El registro dice por qué.",
     connection_lost: "Se perdió la conexión con WhatsApp.",
+    rate_limited: "WhatsApp limita la frecuencia con que se conecta esta sesión. El gateway espera antes de intentarlo de nuevo.",
   },
   instances: {
     title: "Instancias",

@@ -377,6 +377,8 @@ export const administration = {
         no_recent_backup: "Nenhum backup dos últimos dois dias foi testado. A página Backups mostra o motivo.",
         held_back: "O trabalho do backup restaurado está retido. Libere ou descarte em Visão geral.",
         sessions_failing: "O gateway não consegue iniciar algumas sessões. waygate doctor mostra por quê, e o log tem os erros.",
+        queue_withheld: "O WhatsApp não entrega as mensagens que esperavam por algumas instâncias. Reconecte as instâncias com o aviso queue_withheld. Se não ajudar, vincule-as de novo.",
+        client_version_expiring: "O WhatsApp recusa esta versão do seu cliente web dentro de sete dias. Deixe esta máquina acessar https://web.whatsapp.com, atualize o Waygate ou defina WAYGATE_WHATSAPP_VERSION com uma versão mais nova.",
         operator_only: "Há mais que só o operador pode ver. waygate doctor, na máquina, mostra a lista.",
       },
       nodes: "{count, plural, one {Um nó roda} other {# nós rodam}}",

@@ -41,6 +41,7 @@ export const alerts = {
     },
     attention: {
       passkey_challenge: "O WhatsApp pede à sessão conectada a chave de acesso desta conta, que nenhum gateway pode dar. Abra o WhatsApp no telefone e siga o que ele pede. Se a sessão for encerrada, conecte a instância e vincule-a de novo.",
+      queue_withheld: "O WhatsApp anunciou mensagens que esperavam por esta sessão e não as entrega. Reconecte a instância. Se não ajudar, encerre a sessão, vincule-a de novo e peça aos remetentes que repitam as mensagens que faltam.",
     },
     storage: "{percent} % do espaço para arquivos está em uso.",
     storageHelp: "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",

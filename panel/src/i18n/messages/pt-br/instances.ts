@@ -35,6 +35,7 @@ export const instances = {
     library_failed: "A biblioteca do WhatsApp não carrega. Quem opera o gateway pode executar waygate doctor.",
     session_failed: "O gateway não conseguiu iniciar a conexão. O log diz o motivo.",
     connection_lost: "A conexão com o WhatsApp caiu.",
+    rate_limited: "O WhatsApp limita a frequência com que esta sessão se conecta. O gateway espera antes de tentar de novo.",
   },
   instances: {
     title: "Instâncias",
