@@ -1,7 +1,12 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { NewServerPerson, PersonInfo } from "../../../../test/whatsapp-server/control.ts";
-import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import {
+  type MemoryCredentials,
+  startWhatsAppStage,
+  type WhatsAppStage,
+} from "../../../../test/whatsapp-stage.ts";
 import type { Content, Jid, MessageId, MessageRef, SendResult, Session } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 import { parseCredentials } from "../keys/baileys-credentials.ts";
@@ -229,4 +234,70 @@ describe("an account that may not start new chats", () => {
     });
     expect(await arrivals(account)).toEqual([{ to: ana.lid, ack: 463 }]);
   });
+});
+
+describe("a first message to a person", () => {
+  const salt = () => randomBytes(32);
+  const tokens = async ({ me }: Account) => {
+    const { arrivals } = await stage.control.ledger();
+    return arrivals.filter(({ phone }) => phone === me.phone).map(({ token, ack }) => [token, ack]);
+  };
+  const stranger = () => stage.control.addPerson({});
+  /** Waits until the account has this salt; undefined: none. */
+  const knows = ({ listener }: Account, expected: Uint8Array | undefined) =>
+    eventually(async () => {
+      const stored = parseCredentials((await listener.credentials.load()) ?? new Uint8Array());
+      expect(stored.contactTokenSalt && Buffer.from(stored.contactTokenSalt)).toEqual(expected);
+    });
+
+  beforeAll(() => stage.control.settings({ trustDemanded: true }));
+  afterAll(() => stage.control.settings({ trustDemanded: false }));
+
+  it("carries a token made from the salt of the account, wherever the phone has set it last", async () => {
+    const account = await link({});
+    expect(await send(account, await stranger())).toMatchObject({ outcome: "accepted" });
+    for (const where of ["settings", "history"] as const) {
+      const next = salt();
+      await stage.control.shareSalt(account.me.phone, next, { in: where });
+      await knows(account, next);
+      expect(await send(account, await stranger())).toMatchObject({ outcome: "accepted" });
+    }
+    expect(await tokens(account)).toEqual(Array(3).fill(["cstoken", "ok"]));
+  });
+
+  it("is refused without locking anything once the phone has removed the salt", async () => {
+    const account = await link({});
+    await stage.control.shareSalt(account.me.phone, undefined);
+    await knows(account, undefined);
+    expect(await send(account, await stranger())).toMatchObject({
+      outcome: "refused",
+      code: "SEND_FAILED",
+      reason: expect.stringContaining("(463)"),
+    });
+    expect(await tokens(account)).toEqual([[undefined, 463]]);
+  });
+
+  it("carries the person's own token, fetched first, if the person knows the account", async () => {
+    const account = await link({});
+    const friend = await stage.control.addPerson({ trusts: [account.me.phone] });
+    for (const words of ["first", "second"]) await send(account, friend, text(words));
+    expect(await tokens(account)).toEqual(Array(2).fill(["tctoken", "ok"]));
+    const { "iq:privacy": asked = 0 } = await stage.control.stanzas(account.me.phone);
+    await send(account, friend);
+    expect(await stage.control.stanzas(account.me.phone)).toMatchObject({ "iq:privacy": asked });
+  });
+
+  it.each([1, 15, 129, 1_000_000])(
+    "keeps the salt that it has when one of %s bytes comes",
+    async (length) => {
+      const account = await link({});
+      const good = salt();
+      await stage.control.shareSalt(account.me.phone, good);
+      await knows(account, good);
+      await stage.control.shareSalt(account.me.phone, randomBytes(length));
+      await stage.control.shareSalt(account.me.phone, randomBytes(length), { in: "history" });
+      await settle(account.me, account.listener);
+      await knows(account, good);
+    },
+  );
 });
