@@ -172,7 +172,6 @@ export interface InstanceTable {
   /** Until then, the network refuses messages to contacts without an existing chat. */
   new_chats_locked_until: Date | null;
   /** Consecutive locks; each doubles the wait if the network reports no end. */
-  new_chat_locks: Generated<number>;
   /** Until then, sends are paused, because sends to several chats did not reach the network. */
   sends_paused_until: Date | null;
   /** Consecutive pauses; 0: sends reach the network. */

@@ -39,7 +39,6 @@ create table instance (
   last_disconnect_reason text,
   reconnect_attempts integer not null default 0,
   new_chats_locked_until timestamptz,
-  new_chat_locks integer not null default 0,
   sends_paused_until timestamptz,
   send_pauses smallint not null default 0,
   created_at timestamptz not null default now(),

@@ -46,7 +46,7 @@ export const PERSONAL_DATA = {
   use_counter: { plain: "kind uses started_at last_at", secret: "key" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until new_chat_locks sends_paused_until send_pauses reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until sends_paused_until send_pauses reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code passkey",
     retained: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {

@@ -43,26 +43,11 @@ export async function requireNewChatAllowed(
   );
 }
 
-const FIRST_WAIT = sql`interval '1 hour'`;
-const LONGEST_WAIT = sql`interval '24 hours'`;
-
-/**
- * Records that the network rejects new chats from the instance, and returns the end of the lock. Without a
- * reported time the lock lasts an hour, doubled with each rejection within a day.
- */
-export async function lockNewChats(db: Db, instanceId: number, until: Date | undefined): Promise<Date> {
-  const reported = until && until.getTime() > Date.now() ? until : null;
-  const { rows } = await sql<{ locked_until: Date }>`
-    with counted as (
-      select id, new_chats_locked_until as before, case
-          when new_chats_locked_until > now() then new_chat_locks
-          when new_chats_locked_until > now() - ${LONGEST_WAIT} then new_chat_locks + 1
-          else 1 end as locks
-      from instance where id = ${instanceId} for no key update
-    )
-    update instance i set new_chat_locks = c.locks, new_chats_locked_until = coalesce(${reported}::timestamptz,
-      greatest(c.before, now() + least(${LONGEST_WAIT}, ${FIRST_WAIT} * power(2, least(c.locks - 1, 8)))))
-    from counted c where i.id = c.id
-    returning i.new_chats_locked_until as locked_until`.execute(db);
-  return rows[0]?.locked_until ?? new Date();
+/** Records until when the network rejects new chats from the instance. */
+export async function lockNewChats(db: Db, instanceId: number, until: Date): Promise<void> {
+  await db
+    .updateTable("instance")
+    .set({ new_chats_locked_until: until })
+    .where("id", "=", instanceId)
+    .execute();
 }

@@ -209,7 +209,9 @@ async function decide(context: SendContext, result: SendResult): Promise<JobResu
       await deps.breakers.succeeded(job, send);
       return endSend(context, accepted(context, result));
     case "refused":
-      if (result.code === "REACHOUT_TIMELOCK") return refuseNewChat(context, result);
+      if (result.code === "REACHOUT_TIMELOCK" && result.until) {
+        return refuseNewChat(context, result, result.until);
+      }
       return failSend(context, toSendError(result));
     case "not_sent":
       return result.is_offline ? requeueSend(context) : tryLater(context, result.reason);
@@ -230,14 +232,13 @@ function accepted(
 async function refuseNewChat(
   context: SendContext,
   refused: Extract<SendResult, { outcome: "refused" }>,
+  until: Date,
 ): Promise<JobResult> {
   const { deps, job, send } = context;
   const { db, engine } = deps;
   const { instance_id, jid, id } = send;
   if (!(await isNewChat(db, instance_id, jid))) return failSend(context, toSendError(refused));
-  const until = await retryUntilCommitted(engine, job.lane, () =>
-    lockNewChats(db, instance_id, refused.until),
-  );
+  await retryUntilCommitted(engine, job.lane, () => lockNewChats(db, instance_id, until));
   engine.publish("instance", String(instance_id));
   await clearSubmitted(db, engine.node.id, job.lane, id);
   return holdUntilUnlocked(context, until);

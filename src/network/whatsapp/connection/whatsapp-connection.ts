@@ -21,6 +21,7 @@ import { ContactTokens } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { DeviceLookup } from "../outbound/device-lookup.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
+import { findNewChatLock } from "../outbound/find-new-chat-lock.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
 import { Outbox } from "../outbound/outbox.ts";
@@ -41,7 +42,6 @@ export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" 
   Pick<OpenSessionOptions, "findSent" | "isNewChat" | "proxy" | "lookup" | "markOnline">;
 
 const PLATFORM_MAX = 40;
-const LOCK_QUERY_MS = 3_000;
 const STOPPED: SocketClose = { code: CONNECTION_LOST_CODE, detail: "closed by us" };
 
 /** One connection with an identity, from the login to its end; nothing in it outlives it. */
@@ -112,7 +112,7 @@ export class WhatsAppConnection {
     });
     this.#devices = new DeviceCache(caches.createCache("devices"), context.keyStore);
     this.#acks = new PendingAcks({
-      lockedUntil: () => this.#lockedUntil(),
+      lockedUntil: () => findNewChatLock(this.#socket.sock),
       isConnected: () => this.#socket.sock.ws.isOpen,
     });
     this.#socket = openBaileysSocket({
@@ -296,11 +296,6 @@ export class WhatsAppConnection {
         detail: `nothing was received for ${Math.round(silentMs / 1000)} s`,
       });
     }
-  }
-
-  async #lockedUntil(): Promise<Date | undefined> {
-    const lock = await resultWithin(this.#socket.sock.fetchAccountReachoutTimelock(), LOCK_QUERY_MS);
-    return lock?.isActive ? lock.timeEnforcementEnds : undefined;
   }
 
   #drop(): void {

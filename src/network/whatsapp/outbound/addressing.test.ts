@@ -2,11 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { NewServerPerson, PersonInfo } from "../../../../test/whatsapp-server/control.ts";
-import {
-  type MemoryCredentials,
-  startWhatsAppStage,
-  type WhatsAppStage,
-} from "../../../../test/whatsapp-stage.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
 import type { Content, Jid, MessageId, MessageRef, SendResult, Session } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 import { parseCredentials } from "../keys/baileys-credentials.ts";

@@ -71,8 +71,7 @@ export class ContactTokens {
     const { sock, keyStore } = this.#options;
     const now = Math.floor(Date.now() / 1000);
     if (weekOf(known?.senderTimestamp) >= weekOf(now)) return known;
-    const trading = sock.issuePrivacyTokens([address], now).catch(() => undefined);
-    const response = await resultWithin(trading, TOKENS_MS);
+    const response = await resultWithin(sock.issuePrivacyTokens([address], now), TOKENS_MS);
     if (!response) return known;
     const stored = { token: new Uint8Array(), ...known, ...tokenIn(response), senderTimestamp: now };
     await keyStore.set({ [KIND]: { [storedAs]: stored as unknown as { token: Buffer } } });
