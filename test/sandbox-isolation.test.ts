@@ -293,16 +293,34 @@ async function askOfAlpha({ id, key }: Instance, name: string, route: Route): Pr
   const hasBody = !/^(GET|DELETE) /.test(route.http);
   const refresh = route.http.startsWith("GET ") && /groups|contacts/.test(route.http) ? "?refresh=true" : "";
   const responses: RawHttpResponse[] = [];
+  const asked = new Set<string>();
   for (const jid of [group, `${alpha.two.phone}@s.whatsapp.net`, `${CUSTOMER}@s.whatsapp.net`]) {
     const address = addressOf(route, { id, jid, messageId: sent, mediaId: message, provider: "n8n" });
     const body = hasBody ? { ...universal(names, jid), ...BODIES[name]?.(names) } : undefined;
-    responses.push(await request(address + refresh, body, { "x-api-key": key }));
+    const same = JSON.stringify([address, body]);
+    if (!asked.has(same)) responses.push(await request(address + refresh, body, { "x-api-key": key }));
+    asked.add(same);
   }
   return responses;
 }
 
 function addressOf({ http }: Route, ids: Record<string, string | number>): string {
   return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? 1)));
+}
+
+/** Asked by the instance, or by a new one where the request makes it unusable. */
+async function answerTo(
+  { addInstance }: Tenant,
+  by: Instance,
+  [name, route]: [string, Route],
+  asked: Names,
+): Promise<string> {
+  const body = BODIES[name];
+  if (!body) throw new Error(`${name} has no body here.`);
+  const { id, key, phone } = /^sandbox(Scan|Drop|Ban)$/.test(name) ? await addInstance() : by;
+  if (name === "sandboxScan") await logOut(id, key);
+  const response = await request(addressOf(route, { id }), body(asked), { "x-api-key": key });
+  return says(response, [asked.phone, lidOf(asked.phone), phone]);
 }
 
 describe("the isolation between the tenants of the sandbox network", () => {
@@ -317,23 +335,20 @@ describe("the isolation between the tenants of the sandbox network", () => {
   });
 
   it("lets no route distinguish another tenant's number, group or message from an unknown one", async () => {
-    const { addInstance } = await makeTenant("delta");
+    const tenant = await makeTenant("delta");
+    const there = { phone: alpha.one.phone, group, message };
+    const nowhere = {
+      phone: newPhone(),
+      group: "120363888888888888@g.us",
+      message: message.replace(/.$/, "0"),
+    };
     const wrong: string[] = [];
     for (const [name, route] of sandboxRoutes.filter(([, { access }]) => access !== "public")) {
-      const body = BODIES[name];
-      if (!body) throw new Error(`${name} has no body here.`);
-      const names = [
-        { phone: alpha.one.phone, group, message },
-        { phone: newPhone(), group: "120363888888888888@g.us", message: message.replace(/.$/, "0") },
+      const [known, unknown] = [
+        await answerTo(tenant, tenant.one, [name, route], there),
+        await answerTo(tenant, tenant.two, [name, route], nowhere),
       ];
-      const answers: string[] = [];
-      for (const one of names) {
-        const { id, key, phone } = await addInstance();
-        if (name === "sandboxScan") await logOut(id, key);
-        const response = await request(addressOf(route, { id }), body(one), { "x-api-key": key });
-        answers.push(says(response, [one.phone, lidOf(one.phone), phone]));
-      }
-      if (answers[0] !== answers[1]) wrong.push(`${name}: ${answers.join(" / ")}`);
+      if (known !== unknown) wrong.push(`${name}: ${known} / ${unknown}`);
     }
     expect(wrong).toEqual([]);
   });
