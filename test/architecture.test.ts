@@ -300,7 +300,7 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|network-message|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(
+        !/\/(jid|identity|network-message|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(
           target,
         ) &&
         names.length > 0,

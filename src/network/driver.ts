@@ -141,7 +141,11 @@ export type NetworkEvent =
       id: MessageId;
       from_me: boolean;
       by: Identity;
-      text: string;
+      /** Null: the edit is encrypted, and its text is not known for this reason. */
+      text: string | null;
+      reason?: UnknownTextReason;
+      /** Everybody in the chat may make it: a new option of a poll. */
+      is_open?: boolean;
       at: Date;
     }
   | { type: "message_deleted"; chat: Jid; id: MessageId; from_me: boolean; by: Identity; at: Date }
@@ -154,12 +158,32 @@ export type NetworkEvent =
       reaction: string;
       at: Date;
     }
+  /** An edit, a deletion or a reaction that changes nothing. */
+  | { type: "change_ignored"; reason: IgnoredChangeReason }
   | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
   | { type: "contact_updated"; contact: ContactUpdate }
   /** The paired phone's profile name, if it arrives after `connected` or changes on the phone. */
   | { type: "profile_updated"; name: string }
   | { type: "chat_updated"; chat: Jid; change: ChatState }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
+
+/** `no_secret`: the secret of the original is not known. `undecryptable`: it does not open the edit. */
+export type UnknownTextReason = "no_secret" | "undecryptable";
+
+/** `cyclic`: a change of itself or of another change. */
+export type IgnoredChangeReason = UnknownTextReason | "cyclic";
+
+/** A logged message, for a change of it. */
+export interface OriginalMessage {
+  from_me: boolean;
+  /** Null: this instance. */
+  sender: Identity | null;
+  /** It could not be decrypted yet. */
+  unreadable: boolean;
+  secret?: string | undefined;
+  /** Its text, or the caption of its file. */
+  text: string | null;
+}
 
 /**
  * `passkey_challenge`: the network requires the account's passkey from a linked session. `queue_withheld`: it delivers
@@ -210,6 +234,8 @@ export interface OpenSessionOptions {
   findSent?: (chat: Jid, id: MessageId) => Promise<Content | undefined>;
   /** Whether no message was ever received from this chat or delivered to it. */
   isNewChat?: (chat: Jid) => Promise<boolean>;
+  /** Finds the message that a change is about. */
+  findOriginal?: (chat: Jid, id: MessageId) => Promise<OriginalMessage | undefined>;
   /** `http:`, `https:`, `socks5:` or `socks4:` URL for all traffic of this session. */
   proxy?: string;
   /** Resolves the proxy's host name, and fails for an address that is not allowed. */

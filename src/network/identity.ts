@@ -20,3 +20,16 @@ export interface MessageRef {
   /** In groups: the writer. */
   sender?: Jid;
 }
+
+/** Whether two identities name one person; each may know only one of the addresses. */
+export function isSamePerson(
+  one: Pick<Identity, "jid" | "lid" | "phone">,
+  other: Pick<Identity, "jid" | "lid" | "phone">,
+): boolean {
+  return (
+    one.jid === other.jid ||
+    (one.lid !== null && (one.lid === other.lid || one.lid === other.jid)) ||
+    (other.lid !== null && one.jid === other.lid) ||
+    (one.phone !== null && one.phone === other.phone)
+  );
+}

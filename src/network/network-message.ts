@@ -11,6 +11,10 @@ export interface NetworkMessage {
   /** 32 bytes in base64, under which later changes of the message are encrypted. */
   secret?: string;
   at: Date;
+  /** Its content is that of an edit that arrived before it. */
+  edited_at?: Date;
+  /** Its deletion arrived before it: stored in the log, not delivered. */
+  deleted_at?: Date;
   /** Waited in the network's queue while the session was offline. */
   offline?: boolean;
   /** From before the pairing: stored in the log, not delivered. */

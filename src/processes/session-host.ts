@@ -14,8 +14,10 @@ import { ACTION_GROUPS } from "../features/messages/actions/action-groups.ts";
 import { createActionRunner } from "../features/messages/actions/action-runner.ts";
 import type { InboundWriter } from "../features/messages/inbound/inbound-recorder.ts";
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
+import { findOriginal } from "../features/messages/log/find-original.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
+import type { MessageCounters } from "../features/messages/record/create-message-counters.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
 import { isNewChat } from "../features/messages/send/new-chats.ts";
 import { failStuckSends, failStuckSendsSoon } from "../features/messages/send/outcome/fail-stuck-sends.ts";
@@ -50,6 +52,7 @@ export interface SessionHostOptions {
   outcomes: OutcomeRecorder;
   receipts: ReceiptRecorder;
   inbound: InboundWriter<PairingCommit>;
+  counters?: MessageCounters;
   media: NodeMedia;
   sandbox: Database;
 }
@@ -87,6 +90,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       connectedSession,
       inbound: parts.inbound,
       receipts: parts.receipts,
+      counters: parts.counters,
     }),
   });
   const numbers = createNumberResolver({ db, conversations, connectedSession });
@@ -126,6 +130,8 @@ function openOwnedSessions(
     findSent: async (id, chat, messageId) =>
       findSentContent(db, id, await conversations.addressOf(id, chat), messageId),
     isNewChat: (id, chat) => isNewChat(db, id, chat),
+    findOriginal: async (id, chat, messageId) =>
+      findOriginal(db, box, id, await conversations.addressOf(id, chat), messageId),
     recorder,
     presence,
     failStuckSendsSoon: () => failStuckSendsSoon(db, engine),

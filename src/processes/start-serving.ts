@@ -71,6 +71,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   const suppression = await createSuppressionList(db, box);
   const deliveries = new DeliveryDispatcher(engine);
   const metrics = createMetrics(config.metricsToken);
+  const counters = createMessageCounters(metrics.registry);
   const reports = createReportRecorder({
     db,
     engine,
@@ -79,7 +80,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     followMessages: createLeadFollower(suppression),
     saveChanges: (trx, changes: readonly PairingCommit[]) =>
       commitPairings(trx, box, engine.node.id, changes),
-    counters: createMessageCounters(metrics.registry),
+    counters,
   });
   const media = await openMedia({ config, secretKey: on.secretKey, db, dataDir, log }).catch(
     rethrowAsStartError,
@@ -94,6 +95,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     conversations: createConversations(db),
     deliveries,
     ...reports,
+    counters,
     suppression,
     media,
     backups: await openBackupsOf(on),

@@ -349,6 +349,8 @@ export interface WhatsAppControl {
   presence(by: string, to: string, state: PresenceState): Promise<void>;
   /** Rings; the id of the call is returned. */
   call(by: string, to: string, options?: { video?: boolean }): Promise<string>;
+  /** The person's phone sends a message once more to the linked devices of somebody. */
+  sayAgain(by: string, to: string, id: string): Promise<void>;
   /** The person's phone asks the sender for a message again, as one that could not be read. */
   requestRetry(by: string, id: string): Promise<void>;
 

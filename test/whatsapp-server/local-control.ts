@@ -37,6 +37,7 @@ import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
 import type { Ledger } from "./records.ts";
 import { signalAddress } from "./signal-end.ts";
+import { speakAgain } from "./speak.ts";
 import * as talk from "./talk.ts";
 import { changeUnderSecret } from "./under-secret.ts";
 
@@ -279,6 +280,12 @@ export class LocalControl implements WhatsAppControl {
 
   async call(by: string, to: string, options: { video?: boolean } = {}): Promise<string> {
     return talk.startPhoneCall(this.#network, by, to, options.video ?? false);
+  }
+
+  async sayAgain(by: string, to: string, id: string): Promise<void> {
+    const { handset } = this.#network.person(by);
+    for (const companion of this.#network.person(to).companions.values())
+      await speakAgain(this.#network, handset, companion, id, { count: 1 });
   }
 
   requestRetry(by: string, id: string): Promise<void> {

@@ -137,7 +137,16 @@ export const EVENT_PAYLOADS = {
   },
   "message.edited": {
     when: "a message is edited",
-    data: z.object({ ...change, text: z.string(), by: sender, ...aboutKnownMessage }),
+    data: z.object({
+      ...change,
+      text: text.describe("The new text or caption; null: not known."),
+      reason: z
+        .enum(["no_secret", "undecryptable"])
+        .optional()
+        .describe("Why the text is not known: edits are encrypted with a secret of the original message."),
+      by: sender,
+      ...aboutKnownMessage,
+    }),
   },
   "message.deleted": {
     when: "a message is deleted for everyone",

@@ -39,6 +39,7 @@ export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
+export type { MessageCounters } from "./record/create-message-counters.ts";
 export type {
   MediaOptions,
   MessageFilter,

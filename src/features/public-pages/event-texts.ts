@@ -25,7 +25,6 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   "message.failed": {
     notes: ["[Errors](../errors.md#codes-of-failed-messages) explains each `error.code`.", MORE_MESSAGES],
   },
-  "message.edited": { fields: { text: "The new text or caption." } },
   "media.ready": {
     notes: ["[Files](../../guides/media.md) shows how to download it."],
     fields: { id: "Id of the message in the gateway." },

@@ -63,6 +63,7 @@ function createSessions(): OwnedSessions {
     drivers: [driver],
     findSent: async () => undefined,
     isNewChat: async () => false,
+    findOriginal: async () => undefined,
     recorder: {
       record: async ({ id }, event) => void recorded.push([id, event]),
       recordMessages: async () => true,

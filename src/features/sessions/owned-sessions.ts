@@ -6,6 +6,7 @@ import type {
   MessageId,
   NetworkDriver,
   NetworkEvent,
+  OriginalMessage,
   Session,
 } from "../../network/driver.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
@@ -26,6 +27,8 @@ export interface OwnedSessionsDeps {
   /** Finds a sent message by its id. */
   findSent(instanceId: number, chat: Jid, id: MessageId): Promise<Content | undefined>;
   isNewChat(instanceId: number, chat: Jid): Promise<boolean>;
+  /** Finds the message that a change is about. */
+  findOriginal(instanceId: number, chat: Jid, id: MessageId): Promise<OriginalMessage | undefined>;
   recorder: SessionEventRecorder;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
@@ -94,7 +97,7 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { drivers, findSent, isNewChat } = this.#deps;
+    const { drivers, findSent, isNewChat, findOriginal } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
@@ -109,6 +112,7 @@ export class OwnedSessions implements SessionOpener {
       isTransientError: isTransientDatabaseError,
       findSent: (chat, messageId) => findSent(id, chat, messageId),
       isNewChat: (chat) => isNewChat(id, chat),
+      findOriginal: (chat, messageId) => findOriginal(id, chat, messageId),
     });
     return session;
   }

@@ -13,6 +13,7 @@ import {
   createInboundRecorder,
   type InboundWriter,
   type MessageChange,
+  type MessageCounters,
   type MessageReceipt,
   type ReceiptRecorder,
   recordMessageChange,
@@ -37,6 +38,7 @@ export interface SessionEventRecorderDeps {
   connectedSession: (instanceId: number) => Session | undefined;
   inbound: InboundWriter<PairingCommit>;
   receipts: ReceiptRecorder;
+  counters?: MessageCounters | undefined;
 }
 
 /** The instance that a session belongs to. */
@@ -91,6 +93,8 @@ function createEventRecorder(
       case "message_deleted":
       case "message_reaction":
         return recordAddressedChange(deps, instance, event);
+      case "change_ignored":
+        return deps.counters?.countIgnoredChange(event.reason);
       case "attention":
         return recordAttention({ db, engine }, instance.id, event.code);
       case "call_received":
@@ -142,7 +146,7 @@ function createAddressedReceiptRecorder({ conversations, receipts }: SessionEven
 
 /** Stores changes of logged messages in the right chat, for either address that the network reports. */
 async function recordAddressedChange(
-  { db, engine, conversations, live }: SessionEventRecorderDeps,
+  { db, engine, conversations, live, counters }: SessionEventRecorderDeps,
   instance: SessionInstance,
   reported: MessageChange,
 ): Promise<void> {
@@ -150,7 +154,8 @@ async function recordAddressedChange(
   await conversations.linkIdentity(instance, reported.chat, reported.by);
   const change = { ...reported, by: await conversations.identify(id, reported.by) };
   const isOfIgnored = isGroupJid(reported.chat) && (await live.get(id)).ignore_groups;
-  await conversations.withCurrentAddress(id, reported.chat, (chat) =>
-    recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored),
-  );
+  await conversations.withCurrentAddress(id, reported.chat, async (chat) => {
+    const refused = await recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored);
+    if (refused) counters?.countIgnoredChange(refused);
+  });
 }

@@ -56,7 +56,7 @@ export interface RecordedEventData {
   message_ids?: string[];
   jid?: string;
   at?: string;
-  text?: string;
+  text?: string | null;
   by?: RecordedPerson;
   /** For a receipt in a group: the member who received or read the message. */
   participant?: Omit<RecordedPerson, "push_name"> | null;

@@ -47,7 +47,7 @@ function nameAndData(event: RecordedEvent, baseUrl: string): Named | undefined {
     case "message.read":
       return ["messages.update", statusData(event, "READ")];
     case "message.edited":
-      return ["messages.edited", editData(event)];
+      return event.data.text === null ? undefined : ["messages.edited", editData(event)];
     case "message.deleted":
       return ["messages.delete", deletionData(event)];
     default:

@@ -37,7 +37,7 @@ function nameAndRest(event: RecordedEvent): Named | undefined {
     case "message.sent":
       return data.message && messages(event, data.message, ofMessage(event, data.message));
     case "message.edited":
-      return messages(event, data.message, ofEdit(event));
+      return data.text === null ? undefined : messages(event, data.message, ofEdit(event));
     case "message.reaction":
       return messages(event, data.message, ofReaction(event));
     case "message.delivered":

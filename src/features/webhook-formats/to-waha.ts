@@ -59,7 +59,7 @@ function nameAndPayload(event: RecordedEvent, baseUrl: string): Named | undefine
     case "message.read":
       return ack(event, 3);
     case "message.edited":
-      return ["message.edited", editPayload(event)];
+      return event.data.text === null ? undefined : ["message.edited", editPayload(event)];
     case "message.deleted":
       return ["message.revoked", deletionPayload(event)];
     case "message.reaction":

@@ -101,7 +101,7 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
     case "message":
       return [{ type: "message", id: event.message.id, content: event.message.content }];
     case "message_edited":
-      return [{ type: "edited", id: event.id, text: event.text }];
+      return [{ type: "edited", id: event.id, text: event.text ?? "" }];
     case "message_deleted":
       return [{ type: "deleted", id: event.id }];
     case "message_reaction":

@@ -205,20 +205,7 @@ export class WhatsAppConnectionLoop {
       if (this.#isStopped()) return "end";
       const { keys } = this.#options.credentials;
       if (!keys) throw new Error("The credentials have no key store.");
-      const { runtime, report, findSent, isNewChat, proxy, lookup, markOnline } = this.#options;
-      const caches = this.#caches;
-      const connection = await Connection.begin({
-        runtime,
-        caches,
-        keys,
-        creds,
-        report,
-        findSent,
-        isNewChat,
-        proxy,
-        lookup,
-        markOnline,
-      });
+      const connection = await Connection.begin({ ...this.#options, caches: this.#caches, keys, creds });
       this.#opening = connection;
       if (this.#isStopped()) await connection.close();
       if (await connection.opened()) {

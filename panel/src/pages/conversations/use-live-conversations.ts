@@ -18,7 +18,7 @@ interface MessageEvent {
   message_ids?: string[];
   jid?: string;
   at?: string;
-  text?: string;
+  text?: string | null;
   reaction?: string | null;
   removed?: boolean;
   sender?: Message["reactions"][number]["sender"];
@@ -78,7 +78,11 @@ function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: Mes
       applyReceipt(client, id, event.event, data, jid);
       return;
     case "message.edited":
-      change(ids, (one) => ({ ...one, ...withText(one, data.text ?? ""), edited_at: at }));
+      // Without the new text, the message stays as the gateway has it.
+      if (typeof data.text === "string") {
+        const { text } = data;
+        change(ids, (one) => ({ ...one, ...withText(one, text), edited_at: at }));
+      }
       return;
     case "message.deleted":
       change(ids, (one) => ({ ...one, deleted_at: at }));

@@ -19,7 +19,9 @@ type Speaker = NonNullable<EventMessage["sender"]>;
 
 /** Posts the edited text as a reply: Chatwoot messages cannot be edited. */
 export async function postEdit(context: ChatwootContext, job: Job, event: Event): Promise<JobResult> {
-  const { text, by } = event.data as { text: string; by: Speaker };
+  const { text, by } = event.data as { text: string | null; by: Speaker };
+  // Its new words are not known, and nothing else may pass for them.
+  if (text === null) return { end: "done" };
   return postNote(context, job, event, by, `✏️ ${toMarkdown(text)}`);
 }
 

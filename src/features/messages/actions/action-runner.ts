@@ -146,7 +146,7 @@ async function recordEnd(
 async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<number[]> {
   const { instance_id, jid: chat, target } = action;
   const change = await toChange(trx, action, at);
-  if (change) return recordEvents(trx, await applyMessageChange(trx, instance_id, change));
+  if (change) return recordEvents(trx, (await applyMessageChange(trx, instance_id, change)).events);
   const ids = target.map(({ id }) => id);
   return recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }]);
 }

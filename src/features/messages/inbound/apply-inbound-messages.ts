@@ -27,7 +27,7 @@ const NOTHING: AppliedMessages = { events: [], lanes: [] };
 
 /**
  * Stores the messages without their events, which the result contains. Followers and webhooks get the messages,
- * except those from before the pairing and undecrypted ones.
+ * except those from before the pairing, undecrypted ones, and those whose deletion arrived first.
  */
 export async function applyInboundMessages(
   trx: Trx,
@@ -40,7 +40,7 @@ export async function applyInboundMessages(
   const stored = await insertInboundMessages(trx, counted);
   const reported = stored.filter((row) => {
     const message = messages.get(keyOf(row))?.one.message;
-    return message && !message.history && !isUndecrypted(message);
+    return message && !message.history && !isUndecrypted(message) && row.deleted_at === null;
   });
   if (reported.length === 0) return NOTHING;
   const lanes = await queueInboundFiles(trx, reported);

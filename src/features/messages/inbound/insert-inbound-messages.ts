@@ -38,18 +38,21 @@ export async function insertInboundMessages(
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(messages.map(toInput))}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, conversation_id bigint, message_id text, jid text,
-        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, at timestamptz, words text[])
+        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, at timestamptz,
+        edited_at timestamptz, deleted_at timestamptz, words text[])
       ${rowCountHint(messages)}
     ), message as (
       insert into message as m (account_id, instance_id, conversation_id, message_id, jid, from_me, direction,
-        origin, status, sender, type, content, secret, sent_at, outcome_at, read_at)
+        origin, status, sender, type, content, secret, edited_at, deleted_at, sent_at, outcome_at, read_at)
       select account_id, instance_id, conversation_id, message_id, jid, from_me,
         case when from_me then 'outbound' else 'inbound' end, case when from_me then 'phone' else 'contact' end,
-        case when from_me then 'sent' else 'received' end, sender, type, content, decode(secret, 'hex'), at,
+        case when from_me then 'sent' else 'received' end, sender, type, content, decode(secret, 'hex'),
+        edited_at, deleted_at, at,
         case when from_me then at end, case when was_read then at end
       from input order by ord
       on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content,
-        secret = excluded.secret
+        secret = excluded.secret, edited_at = excluded.edited_at,
+        deleted_at = coalesce(m.deleted_at, excluded.deleted_at)
         where m.type = ${UNSUPPORTED}
           and coalesce(excluded.content ->> 'reason', '') not in ('undecryptable', m.content ->> 'reason')
       returning m.*
@@ -91,6 +94,8 @@ function toInput({ message, trace: _trace, ...chat }: InboundMessage, ord: numbe
     type: content.kind === "media" ? content.media_type : content.kind,
     content,
     at: message.at,
+    edited_at: message.edited_at,
+    deleted_at: message.deleted_at,
     words: searchWords(chat.instance_id, content),
   };
 }

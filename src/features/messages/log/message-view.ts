@@ -160,6 +160,12 @@ export function toMessageView(row: MessageRow) {
   };
 }
 
+/** The text of a message, or the caption of its file. */
+export function wordsOf(content: LoggedContent): string | undefined {
+  if (content.kind === "text") return content.text;
+  return content.kind === "media" ? content.caption : undefined;
+}
+
 /** The message as a reply to `to` quotes it. */
 export function toQuoted(
   { message_id: id, from_me, sender, jid: chat, content }: MessageRow,

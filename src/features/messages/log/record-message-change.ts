@@ -1,13 +1,15 @@
 import { type Expression, sql } from "kysely";
 import type { Engine } from "../../../engine/engine.ts";
-import type { NetworkEvent } from "../../../network/driver.ts";
+import type { Identity, NetworkEvent, UnknownTextReason } from "../../../network/driver.ts";
+import { isSamePerson } from "../../../network/identity.ts";
 import { isGroupJid } from "../../../network/jid.ts";
+import { isUndecrypted } from "../../../network/network-message.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { cleanJson } from "../../../platform/text/clean-text.ts";
-import { addressesOf } from "../../contacts/contacts.ts";
+import { addressesOf, canonicalNumberOf } from "../../contacts/contacts.ts";
 import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
 import { messageEvent } from "../message-events.ts";
-import { type MessageRow, type StoredReaction, selectMessages } from "./message-view.ts";
+import { type MessageRow, type StoredReaction, selectMessages, wordsOf } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 
 /** An edit, a deletion or a reaction, by the instance or the contact. */
@@ -16,24 +18,35 @@ export type MessageChange = Extract<
   { type: "message_edited" | "message_deleted" | "message_reaction" }
 >;
 
-/** Records a change that the network reports. With `ifLogged`, ignores messages that are not in the log. */
+/** Why the log stays as it is: the change is not its maker's to make, or not the latest, or cannot be read. */
+export type RefusedChangeReason = UnknownTextReason | "other_chat" | "other_author" | "outdated";
+
+/**
+ * Records a change that the network reports. With `ifLogged`, ignores messages that are not in the log. Returns why it
+ * changes nothing, if so.
+ */
 export async function recordMessageChange(
   db: Db,
   engine: Engine,
   instanceId: number,
   change: MessageChange,
   ifLogged = false,
-): Promise<void> {
-  const lanes = await db
-    .transaction()
-    .execute(async (trx) =>
-      recordEvents(trx, await applyMessageChange(trx, instanceId, cleanJson(change), ifLogged)),
-    );
+): Promise<RefusedChangeReason | undefined> {
+  const { lanes, refused } = await db.transaction().execute(async (trx) => {
+    const applied = await applyMessageChange(trx, instanceId, cleanJson(change), ifLogged);
+    return { ...applied, lanes: await recordEvents(trx, applied.events) };
+  });
   engine.wake(lanes);
+  return refused;
+}
+
+interface AppliedChange {
+  events: EventDraft[];
+  refused?: RefusedChangeReason | undefined;
 }
 
 /**
- * Changes the logged message and returns the event; none for a known change. Without a logged message,
+ * Changes the logged message and returns the event; none for a known or refused change. Without a logged message,
  * returns only the event.
  */
 export async function applyMessageChange(
@@ -41,12 +54,102 @@ export async function applyMessageChange(
   instanceId: number,
   change: MessageChange,
   ifLogged = false,
-): Promise<EventDraft[]> {
+): Promise<AppliedChange> {
   const row = await findMessage(trx, instanceId, change);
-  if (!row) return ifLogged ? [] : [unloggedEvent(instanceId, change)];
-  if (isKnown(row, change)) return [];
+  if (!row) return ifLogged ? { events: [] } : applyUnlogged(trx, instanceId, change);
+  if (isKnown(row, change)) return { events: [] };
+  const refused = await refusalOf(trx, row, change);
+  if (refused) return { events: [], refused };
   const content = await applyChange(trx, row, change);
-  return [messageEvent(EVENT_OF[change.type], { ...row, content }, describe({ ...change, chat: row.jid }))];
+  const about = describe({ ...change, chat: row.jid });
+  return {
+    events: [messageEvent(EVENT_OF[change.type], { ...row, content }, about)],
+    refused: change.type === "message_edited" ? change.reason : undefined,
+  };
+}
+
+/** A message of another chat is known: a reader that looks it up by its id must not change it. */
+async function applyUnlogged(trx: Trx, instanceId: number, change: MessageChange): Promise<AppliedChange> {
+  const event = { events: [unloggedEvent(instanceId, change)] };
+  if (change.type === "message_reaction") return event;
+  const elsewhere = await trx
+    .selectFrom("message")
+    .select(["instance_id", "jid", "from_me", "sender"])
+    .where("instance_id", "=", instanceId)
+    .where("message_id", "=", change.id)
+    .$castTo<WrittenMessage & Pick<MessageRow, "jid">>()
+    .execute();
+  for (const row of elsewhere) {
+    // Of one person there may be two chats for a moment, by number and by LID.
+    const isOfOther = isGroupJid(row.jid) || isGroupJid(change.chat) || !(await isWriter(trx, row, change));
+    if (isOfOther) return { events: [], refused: "other_chat" };
+  }
+  return event;
+}
+
+/** Only its writer edits a message. Its writer and the own phone delete it, and in a group also an admin. */
+async function refusalOf(
+  trx: Trx,
+  row: MessageRow,
+  change: MessageChange,
+): Promise<RefusedChangeReason | undefined> {
+  if (change.type === "message_reaction") return undefined;
+  if (change.type === "message_deleted") {
+    const may =
+      (await isWriter(trx, row, change)) ||
+      (await isMe(trx, row, change.by)) ||
+      (await isAdmin(trx, row, change.by));
+    return may ? undefined : "other_author";
+  }
+  if (!change.is_open && !(await isWriter(trx, row, change))) return "other_author";
+  const isOlder = row.edited_at !== null && change.at.getTime() + SECOND_MS <= row.edited_at.getTime();
+  return isOlder ? "outdated" : undefined;
+}
+
+/** The network's times have no smaller part. */
+const SECOND_MS = 1000;
+
+type WrittenMessage = Pick<MessageRow, "instance_id" | "from_me" | "sender">;
+
+async function isWriter(trx: Trx, row: WrittenMessage, change: MessageChange): Promise<boolean> {
+  if (row.from_me) return change.type === "message_edited" ? change.from_me : isMe(trx, row, change.by);
+  return row.sender !== null && isSame(row.sender, change.by);
+}
+
+async function isMe(trx: Trx, { instance_id }: WrittenMessage, by: Identity): Promise<boolean> {
+  const me = await trx
+    .selectFrom("instance")
+    .select(["jid", "lid", "phone"])
+    .where("id", "=", instance_id)
+    .$castTo<Person>()
+    .executeTakeFirstOrThrow();
+  return isSame(me, by);
+}
+
+type Person = Pick<Identity, "jid" | "lid" | "phone">;
+
+/** The network may name a number in either of its two formats. */
+function isSame(one: Person, other: Person): boolean {
+  if (isSamePerson(one, other)) return true;
+  const [phone, otherPhone] = [one.phone, other.phone];
+  return phone !== null && otherPhone !== null && canonicalNumberOf(phone) === canonicalNumberOf(otherPhone);
+}
+
+/** In a group whose members are not known, the network alone decides. */
+async function isAdmin(
+  trx: Trx,
+  { instance_id, jid, chat_type }: MessageRow,
+  by: Identity,
+): Promise<boolean> {
+  if (chat_type !== "group") return false;
+  const group = await trx
+    .selectFrom("group_chat")
+    .select("participants")
+    .where("instance_id", "=", instance_id)
+    .where("jid", "=", jid)
+    .$castTo<{ participants: (Person & { admin: string | null })[] }>()
+    .executeTakeFirst();
+  return !group || group.participants.some((one) => one.admin !== null && isSame(one, by));
 }
 
 function findMessage(
@@ -71,17 +174,12 @@ function isKnown(row: MessageRow, change: MessageChange): boolean {
   return row.edited_at?.getTime() === change.at.getTime() && wordsOf(row.content) === change.text;
 }
 
-function wordsOf(content: MessageRow["content"]): string | undefined {
-  if (content.kind === "text") return content.text;
-  return content.kind === "media" ? content.caption : undefined;
-}
-
 async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Promise<MessageRow["content"]> {
   const { content } = row;
   if (change.type === "message_deleted") await update(trx, row.id, { deleted_at: change.at });
   if (change.type === "message_reaction")
     await update(trx, row.id, { content: toJson(react(content, change)) });
-  if (change.type !== "message_edited") return content;
+  if (change.type !== "message_edited" || change.text === null || isUndecrypted(row)) return content;
   const edited = editContent(content, change.text);
   await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });
   const words = searchWords(row.instance_id, edited);
@@ -136,7 +234,7 @@ function describe(change: MessageChange) {
   const facts = { message_id: change.id, jid: change.chat, at: change.at.toISOString() };
   switch (change.type) {
     case "message_edited":
-      return { ...facts, text: change.text, by: change.by };
+      return { ...facts, text: change.text, ...(change.reason && { reason: change.reason }), by: change.by };
     case "message_deleted":
       return { ...facts, by: change.by };
     case "message_reaction":

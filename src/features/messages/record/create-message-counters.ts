@@ -1,11 +1,15 @@
 import { Counter, type Registry } from "prom-client";
+import type { IgnoredChangeReason } from "../../../network/driver.ts";
 import { ERROR_CODES } from "../../../platform/error-codes.ts";
+import type { RefusedChangeReason } from "../log/record-message-change.ts";
 import { SEND_ERROR, type SendError } from "../send/send-error.ts";
 
 /** Counts what this node has recorded, for the metrics. */
 export interface MessageCounters {
   countOutcome(message: { status: string; error: Pick<SendError, "code"> | null }): void;
   countReceived(messages: number): void;
+  /** An edit, a deletion or a reaction that changed nothing. */
+  countIgnoredChange(reason: IgnoredChangeReason | RefusedChangeReason): void;
 }
 
 export function createMessageCounters(registry: Registry): MessageCounters {
@@ -20,6 +24,12 @@ export function createMessageCounters(registry: Registry): MessageCounters {
     help: "Received messages that this node stored and reported as events",
     registers: [registry],
   });
+  const ignored = new Counter({
+    name: "waygate_message_changes_ignored_total",
+    help: "Edits, deletions and reactions that changed nothing, by reason",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
   // A rate needs the zero from which the first one is counted.
   sends.inc({ outcome: "sent", code: "" }, 0);
   for (const code of ["", ...SEND_CODES]) sends.inc({ outcome: "failed", code }, 0);
@@ -27,6 +37,7 @@ export function createMessageCounters(registry: Registry): MessageCounters {
     countOutcome: ({ status, error }) =>
       sends.inc({ outcome: OUTCOMES.has(status) ? status : "sent", code: codeOf(error) }),
     countReceived: (messages) => received.inc(messages),
+    countIgnoredChange: (reason) => ignored.inc({ reason }),
   };
 }
 

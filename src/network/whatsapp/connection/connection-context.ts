@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { GroupMetadata } from "baileys";
-import type { Jid, NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
+import type { Jid, OpenSessionOptions, PairingStore } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
+import { EarlyChanges } from "../inbound/early-changes.ts";
 import { type DecryptedMessage, InboundJournal, type RecordableMessage } from "../inbound/inbound-journal.ts";
+import { MessageChanges, type ReportableEvent } from "../inbound/message-changes.ts";
 import { AccountFacts } from "../keys/account-facts.ts";
 import { type BaileysCredentials, serializeCredentials } from "../keys/baileys-credentials.ts";
 import { IdentityStore } from "../keys/identity-store.ts";
@@ -13,13 +15,13 @@ import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";
-import { readInboundMessage } from "../wire/read-inbound-message.ts";
 import { readStanza } from "../wire/read-stanza.ts";
+import { ownMessageSecret } from "../wire/sealed/message-secret.ts";
 import { authorKeyOf, isBroadcastList } from "../wire/stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
-export interface ConnectionContextOptions {
+export interface ConnectionContextOptions extends Pick<OpenSessionOptions, "findOriginal"> {
   runtime: WhatsAppRuntime;
   caches: SessionCaches;
   keys: PairingStore;
@@ -42,7 +44,9 @@ export class ConnectionContext {
   readonly identities: IdentityStore;
   readonly timers: TimerStore;
   readonly signedPreKeys: SignedPreKeys;
+  readonly changes: MessageChanges;
   readonly journal: InboundJournal;
+  readonly #early: EarlyChanges;
   readonly #options: ConnectionContextOptions;
   /** Of chats for which the network has used two addresses. */
   readonly #orderingKeys: ItemCache<string>;
@@ -50,7 +54,7 @@ export class ConnectionContext {
   constructor(options: ConnectionContextOptions) {
     this.#options = options;
     this.#orderingKeys = options.caches.createCache("order");
-    const { runtime, caches, keys, creds, report, onLost, onPeerMessage } = options;
+    const { runtime, caches, keys, creds, report, findOriginal, onLost, onPeerMessage } = options;
     const { retryMs } = runtime.timing;
     const onFailure = (error: unknown) =>
       runtime.log?.warn({ err: error }, "whatsapp: not stored yet; retrying");
@@ -73,6 +77,14 @@ export class ConnectionContext {
       onFailure: (err) => runtime.log?.warn({ err }, "whatsapp: the signed pre-key is not replaced yet"),
     });
     this.timers = new TimerStore(this.keyStore, this.identities);
+    this.#early = new EarlyChanges(this.keyStore);
+    this.changes = new MessageChanges({
+      identities: this.identities,
+      timers: this.timers,
+      early: this.#early,
+      findOriginal,
+      ownSecret: (id) => ownMessageSecret(creds, id).toString("base64"),
+    });
     this.journal = new InboundJournal({
       readEntries: (ids) => keys.readJournal(ids),
       store: this.keyStore,
@@ -96,8 +108,14 @@ export class ConnectionContext {
     return this.#orderingKeys.get(key) ?? key;
   }
 
+  /** Reports the entries that earlier connections left behind, before the connection opens. */
+  async replay(): Promise<void> {
+    await this.#early.load();
+    await this.journal.replay();
+  }
+
   /** Reports an event in the order of its chat; ignores an event that cannot be read. */
-  report(chat: string, event: Promise<NetworkEvent | undefined>): void {
+  report(chat: string, event: Promise<ReportableEvent | undefined>): void {
     void this.reporter.report(chat, event).catch(() => {});
   }
 
@@ -105,7 +123,7 @@ export class ConnectionContext {
    * Like `report`; resolves with whether the network may delete the message, because it is stored or
    * unreadable.
    */
-  async reportDurably(chat: string, events: Promise<readonly NetworkEvent[]>): Promise<boolean> {
+  async reportDurably(chat: string, events: Promise<readonly ReportableEvent[]>): Promise<boolean> {
     try {
       await this.reporter.report(chat, events);
       return true;
@@ -145,7 +163,7 @@ export class ConnectionContext {
     if (!release) return undefined;
     // What cannot be read is reported, and logged, from the journal.
     const event = await this.#read(readStanza([entry], creds.me ?? { id: "" }), false).catch(() => undefined);
-    if (event?.type === "message") return { message: event.message, release };
+    if (event && "message" in event) return { message: event.message, release };
     release();
     return undefined;
   }
@@ -153,10 +171,10 @@ export class ConnectionContext {
   async #read(
     decrypting: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
-  ): Promise<NetworkEvent | undefined> {
+  ): Promise<ReportableEvent | undefined> {
     const message = await decrypting;
-    const event = message && (await readInboundMessage(message, this.identities, this.timers));
-    if (event?.type !== "message" || !isReplay) return event;
+    const event = message && (await this.changes.read(message));
+    if (!event || !("message" in event) || !isReplay) return event;
     return { type: "message", message: { ...event.message, offline: true } };
   }
 }
@@ -198,7 +216,10 @@ class EventReporter {
    * Reserves the event's place in the order of the chat; resolves once the event is stored, or if there is
    * none. Several events at once have no order among themselves.
    */
-  report(chat: string, event: Promise<NetworkEvent | readonly NetworkEvent[] | undefined>): Promise<void> {
+  report(
+    chat: string,
+    event: Promise<ReportableEvent | readonly ReportableEvent[] | undefined>,
+  ): Promise<void> {
     const before = this.#tails.get(chat);
     // The queued report handles the failure.
     event.catch(() => {});
@@ -239,9 +260,9 @@ class EventReporter {
 
   readonly #running = new Set<Promise<void>>();
 
-  async #report(event: NetworkEvent): Promise<void> {
+  async #report(event: ReportableEvent): Promise<void> {
     while (!this.#stop.signal.aborted && !this.#isFinishing) {
-      const reporting = this.#options.report(event);
+      const reporting = this.#readAndReport(event);
       const ended = reporting.catch(() => {});
       this.#running.add(ended);
       void ended.then(() => this.#running.delete(ended));
@@ -254,6 +275,11 @@ class EventReporter {
       }
     }
     await new Promise(() => {});
+  }
+
+  async #readAndReport(event: ReportableEvent): Promise<void> {
+    const read = typeof event === "function" ? await event() : event;
+    if (read) await this.#options.report(read);
   }
 
   async #wait(): Promise<void> {

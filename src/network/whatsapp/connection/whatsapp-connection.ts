@@ -68,19 +68,20 @@ export class WhatsAppConnection {
   /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
-    const { runtime, caches, keys, creds, report } = options;
+    const { runtime, caches, keys, creds, report, findOriginal } = options;
     const context = new ConnectionContext({
       runtime,
       caches,
       keys,
       creds,
       report,
+      findOriginal,
       onLost: () =>
         connection?.endWith({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
       onPeerMessage: (entry) => connection?.handlePeerMessage(entry),
     });
     try {
-      await context.journal.replay();
+      await context.replay();
       connection = new WhatsAppConnection(options, context);
       return connection;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordingSession } from "../../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
@@ -54,11 +55,13 @@ describe("an inbound message", () => {
 
   it("from before the pairing is history", async () => {
     const at = Date.now() - 86_400_000;
-    const messages = [{ id: "OLD1", text: "long ago", at }];
+    const secret = randomBytes(32);
+    const messages = [{ id: "OLD1", text: "long ago", at, secret }];
     await stage.control.settings({ history: [{ chat: stage.contact.number, messages }] });
     const listener = await pair();
     const message = await listener.message("OLD1" as never);
     expect(message).toMatchObject({ history: true, chat: stage.contact.jid, content: text("long ago") });
+    expect(message.secret).toBe(secret.toString("base64"));
     expect(message.offline).toBeUndefined();
   });
 });

@@ -18,17 +18,17 @@ import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.t
 import { withRawHistory } from "../baileys-fixes/with-raw-history.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { WhatsAppRuntime } from "../connection/whatsapp-runtime.ts";
-import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";
 import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
 import { readClientExpiration } from "../wire/read-client-expiration.ts";
-import { readInboundMessage, readWithoutContent } from "../wire/read-inbound-message.ts";
+import { readWithoutContent } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
 import { isPeerMessage, unavailableKindOf } from "../wire/stanza.ts";
 import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
+import type { MessageChanges } from "./message-changes.ts";
 import type { MessageOrder } from "./message-order.ts";
 import { OfflineQueue } from "./offline-queue.ts";
 import { SyncListeners } from "./sync-listeners.ts";
@@ -145,11 +145,7 @@ export class InboundListeners {
   #onMessage(message: WAMessage, isFromPhone: boolean): void {
     const { context } = this.#options;
     const stanza = toStanzaAttributes(message);
-    if (isFromPhone)
-      context.report(
-        context.orderingKeyOf(stanza),
-        readInboundMessage({ message, stanza }, context.identities, context.timers),
-      );
+    if (isFromPhone) context.report(context.orderingKeyOf(stanza), context.changes.read({ message, stanza }));
     else if (message.messageStubType === CIPHERTEXT)
       context.report(
         context.orderingKeyOf(stanza),
@@ -180,7 +176,7 @@ export class InboundListeners {
     const entries = this.#history.splice(0);
     const report = (event: NetworkEvent) => context.reporter.report("history", Promise.resolve(event));
     try {
-      await reportHistory(history.messages, context.identities, report);
+      await reportHistory(history.messages, context.changes, report);
       await this.#sync.reportHistory(history);
     } catch {
       // The next connection reports it again.
@@ -200,20 +196,20 @@ const HISTORY_AT_ONCE = 50;
 /** Reports messages from before the pairing, as history. */
 async function reportHistory(
   messages: readonly WAMessage[],
-  identities: IdentityStore,
+  changes: MessageChanges,
   report: (event: NetworkEvent) => Promise<void>,
 ): Promise<void> {
   for (let i = 0; i < messages.length; i += HISTORY_AT_ONCE) {
     const events = await Promise.all(
-      messages.slice(i, i + HISTORY_AT_ONCE).map((one) => readHistory(one, identities)),
+      messages.slice(i, i + HISTORY_AT_ONCE).map((one) => readHistory(one, changes)),
     );
     await Promise.all(events.map((event) => event && report(event)));
   }
 }
 
-async function readHistory(message: WAMessage, identities: IdentityStore): Promise<NetworkEvent | undefined> {
-  const event = await readInboundMessage({ message, stanza: toStanzaAttributes(message) }, identities);
-  if (event?.type !== "message") return undefined;
+async function readHistory(message: WAMessage, changes: MessageChanges): Promise<NetworkEvent | undefined> {
+  const event = await changes.read({ message, stanza: toStanzaAttributes(message) });
+  if (!event || !("message" in event)) return undefined;
   return { type: "message", message: { ...event.message, history: true } };
 }
 

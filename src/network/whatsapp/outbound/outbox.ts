@@ -22,7 +22,7 @@ import { NobodyReachedError } from "../keys/signal-repository.ts";
 import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { applyTimer } from "../wire/chat-timer.ts";
-import { ownMessageSecret, toSecret } from "../wire/message-secret.ts";
+import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";

@@ -15,8 +15,9 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "./chat-timer.ts";
 import { openMessage } from "./message-fields.ts";
-import { secretIn, toSecret } from "./message-secret.ts";
-import { readContent, textOf } from "./read-content.ts";
+import { readContent } from "./read-content.ts";
+import { secretIn, toSecret } from "./sealed/message-secret.ts";
+import { editedTextOf, editTime, readSealed, type SealedEvent } from "./sealed/read-sealed.ts";
 import { isBroadcastList, parseTimestamp } from "./stanza.ts";
 
 /** The fields that all events about one message share. */
@@ -37,7 +38,7 @@ export async function readInboundMessage(
   { message, stanza, isUndecoded }: DecryptedMessage,
   identities: IdentityStore,
   timers?: TimerStore,
-): Promise<NetworkEvent | undefined> {
+): Promise<NetworkEvent | SealedEvent | undefined> {
   if (!message.message && !isUndecoded) return undefined;
   const body = openMessage(message.message ?? {});
   const frame = await frameOf(message, stanza, identities);
@@ -45,6 +46,8 @@ export async function readInboundMessage(
   const timer = timers && readTimer(body, frame.at);
   if (timer) await timers.learn(frame.chat, timer);
   if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
+  const sealed = readSealed(body, { ...frame, by: frame.sender });
+  if (sealed) return sealed;
   if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
   const read =
     readContent(body, (jid) => identities.isMe(jid), nameOf(message.key)) ?? (isUndecoded && UNDECODED);
@@ -157,12 +160,14 @@ const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 function readProtocol(
   frame: MessageFrame,
-  { type, key, editedMessage }: proto.Message.IProtocolMessage,
+  { type, key, editedMessage, timestampMs }: proto.Message.IProtocolMessage,
 ): NetworkEvent | undefined {
   if (!key?.id) return undefined;
   if (type === MESSAGE_EDIT) {
-    const text = (editedMessage && textOf(editedMessage)) ?? "";
-    return { type: "message_edited", ...about(frame, key.id, frame.from_me), text };
+    const text = editedMessage && editedTextOf(editedMessage);
+    if (text === undefined || text === null) return { type: "change_ignored", reason: "undecryptable" };
+    const at = editTime(frame, timestampMs);
+    return { type: "message_edited", ...about(frame, key.id, frame.from_me), text, at };
   }
   if (type !== REVOKE) return undefined;
   return { type: "message_deleted", ...about(frame, key.id, isFromMe(frame, key)) };

@@ -1,6 +1,7 @@
 import { createDecipheriv, hkdfSync } from "node:crypto";
 import type { proto } from "baileys";
-import type { MessageId } from "../../driver.ts";
+import type { Identity, MessageId } from "../../../driver.ts";
+import { phoneJid } from "../../../jid.ts";
 
 export const SECRET_BYTES = 32;
 const IV_BYTES = 12;
@@ -70,6 +71,11 @@ export function decryptChange(
     }
   }
   return undefined;
+}
+
+/** The addresses by which the key of a change may name a person; at most three. */
+export function addressesOf({ jid, lid, phone }: Identity): string[] {
+  return [...new Set([lid, phone === null ? null : phoneJid(phone), jid])].filter((one) => one !== null);
 }
 
 function decrypt(key: Uint8Array, iv: Uint8Array, payload: Uint8Array): Buffer | undefined {

@@ -1,0 +1,128 @@
+import type { SignalKeyStore } from "baileys";
+import type { Identity, Jid, MessageId, NetworkEvent, NetworkMessage } from "../../driver.ts";
+import { isSamePerson } from "../../identity.ts";
+import { addressesOf, decryptChange, type SecretUse } from "../wire/sealed/message-secret.ts";
+import { readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";
+
+type EditOrDeletion = SealedEvent | Extract<NetworkEvent, { type: "message_edited" | "message_deleted" }>;
+
+/** A change whose message has not arrived, or could not be decrypted yet. */
+interface EarlyChange {
+  chat: Jid;
+  id: MessageId;
+  by: Identity;
+  from_me: boolean;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Absent: a deletion. */
+  text?: string;
+  sealed?: { kind: SealedEvent["kind"]; uses: readonly SecretUse[]; payload: string; iv: string };
+}
+
+/** The kind and the id under which the changes are among the keys of the pairing. */
+const KIND = "early-changes";
+const ID = "all";
+const MOST = 64;
+const MOST_OF_PERSON = 16;
+const MOST_BYTES = 65_536;
+/** The sender's phone may be off for so long before it sends a message again. */
+const KEPT_MS = 14 * 24 * 3_600_000;
+
+type Keys = { get(kind: string, ids: string[]): Promise<Record<string, EarlyChange[] | undefined>> } & {
+  set(data: Record<string, Record<string, EarlyChange[]>>): Promise<void>;
+};
+
+/** Edits and deletions that arrived before their messages, sealed among the keys of the pairing. */
+export class EarlyChanges {
+  readonly #keys: Keys;
+  #held: EarlyChange[] = [];
+
+  constructor(keys: SignalKeyStore) {
+    this.#keys = keys as unknown as Keys;
+  }
+
+  async load(): Promise<void> {
+    const { [ID]: held = [] } = await this.#keys.get(KIND, [ID]);
+    this.#held = held;
+  }
+
+  /** Resolves once the change is durable. Of too many changes, those that arrived first are dropped. */
+  async hold(change: EditOrDeletion): Promise<void> {
+    const early = toEarly(change);
+    if (!early || sizeOf(early) > MOST_BYTES) return;
+    const oldest = Date.now() - KEPT_MS;
+    const newestFirst = [...this.#held.filter(({ at }) => at > oldest), early].toReversed();
+    let [ofPerson, bytes] = [0, 0];
+    const kept = newestFirst.filter((one) => {
+      if (isSamePerson(one.by, early.by) && ++ofPerson > MOST_OF_PERSON) return false;
+      bytes += sizeOf(one);
+      return bytes <= MOST_BYTES;
+    });
+    this.#held = kept.slice(0, MOST).toReversed();
+    await this.#keys.set({ [KIND]: { [ID]: this.#held } });
+  }
+
+  /** The message after the changes of it that arrived before; those of other people change nothing. */
+  applyTo(message: NetworkMessage): NetworkMessage {
+    const changes = this.#held.filter(({ chat, id }) => chat === message.chat && id === message.id);
+    if (changes.length === 0) return message;
+    // The next save drops them for good.
+    this.#held = this.#held.filter((one) => !changes.includes(one));
+    const own = changes.filter(({ by }) => isSamePerson(by, message.sender));
+    const deletion = own.find(isDeletion);
+    const edits = own.flatMap((one) => openEdit(one, message) ?? []);
+    const [edit] = edits.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+    return {
+      ...message,
+      ...(edit && { content: withText(message.content, edit.text), edited_at: edit.at }),
+      ...(deletion && { deleted_at: new Date(deletion.at) }),
+    };
+  }
+}
+
+function toEarly(change: EditOrDeletion): EarlyChange | undefined {
+  const { chat, id, by, from_me, at } = change;
+  const about = { chat, id, by, from_me, at: at.getTime() };
+  if (change.type === "message_deleted") return about;
+  if (change.type === "message_edited")
+    return change.text === null ? undefined : { ...about, text: change.text };
+  const { uses, payload, iv } = change.change;
+  if (!HELD_KINDS.has(change.kind)) return undefined;
+  return { ...about, sealed: { kind: change.kind, uses, payload: toBase64(payload), iv: toBase64(iv) } };
+}
+
+const HELD_KINDS: ReadonlySet<SealedEvent["kind"]> = new Set(["message", "event", "poll"]);
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+function sizeOf({ text, sealed }: EarlyChange): number {
+  return 512 + (text?.length ?? 0) + (sealed?.payload.length ?? 0);
+}
+
+function isDeletion({ text, sealed }: EarlyChange): boolean {
+  return text === undefined && sealed === undefined;
+}
+
+function openEdit(
+  { id, from_me, text, sealed, ...change }: EarlyChange,
+  { secret, sender }: NetworkMessage,
+): { text: string; at: Date } | undefined {
+  const at = new Date(change.at);
+  if (text !== undefined) return { text, at };
+  if (!sealed || !secret) return undefined;
+  const [payload, iv] = [Buffer.from(sealed.payload, "base64"), Buffer.from(sealed.iv, "base64")];
+  const addresses = addressesOf(sender);
+  const plaintext = decryptChange(
+    { uses: sealed.uses, payload, iv },
+    { id, secret, authors: addresses, senders: addresses },
+  );
+  return plaintext && readEdit(plaintext, { kind: sealed.kind, id, from_me, at });
+}
+
+/** Leaves the content of a message without text unchanged. */
+function withText(content: NetworkMessage["content"], text: string): NetworkMessage["content"] {
+  if (content.kind === "text") return { ...content, text };
+  return content.kind === "media" ? { ...content, caption: text } : content;
+}

@@ -1,0 +1,141 @@
+import type { proto } from "baileys";
+import type {
+  IgnoredChangeReason,
+  MessageId,
+  NetworkEvent,
+  OpenSessionOptions,
+  OriginalMessage,
+  UnknownTextReason,
+} from "../../driver.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
+import type { TimerStore } from "../keys/timer-store.ts";
+import { readInboundMessage } from "../wire/read-inbound-message.ts";
+import { addressesOf, decryptChange } from "../wire/sealed/message-secret.ts";
+import {
+  readAddedOption,
+  readComment,
+  readEdit,
+  readReactionText,
+  type SealedEvent,
+} from "../wire/sealed/read-sealed.ts";
+import type { EarlyChanges } from "./early-changes.ts";
+import type { DecryptedMessage } from "./inbound-journal.ts";
+
+/** An event, or one that can be read only after the earlier events of its chat are stored. */
+export type ReportableEvent = NetworkEvent | (() => Promise<NetworkEvent | undefined>);
+
+export interface MessageChangesOptions extends Pick<OpenSessionOptions, "findOriginal"> {
+  identities: IdentityStore;
+  timers: TimerStore;
+  early: EarlyChanges;
+  /** Of a message of this device, in base64. */
+  ownSecret(id: MessageId): string;
+}
+
+type Change = SealedEvent | Extract<NetworkEvent, { type: "message_edited" | "message_deleted" }>;
+
+const REMEMBERED = 1_000;
+
+/** Reads the messages of one session, and changes of messages: encrypted ones, and those that arrive too early. */
+export class MessageChanges {
+  readonly #options: MessageChangesOptions;
+  /** The latest changes, which nothing can change. */
+  readonly #ids = new Set<string>();
+
+  constructor(options: MessageChangesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if users would see nothing. */
+  async read(decrypted: DecryptedMessage): Promise<ReportableEvent | undefined> {
+    const read = await readInboundMessage(decrypted, this.#options.identities, this.#options.timers);
+    switch (read?.type) {
+      case "message":
+        return { type: "message", message: this.#options.early.applyTo(read.message) };
+      case "sealed":
+      case "message_edited":
+      case "message_deleted":
+        return () => this.#resolve(read, decrypted);
+      default:
+        return read;
+    }
+  }
+
+  async #resolve(change: Change, decrypted: DecryptedMessage): Promise<NetworkEvent | undefined> {
+    const own = decrypted.message.key.id ?? "";
+    if (change.id === own || this.#ids.has(change.id)) return ignored("cyclic");
+    const original = await this.#options.findOriginal?.(change.chat, change.id);
+    if (!original || original.unreadable) await this.#options.early.hold(change);
+    this.#remember(own);
+    return change.type === "sealed" ? this.#open(change, original, decrypted) : change;
+  }
+
+  #remember(id: string): void {
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size > REMEMBERED && oldest !== undefined) this.#ids.delete(oldest);
+  }
+
+  async #open(
+    sealed: SealedEvent,
+    original: OriginalMessage | undefined,
+    decrypted: DecryptedMessage,
+  ): Promise<NetworkEvent> {
+    const { id, by, change } = sealed;
+    const { ownSecret, identities } = this.#options;
+    const secret = original?.secret ?? (original?.from_me ? ownSecret(id) : undefined);
+    if (!original || secret === undefined) return unopened(sealed, "no_secret");
+    const authors = addressesOf(original.sender ?? identities.me);
+    const plaintext = decryptChange(change, { id, secret, authors, senders: addressesOf(by) });
+    const opened = plaintext && (await this.#readOpened(plaintext, sealed, original, decrypted));
+    return opened ?? unopened(sealed, "undecryptable");
+  }
+
+  async #readOpened(
+    plaintext: Uint8Array,
+    sealed: SealedEvent,
+    original: OriginalMessage,
+    decrypted: DecryptedMessage,
+  ): Promise<NetworkEvent | undefined> {
+    const { kind, chat, id, from_me, by, at } = sealed;
+    if (kind === "comment") return this.#readComment(plaintext, original, id, decrypted);
+    if (kind === "reaction") {
+      const reaction = readReactionText(plaintext);
+      if (reaction === undefined) return undefined;
+      return { type: "message_reaction", chat, id, from_me: original.from_me, by, at, reaction };
+    }
+    const about = { chat, id, from_me, by };
+    if (kind === "option") {
+      const text = readAddedOption(plaintext, original.text ?? "");
+      return text === undefined ? undefined : { type: "message_edited", ...about, at, text, is_open: true };
+    }
+    const edit = readEdit(plaintext, sealed);
+    return edit && { type: "message_edited", ...about, ...edit };
+  }
+
+  /** The comment as a message that replies to the one it is about. */
+  async #readComment(
+    plaintext: Uint8Array,
+    { from_me, sender, text }: OriginalMessage,
+    id: MessageId,
+    { message, stanza }: DecryptedMessage,
+  ): Promise<NetworkEvent | undefined> {
+    const comment = readComment(plaintext, message.message ?? ({} as proto.IMessage));
+    const read = await readInboundMessage(
+      { message: { ...message, message: comment }, stanza },
+      this.#options.identities,
+    );
+    if (read?.type !== "message") return undefined;
+    const quoted = { id, from_me, ...(sender && { sender: sender.jid }), ...(text !== null && { text }) };
+    return { type: "message", message: { ...read.message, content: { ...read.message.content, quoted } } };
+  }
+}
+
+function unopened({ kind, chat, id, from_me, by, at }: SealedEvent, reason: UnknownTextReason): NetworkEvent {
+  if (kind === "reaction" || kind === "comment") return ignored(reason);
+  return { type: "message_edited", chat, id, from_me, by, at, text: null, reason };
+}
+
+function ignored(reason: IgnoredChangeReason): NetworkEvent {
+  return { type: "change_ignored", reason };
+}

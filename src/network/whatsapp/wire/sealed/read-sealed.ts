@@ -1,0 +1,125 @@
+import { proto, toNumber } from "baileys";
+import type { Identity, Jid, MessageId } from "../../../driver.ts";
+import { openMessage } from "../message-fields.ts";
+import { rawFieldOf } from "../raw-field.ts";
+import { textOf } from "../read-content.ts";
+import { type EncryptedChange, secretIn } from "./message-secret.ts";
+
+/** What is encrypted under the secret of another message: an edit of any kind, a poll's new option, and others. */
+export interface SealedEvent {
+  type: "sealed";
+  kind: SealedKind;
+  change: EncryptedChange;
+  chat: Jid;
+  /** The message that it is about. */
+  id: MessageId;
+  from_me: boolean;
+  by: Identity;
+  at: Date;
+}
+
+export type SealedKind = "message" | "event" | "poll" | "option" | "reaction" | "comment";
+
+const { EVENT_EDIT, MESSAGE_EDIT } = proto.Message.SecretEncryptedMessage.SecretEncType;
+
+/** By `secretEncType`; the last two are newer than Baileys' proto. */
+const EDITS: Readonly<Record<number, Pick<SealedEvent, "kind"> & Pick<EncryptedChange, "uses">>> = {
+  [EVENT_EDIT]: { kind: "event", uses: ["Event Edit"] },
+  [MESSAGE_EDIT]: { kind: "message", uses: ["Message Edit"] },
+  4: { kind: "poll", uses: ["Poll Edit"] },
+  // Clients do not agree on its name.
+  5: { kind: "option", uses: ["Poll Add Option", "Poll Edit"] },
+};
+
+const REACTION = { kind: "reaction", uses: ["Enc Reaction"] } as const;
+const COMMENT = { kind: "comment", uses: ["Enc Comment"] } as const;
+
+/** Undefined if the message is encrypted in no such way, or as something that phones do not show. */
+export function readSealed(
+  body: proto.IMessage,
+  { chat, from_me, by, at }: Pick<SealedEvent, "chat" | "from_me" | "by" | "at">,
+): SealedEvent | undefined {
+  const { secretEncryptedMessage: edit, encReactionMessage: reaction, encCommentMessage: comment } = body;
+  const sealed = edit ?? reaction ?? comment;
+  const what = edit ? EDITS[edit.secretEncType ?? 0] : reaction ? REACTION : COMMENT;
+  const { targetMessageKey, encPayload: payload, encIv: iv } = sealed ?? {};
+  if (!what || !targetMessageKey?.id || !payload || !iv) return undefined;
+  const { kind, uses } = what;
+  const id = targetMessageKey.id as MessageId;
+  return { type: "sealed", kind, change: { uses, payload, iv }, chat, id, from_me, by, at };
+}
+
+/** The new text of an edited message, or the caption of its file; undefined if it has none, or is another message's. */
+export function readEdit(
+  plaintext: Uint8Array,
+  { kind, id, ...made }: Pick<SealedEvent, "kind" | "id" | "from_me" | "at">,
+): { text: string; at: Date } | undefined {
+  const message = decode(proto.Message, plaintext);
+  const { key, editedMessage, timestampMs } = message?.protocolMessage ?? {};
+  if (key?.id && key.id !== id) return undefined;
+  const edited = editedMessage ?? message;
+  const text = (edited && editedTextOf(edited)) ?? (kind === "event" ? eventTextOf(plaintext) : undefined);
+  return text === undefined ? undefined : { text, at: editTime(made, timestampMs) };
+}
+
+/** Some clients encrypt the event itself instead of a message. */
+function eventTextOf(plaintext: Uint8Array): string | undefined {
+  const eventMessage = decode(proto.Message.EventMessage, plaintext);
+  return eventMessage?.name ? textOf({ eventMessage }) : undefined;
+}
+
+/** A file without a caption removes it; a message without text is none. */
+export function editedTextOf(message: proto.IMessage): string | undefined {
+  const { imageMessage, videoMessage, documentMessage } = openMessage(message);
+  const file = imageMessage ?? videoMessage ?? documentMessage;
+  return file ? (file.caption ?? "") : textOf(message);
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The time of an edit by its author's clock, since a copy that is sent again may have a later stanza. Own edits are also
+ * made by the gateway, so that only the network's clock orders them.
+ */
+export function editTime(
+  { from_me, at }: Pick<SealedEvent, "from_me" | "at">,
+  timestampMs: proto.Message.IProtocolMessage["timestampMs"],
+): Date {
+  const ms = toNumber(timestampMs);
+  return !from_me && Math.abs(ms - at.getTime()) < DAY_MS ? new Date(ms) : at;
+}
+
+export function readReactionText(plaintext: Uint8Array): string | undefined {
+  const reaction = decode(proto.Message.ReactionMessage, plaintext);
+  return reaction && (reaction.text ?? "");
+}
+
+/** A comment as a message of its own, with the secret around it. */
+export function readComment(plaintext: Uint8Array, around: proto.IMessage): proto.IMessage | undefined {
+  const comment = decode(proto.Message, plaintext);
+  if (!comment || secretIn(comment)) return comment;
+  comment.messageContextInfo = around.messageContextInfo;
+  return comment;
+}
+
+function decode<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T | undefined {
+  try {
+    return type.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `pollAddOptionMessage`, its `addOption` and that one's name, which Baileys' proto does not have. */
+const ADDED_OPTION = [121, 2, 1];
+
+/** The text of a poll with the new option behind the others. */
+export function readAddedOption(plaintext: Uint8Array, poll: string): string | undefined {
+  const name = ADDED_OPTION.reduce<Uint8Array | undefined>(
+    (bytes, field) => bytes && rawFieldOf(bytes, field),
+    plaintext,
+  );
+  const option = name && Buffer.from(name).toString("utf8");
+  // The first line is the question.
+  return option ? `${poll}\n${poll.split("\n").length}. ${option}` : undefined;
+}
