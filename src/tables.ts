@@ -970,6 +970,8 @@ export interface ClientVersionTable {
   /** When WhatsApp intends to refuse the version with the number `expires_revision`. */
   expires_at: Date | null;
   expires_revision: number | null;
+  /** The newest that a list of others names; null while WhatsApp's own pages can be read. */
+  listed_revision: number | null;
   /** Of the last warning, how many days before that it was due. */
   warned_days: number | null;
   /** The last instance that has it; null: all have. */

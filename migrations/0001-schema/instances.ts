@@ -150,6 +150,7 @@ create table client_version (
   problem text,
   expires_at timestamptz,
   expires_revision bigint,
+  listed_revision bigint,
   warned_days smallint,
   warned_instance_id bigint
 );

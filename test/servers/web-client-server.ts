@@ -12,7 +12,7 @@ export interface WebClientServer {
   /** The revision that both pages name from now on. */
   publish(revision: number): void;
   /** What a path answers from now on, in place of that. */
-  respond(path: "/sw.js" | "/", how: ScriptedResponse): void;
+  respond(path: "/sw.js" | "/" | "/versions.json", how: ScriptedResponse): void;
   close(): Promise<void>;
 }
 
@@ -21,7 +21,9 @@ export async function startWebClientServer(revision: number): Promise<WebClientS
   const responses = new Map<string, ScriptedResponse>();
   const server = createServer(({ url: path = "/", headers }, response) => {
     requests.push({ path, headers });
-    const isBrowser = headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? "");
+    const isBrowser =
+      path === "/versions.json" ||
+      (headers["sec-fetch-site"] === "none" && /Chrome\/\d/.test(headers["user-agent"] ?? ""));
     const how = responses.get(path);
     if (!isBrowser || !how) response.writeHead(isBrowser ? 404 : 400).end("Sorry, something went wrong.");
     else how(response);

@@ -9,11 +9,12 @@ import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { adviseOnRejection } from "./advise-on-rejection.ts";
 import { type VersionPolicy, type VersionState, versionOf, versionStateOf } from "./client-version.ts";
 import { plausibleExpiration } from "./plausible-expiration.ts";
-import { searchRevision } from "./search-revision.ts";
+import { searchListedRevision, searchRevision } from "./search-revision.ts";
 import {
   readVersionRow,
   requestSearch,
   saveExpiration,
+  saveListedRevision,
   saveRevision,
   saveSearchProblem,
   type VersionRow,
@@ -138,21 +139,24 @@ export class ClientVersionUpdater implements ClientVersions {
       const { policy, db, engine, resumeOutdated } = this.#deps;
       const row = await readVersionRow(db);
       if ("origin" in policy) {
-        if (row.is_search_requested || isDue(row)) await this.#find(policy.origin, row);
+        if (row.is_search_requested || isDue(row)) await this.#find(policy, row);
         await resumeOutdated();
       }
       engine.wake(await warnOfExpiration(db, versionOf(policy, await readVersionRow(db))[2]));
     },
   };
 
-  async #find(origin: string, { revision: known, problem: before }: VersionRow): Promise<void> {
+  async #find({ origin, list: url }: { origin: string; list: string }, row: VersionRow): Promise<void> {
     const { db, engine, outgoing, log } = this.#deps;
+    const { revision: known, problem: before } = row;
     const found = await searchRevision({ outgoing, origin, known });
     faultPoint("client-version.found");
     if ("problem" in found) {
       if (found.problem !== before)
         log.warn({ reason: found.problem }, "no newer client version of WhatsApp was found");
       await saveSearchProblem(db, found.problem);
+      const listed = isDue(row) ? await searchListedRevision({ outgoing, url }) : undefined;
+      if (listed && "revision" in listed) await saveListedRevision(db, listed.revision);
     } else {
       await saveRevision(db, found.revision);
       if (found.revision !== known)

@@ -2,18 +2,22 @@ import type { ClientVersion } from "../../network/client-version.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { BUILT_IN_REVISION } from "./find-revision.ts";
-import { WEB_CLIENT_URL } from "./search-revision.ts";
-import { readVersionRow, usableRevision, type VersionRow } from "./version-row.ts";
+import { VERSION_LIST_URL, WEB_CLIENT_URL } from "./search-revision.ts";
+import { listedRevision, readVersionRow, usableRevision, type VersionRow } from "./version-row.ts";
 
 export { WEB_CLIENT_URL } from "./search-revision.ts";
 
-/** Where the version comes from. `origin`: the server that is searched; `off`: no session uses WhatsApp. */
-export type VersionPolicy = { pinned: ClientVersion } | { origin: string } | { off: true };
+/**
+ * Where the version comes from. `origin`: the server that is searched, and `list` if it does not help; `off`: no session
+ * uses WhatsApp.
+ */
+export type VersionPolicy = { pinned: ClientVersion } | { origin: string; list: string } | { off: true };
 
 /** The version with which this gateway's sessions log in, for operators. */
 export interface VersionState {
   version: string;
-  source: "pinned" | "fetched" | "built-in";
+  /** `listed`: others name it, because WhatsApp's own pages could not be read. */
+  source: "pinned" | "fetched" | "listed" | "built-in";
   /** Whether the gateway searches for newer versions. */
   searching: boolean;
   /** When WhatsApp last confirmed a version; null: never. */
@@ -28,8 +32,11 @@ export function versionPolicyOf(
   config: Pick<Config, "whatsappVersion" | "whatsappUrl" | "clientVersionOrigin">,
 ): VersionPolicy {
   if (config.whatsappVersion) return { pinned: config.whatsappVersion };
-  if (config.clientVersionOrigin !== undefined) return { origin: config.clientVersionOrigin };
-  return config.whatsappUrl === undefined ? { origin: WEB_CLIENT_URL } : { off: true };
+  const { clientVersionOrigin: origin } = config;
+  if (origin !== undefined) return { origin, list: new URL("/versions.json", origin).href };
+  return config.whatsappUrl === undefined
+    ? { origin: WEB_CLIENT_URL, list: VERSION_LIST_URL }
+    : { off: true };
 }
 
 export async function readVersionState(db: Db, policy: VersionPolicy): Promise<VersionState> {
@@ -43,7 +50,9 @@ export function versionStateOf(policy: VersionPolicy, row: VersionRow | undefine
   const expires_at = row?.expires_revision === current[2] ? row.expires_at : null;
   if ("pinned" in policy) return { version, source: "pinned", ...NOT_SEARCHING, expires_at };
   if ("off" in policy) return { version, source: "built-in", ...NOT_SEARCHING, expires_at };
-  const source = row && usableRevision(row) !== undefined ? "fetched" : "built-in";
+  const isListed = row !== undefined && listedRevision(row) === current[2];
+  const isFetched = row !== undefined && usableRevision(row) !== undefined;
+  const source = isListed ? "listed" : isFetched ? "fetched" : "built-in";
   const { found_at = null, problem = null } = row ?? {};
   return { version, source, searching: true, found_at, problem, expires_at };
 }
@@ -62,6 +71,6 @@ export function remainingSeconds({ expires_at }: VersionState): number | undefin
 
 export function versionOf(policy: VersionPolicy, row: VersionRow | undefined): ClientVersion {
   if ("pinned" in policy) return policy.pinned;
-  const found = "origin" in policy && row ? usableRevision(row) : undefined;
+  const found = "origin" in policy && row ? (listedRevision(row) ?? usableRevision(row)) : undefined;
   return [2, 3000, found ?? BUILT_IN_REVISION];
 }

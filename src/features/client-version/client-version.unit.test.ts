@@ -6,8 +6,16 @@ import {
   type WebClientServer,
 } from "../../../test/servers/web-client-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
-import { BUILT_IN_REVISION, findRevision, findRevisionProblem } from "./find-revision.ts";
+import {
+  BUILT_IN_REVISION,
+  findListedProblem,
+  findListedRevision,
+  findRevision,
+  findRevisionProblem,
+} from "./find-revision.ts";
+import { plausibleExpiration } from "./plausible-expiration.ts";
 import { searchRevision } from "./search-revision.ts";
+import { findDueWarning } from "./warn-of-expiration.ts";
 
 describe("findRevision", () => {
   test.each([
@@ -122,5 +130,56 @@ describe("The search for a client revision", () => {
     expect(found).toEqual({ problem: expect.stringContaining("not allowed") });
     expect(web.requests).toEqual([]);
     await closed.close();
+  });
+});
+
+describe("a list of versions", () => {
+  test.each([
+    ['{"currentBeta":null,"currentVersion":"2.3000.1045818043-alpha","versions":[]}', 1_045_818_043],
+    ['{"currentVersion" : "2.3000.1045818043"}', 1_045_818_043],
+    ['{"currentVersion":"2.2999.1045818043"}', undefined],
+    ['{"currentVersion":"2.3000.1045818043; rm"}', undefined],
+    ['{"versions":["2.3000.1045818043"]}', undefined],
+    ["", undefined],
+  ])("%s names %s", (text, revision) => {
+    expect(findListedRevision(text)).toBe(revision);
+  });
+
+  test.each([
+    [BUILT_IN_REVISION + 7_000_000, undefined],
+    [BUILT_IN_REVISION + 20_000_000, "too high for today"],
+    [BUILT_IN_REVISION - 1, "older than the built-in"],
+  ])("may name %s in November 2026: %s", (revision, problem) => {
+    const found = findListedProblem(revision, Date.UTC(2026, 10, 28));
+    if (problem === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(problem);
+  });
+});
+
+const NOW = Date.UTC(2026, 10, 28);
+const inDays = (days: number) => new Date(NOW + days * 86_400_000);
+
+describe("the announced end of a client version", () => {
+  test.each([
+    ["is kept if it is in ten days", inDays(10), inDays(10)],
+    ["counts as three days if it is tomorrow", inDays(1), inDays(3)],
+    ["counts as three days if it is over", inDays(-400), inDays(3)],
+    ["is ignored if it is in 2106", new Date(4_294_967_295_000), undefined],
+    ["is ignored if it is the beginning of time", new Date(0), undefined],
+    ["is ignored if it is no time", new Date(Number.NaN), undefined],
+  ])("%s", (_what, announced, stored) => {
+    expect(plausibleExpiration(announced, NOW)).toEqual(stored);
+  });
+
+  test.each([
+    [15, undefined],
+    [14, 14],
+    [8, 14],
+    [7, 7],
+    [2.5, 3],
+    [0.5, 1],
+    [-1, 1],
+  ])("in %s days asks for the warning of %s days", (days, warning) => {
+    expect(findDueWarning(inDays(days), NOW)).toBe(warning);
   });
 });

@@ -1,8 +1,12 @@
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
-import { findRevision, findRevisionProblem } from "./find-revision.ts";
+import { findListedProblem, findListedRevision, findRevision, findRevisionProblem } from "./find-revision.ts";
 
 /** The origin of WhatsApp's own web client. */
 export const WEB_CLIENT_URL = "https://web.whatsapp.com";
+
+/** A list of published versions that a project of volunteers keeps: a number in JSON, of which nothing is executed. */
+export const VERSION_LIST_URL =
+  "https://raw.githubusercontent.com/wppconnect-team/wa-version/main/versions.json";
 
 const MAX_BYTES = 2 * 1024 * 1024;
 const TOTAL_MS = 10_000;
@@ -49,25 +53,51 @@ export async function searchRevision(
   return { problem: named.join(" ") };
 }
 
-async function fetchRevision(
-  { outgoing, origin, known, totalMs = TOTAL_MS }: RevisionSearch,
+function fetchRevision(
+  { outgoing, origin, known, totalMs }: RevisionSearch,
   { path, headers }: (typeof SOURCES)[number],
 ): Promise<{ revision: number } | { problem: string }> {
-  const outcome = await outgoing.fetch({
+  return readRevision({
+    outgoing,
     url: new URL(path, origin).href,
-    method: "GET",
     headers: { ...headers, "user-agent": BROWSER },
+    totalMs,
+    find: findRevision,
+    findProblem: (revision) => findRevisionProblem(revision, known),
+  });
+}
+
+/** Fetches the revision that the list of others names, for when WhatsApp's own pages cannot be read. */
+export function searchListedRevision(
+  search: Pick<RevisionSearch, "outgoing" | "totalMs"> & { url: string },
+): Promise<{ revision: number } | { problem: string }> {
+  return readRevision({ ...search, headers: {}, find: findListedRevision, findProblem: findListedProblem });
+}
+
+interface RevisionRequest extends Pick<RevisionSearch, "outgoing" | "totalMs"> {
+  url: string;
+  headers: Record<string, string>;
+  find(text: string): number | undefined;
+  findProblem(revision: number): string | undefined;
+}
+
+async function readRevision(request: RevisionRequest): Promise<{ revision: number } | { problem: string }> {
+  const { outgoing, url, headers, totalMs = TOTAL_MS, find, findProblem } = request;
+  const outcome = await outgoing.fetch({
+    url,
+    method: "GET",
+    headers,
     totalMs,
     maxBytes: MAX_BYTES,
     policyKey: "operator",
   });
   if (outcome.outcome === "failed") return { problem: outcome.error };
   if (outcome.status !== 200) return { problem: `The response was HTTP ${outcome.status}.` };
-  const revision = findRevision(outcome.body.toString("latin1"));
+  const revision = find(outcome.body.toString("latin1"));
   if (revision === undefined) {
     const where = outcome.truncated ? ` in its first ${MAX_BYTES} bytes` : "";
     return { problem: `The response contains no client revision${where}.` };
   }
-  const fault = findRevisionProblem(revision, known);
+  const fault = findProblem(revision);
   return fault === undefined ? { revision } : { problem: fault };
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import { findRevisionProblem } from "./find-revision.ts";
+import { BUILT_IN_REVISION, findListedProblem, findRevisionProblem } from "./find-revision.ts";
 
 /** The stored state of the client version, which all nodes share. */
 export interface VersionRow {
@@ -10,6 +10,7 @@ export interface VersionRow {
   problem: string | null;
   expires_at: Date | null;
   expires_revision: number | null;
+  listed_revision: number | null;
   /** A node has requested a search that has not run yet. */
   is_search_requested: boolean;
 }
@@ -21,13 +22,22 @@ const NOTHING: VersionRow = {
   problem: null,
   expires_at: null,
   expires_revision: null,
+  listed_revision: null,
   is_search_requested: false,
 };
 
 export async function readVersionRow(db: Db): Promise<VersionRow> {
   const row = await db
     .selectFrom("client_version")
-    .select(["revision", "found_at", "searched_at", "problem", "expires_at", "expires_revision"])
+    .select([
+      "revision",
+      "found_at",
+      "searched_at",
+      "problem",
+      "expires_at",
+      "expires_revision",
+      "listed_revision",
+    ])
     .select(
       sql<boolean>`requested_at is not null and requested_at > coalesce(searched_at, '-infinity')`.as(
         "is_search_requested",
@@ -54,9 +64,8 @@ export async function saveRevision(db: Db, revision: number): Promise<void> {
     insert into client_version as current (revision, found_at, changed_at, searched_at) values (${revision}, now(), now(), now())
     on conflict (id) do update set
       changed_at = case when current.revision >= excluded.revision then current.changed_at else now() end,
-      revision = greatest(current.revision, excluded.revision), found_at = now(), searched_at = now(), problem = null`.execute(
-    db,
-  );
+      revision = greatest(current.revision, excluded.revision), found_at = now(), searched_at = now(), problem = null,
+      listed_revision = null`.execute(db);
 }
 
 export async function saveSearchProblem(db: Db, problem: string): Promise<void> {
@@ -79,6 +88,20 @@ export async function saveExpiration(db: Db, revision: number, at: Date): Promis
 /** WhatsApp no longer intends to refuse the revision. */
 export async function withdrawExpiration(db: Db, revision: number): Promise<void> {
   await sql`update client_version set expires_at = null where expires_revision = ${revision}`.execute(db);
+}
+
+/** A newer revision that others name makes rejected sessions connect again, as a found one does. */
+export async function saveListedRevision(db: Db, revision: number): Promise<void> {
+  await sql`
+    update client_version set listed_revision = ${revision}, changed_at = now()
+    where listed_revision is distinct from ${revision}`.execute(db);
+}
+
+/** The revision that others name, if it is newer than WhatsApp's own last one, which could not be read since. */
+export function listedRevision(row: VersionRow): number | undefined {
+  const { listed_revision } = row;
+  if (listed_revision === null || findListedProblem(listed_revision) !== undefined) return undefined;
+  return listed_revision > (usableRevision(row) ?? BUILT_IN_REVISION) ? listed_revision : undefined;
 }
 
 /** The stored revision, if this version of Waygate can use it. */

@@ -26,7 +26,7 @@ const detail = z
     client_version: z
       .object({
         version: z.string().describe("The version with which sessions log in to WhatsApp."),
-        source: z.enum(["pinned", "fetched", "built-in"]),
+        source: z.enum(["pinned", "fetched", "listed", "built-in"]),
         searching: z
           .boolean()
           .describe(

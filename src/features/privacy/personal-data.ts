@@ -299,7 +299,7 @@ export const PERSONAL_DATA = {
   },
   client_version: {
     plain:
-      "id revision found_at changed_at searched_at requested_at problem expires_at expires_revision warned_days warned_instance_id",
+      "id revision found_at changed_at searched_at requested_at problem expires_at expires_revision listed_revision warned_days warned_instance_id",
   },
   oauth_client: { plain: "id name redirect_uris created_at last_used_at" },
   oauth_grant: {

@@ -154,6 +154,26 @@ describe("A gateway", () => {
     expect(new Set(await logins())).toEqual(new Set([FIRST]));
   });
 
+  test("logs in as the version that a list of others names while WhatsApp's own pages cannot be read", async () => {
+    for (const path of ["/sw.js", "/"] as const) {
+      web.respond(path, (response) => void response.writeHead(400).end());
+    }
+    web.respond("/versions.json", (response) =>
+      response.end(JSON.stringify({ currentVersion: `2.3000.${SECOND}-alpha` })),
+    );
+    await start();
+    await isFetched(SECOND);
+    expect(await versionOf()).toMatchObject({ source: "listed", problem: expect.stringContaining("400") });
+    await pair();
+    expect(new Set(await logins())).toEqual(new Set([SECOND]));
+    web.publish(FIRST);
+    await searchIsOver();
+    await later(HOUR_MS);
+    await running.advance(HOUR_MS);
+    await isFetched(FIRST);
+    expect(await versionOf()).toMatchObject({ source: "fetched", problem: null });
+  });
+
   test("does not go back to an older version", async () => {
     web.publish(SECOND);
     await start();
