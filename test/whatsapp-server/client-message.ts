@@ -40,9 +40,12 @@ export async function handleMessage(
     arrival.ack = refusal ?? NOT_FOUND;
     return connection.send(ackOf(stanza, arrival.ack));
   }
+  const ack = ackOf(stanza);
+  if (address.kind === "person" && address.person.oldLids.has(to.split("@")[0] ?? ""))
+    ack.attrs.refresh_lid = "true";
   if (faults.take("ack_lost", phone, here)) arrival.ack = "lost";
-  else if (settings.ackDelayMs > 0) setTimeout(() => connection.send(ackOf(stanza)), settings.ackDelayMs);
-  else connection.send(ackOf(stanza));
+  else if (settings.ackDelayMs > 0) setTimeout(() => connection.send(ack), settings.ackDelayMs);
+  else connection.send(ack);
   spread(network, companion, address, stanza);
 }
 

@@ -38,7 +38,8 @@ export function distrust(
   const [token, first] = [child(stanza, "tctoken"), child(stanza, "cstoken")];
   if (token && !bytes(token).equals(trustToken(to, by)))
     network.book.unhandled.push(`wrong tctoken of ${id}`);
-  if (first && !bytes(first).equals(firstToken(by, to)))
+  const isRenewed = to.oldLids.size > 0;
+  if (first && !isRenewed && !bytes(first).equals(firstToken(by, to)))
     network.book.unhandled.push(`wrong cstoken of ${id}`);
   const isNew = to !== by && !by.chats.has(to.phone) && edit === undefined;
   return isNew && network.settings.trustDemanded && !token && !first ? MISSING : undefined;

@@ -315,6 +315,10 @@ export interface WhatsAppControl {
   /** The person installs the app anew: another identity, no linked devices. */
   reinstall(phone: string): Promise<void>;
 
+  /** The number belongs to a new account: those who write to the old LID hear of it. */
+  renewLid(phone: string): Promise<PersonInfo>;
+  /** The timer of a person for chats that begin from now on; linked devices hear of it. */
+  setDefaultTimer(phone: string, seconds: number, at: number): Promise<void>;
   /** A person's phone takes the keys of somebody's devices, for the next message. */
   meet(by: string, phone: string): Promise<void>;
   /** A person sets after how many seconds the messages of a direct chat disappear; 0: never. */

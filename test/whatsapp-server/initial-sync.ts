@@ -21,6 +21,10 @@ export async function initialSync(network: Network, companion: Companion): Promi
     syncType: HistorySyncType.INITIAL_BOOTSTRAP,
     conversations: network.settings.history.map((chat) => conversation(network, companion.person, chat)),
     progress: 100,
+    globalSettings: {
+      disappearingModeDuration: companion.person.disappearing,
+      disappearingModeTimestamp: companion.person.disappearingSetAt,
+    },
     phoneNumberToLidMappings: known.map((one) => ({ pnJid: one.jid("pn"), lidJid: one.jid("lid") })),
   });
   await sendHistory(network, companion, {

@@ -212,6 +212,15 @@ export class LocalControl implements WhatsAppControl {
     reinstall(this.#network, this.#network.person(phone));
   }
 
+  async renewLid(phone: string): Promise<PersonInfo> {
+    this.#network.renewLid(this.#network.person(phone));
+    return this.person(phone);
+  }
+
+  async setDefaultTimer(phone: string, duration: number, at: number): Promise<void> {
+    talk.setDefaultTimer(this.#network.person(phone), duration, seconds(at));
+  }
+
   async meet(by: string, phone: string): Promise<void> {
     const { handset } = this.#network.person(by);
     for (const device of this.#network.person(phone).devices) {

@@ -37,7 +37,7 @@ export class Network {
   addPerson(options: NewServerPerson): ServerPerson {
     const phone = options.phone ?? this.#freePhone();
     if (this.people.has(phone)) throw new Error(`${phone} is on the network already`);
-    const lid = `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;
+    const lid = newLid();
     const person = new ServerPerson(phone, lid, {
       name: options.name ?? `Person ${phone.slice(-4)}`,
       opaque: options.opaque ?? false,
@@ -56,6 +56,12 @@ export class Network {
     this.#lids.set(lid, person);
     for (const alias of options.aliases ?? []) this.#aliases.set(alias, person);
     return person;
+  }
+
+  renewLid(person: ServerPerson): void {
+    person.oldLids.add(person.lid);
+    person.lid = newLid();
+    this.#lids.set(person.lid, person);
   }
 
   addGroup(subject: string, owner: ServerPerson, addressing: Addressing): ServerGroup {
@@ -111,3 +117,5 @@ export class Network {
     }
   }
 }
+
+const newLid = (): string => `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;

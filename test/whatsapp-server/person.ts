@@ -15,7 +15,9 @@ export type Device = Handset | Companion;
 export class ServerPerson {
   readonly phone: string;
   /** Digits of the LID; nothing in it tells the phone. */
-  readonly lid: string;
+  lid: string;
+  /** Of the account that had the number before. */
+  readonly oldLids = new Set<string>();
   /** The identity that vouches for linked devices. */
   identity: KeyPair = Curve.generateKeyPair();
   readonly companions = new Map<number, Companion>();
@@ -36,6 +38,8 @@ export class ServerPerson {
   about = "Hey there! I am using WhatsApp.";
   picture: { id: string; path: string } | undefined;
   disappearing = 0;
+  /** When that was set, in seconds since the epoch. */
+  disappearingSetAt = 0;
   banned = false;
   business: Business | undefined;
   refusesGroups = false;

@@ -181,6 +181,14 @@ export async function setTimer(
   await speak(network, handset, address, { ephemeralMessage: { message: { protocolMessage } } });
 }
 
+export function setDefaultTimer(person: ServerPerson, duration: number, t: number): void {
+  person.disappearing = duration;
+  person.disappearingSetAt = t;
+  const attrs = { from: person.jid(), type: "account_sync", id: `timer-${t}`, t };
+  const content = [node("disappearing_mode", { duration, t })];
+  for (const companion of person.companions.values()) companion.deliver(node("notification", attrs, content));
+}
+
 /** Tells the writers of messages that they were read. */
 export function read(network: Network, by: string, ids: string[], type: "read" | "played"): void {
   const { handset } = network.person(by);

@@ -52,6 +52,19 @@ export class AccountListeners {
     const salt = saltOfHistory(raw);
     if (salt) this.#options.facts.setContactTokenSalt(salt);
     this.#latchAt(globalSettings?.chatDbLidMigrationTimestamp);
+    this.#onDefaultTimer(globalSettings ?? {});
+  }
+
+  /** Baileys learns only later changes of the default for new chats. */
+  #onDefaultTimer({ disappearingModeDuration, disappearingModeTimestamp }: proto.IGlobalSettings): void {
+    const { ev, authState } = this.#options.sock;
+    const { accountSettings } = authState.creds;
+    if (!disappearingModeDuration || accountSettings.defaultDisappearingMode) return;
+    const defaultDisappearingMode = {
+      ephemeralExpiration: disappearingModeDuration,
+      ephemeralSettingTimestamp: toNumber(disappearingModeTimestamp),
+    };
+    ev.emit("creds.update", { accountSettings: { ...accountSettings, defaultDisappearingMode } });
   }
 
   #latchAt(migratedAt: Parameters<typeof toNumber>[0]): void {

@@ -3,6 +3,7 @@ import type { Jid, NetworkEvent } from "../../driver.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { resyncAppState } from "../operations/change-app-state.ts";
+import { refreshLid } from "../operations/refresh-lid.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { toTimer } from "../wire/chat-timer.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
@@ -41,6 +42,7 @@ export class SyncListeners {
       if (accountSyncCounter !== undefined) void this.#readChatsAgain();
       if (me?.name) this.#reportOwnName(me.name);
     });
+    ws.on("CB:ack,class:message", (node: BinaryNode) => this.#onAck(node));
     ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#onGroup(node));
     ws.on("CB:notification,type:mex", (node: BinaryNode) => this.#onPasskeyDemand(node));
     ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#onDirty(node));
@@ -71,6 +73,12 @@ export class SyncListeners {
     const timer = toTimer(ephemeralExpiration, ephemeralSettingTimestamp);
     const chat = timer && id && (await identities.chatOf(id));
     if (chat) await timers.learn(chat, timer);
+  }
+
+  #onAck(node: BinaryNode): void {
+    const { sock, context, reported } = this.#options;
+    const { identities, keyStore: keys } = context;
+    refreshLid(node, { sock, identities, keys, reported }).catch(() => {});
   }
 
   #reportContacts(contacts: readonly Partial<Contact>[]): void {

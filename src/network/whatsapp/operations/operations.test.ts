@@ -74,6 +74,26 @@ describe("contacts", () => {
     expect(found).toMatchObject({ number: "5531988887777", jid: "553188887777@s.whatsapp.net" });
   });
 
+  it("whose number belongs to a new account are looked up again when the network says so", async () => {
+    const { control, contact, phone } = stage;
+    const send = async () => {
+      const id = newMessageId();
+      expect(await session.send(contact.jid, text("Hi"), { id })).toMatchObject({ outcome: "accepted" });
+      const { arrivals } = await control.ledger();
+      return arrivals.find((one) => one.id === id)?.to;
+    };
+    const { lid } = await control.person(contact.number);
+    expect(await send()).toBe(lid);
+    const renewed = await control.renewLid(contact.number);
+    expect(await send()).toBe(lid);
+    await eventually(async () => expect(await send()).toBe(renewed.lid));
+    const asked = (await control.stanzas(phone.number))["iq:usync"];
+    expect(await send()).toBe(renewed.lid);
+    expect((await control.stanzas(phone.number))["iq:usync"]).toBe(asked);
+    // Its old owner has another number now.
+    expect(done(await session.contacts.info(lid as Jid))).toMatchObject({ jid: lid, phone: null });
+  });
+
   it("with an unknown number can be blocked, and a group cannot", async () => {
     const { phone, lid } = await stage.control.addPerson();
     done(await session.contacts.setBlocked(lid as Jid, true));

@@ -155,26 +155,26 @@ it("a group states its timer, and its notifications state since when it applies"
   expect(newChats).toEqual([]);
 });
 
-it("the account's default timer applies to chats that begin with a message of ours, and only to them", async () => {
-  const { control } = stage;
-  await listener.pair(stage.phone);
-  const bia = await control.addPerson();
-  const set_at = since(Date.now());
-  await control.push(me, {
-    tag: "notification",
-    attrs: { from: stage.phone.number, type: "account_sync", id: "N1", t: String(set_at) },
-    content: [{ tag: "disappearing_mode", attrs: { duration: String(DAY), t: String(set_at) } }],
-  });
-  // The phone of a new contact takes the timer from the first message.
-  await control.setTimer(bia.phone, me, DAY, { silently: true, at: set_at * 1000 });
-  const words = ["A", "B"];
-  await listener.message((await control.sendMessage(ana.phone, me, "Hi")) as MessageId);
-  for (const word of words) {
-    expect(await timerOf(bia.phone, await send(bia.jid as Jid, text(word)))).toEqual([DAY, set_at]);
-    expect(await timerOf(ana.phone, await send(ana.jid as Jid, text(word)))).toBeUndefined();
-  }
-  expect(newChats).toEqual([bia.jid, ana.jid]);
-});
+it.each(["before", "after"])(
+  "the account's default timer, set %s the pairing, applies to chats that begin with a message of ours, and only to them",
+  async (when) => {
+    const { control } = stage;
+    const now = Date.now();
+    if (when === "before") await control.setDefaultTimer(me, DAY, now);
+    await listener.pair(stage.phone);
+    if (when === "after") await control.setDefaultTimer(me, DAY, now);
+    await eventually(async () => expect(await control.waiting(me)).toBe(0));
+    const bia = await control.addPerson();
+    // The phone of a new contact takes the timer from the first message.
+    await control.setTimer(bia.phone, me, DAY, { silently: true, at: now });
+    await listener.message((await control.sendMessage(ana.phone, me, "Hi")) as MessageId);
+    for (const word of ["A", "B"]) {
+      expect(await timerOf(bia.phone, await send(bia.jid as Jid, text(word)))).toEqual([DAY, since(now)]);
+      expect(await timerOf(ana.phone, await send(ana.jid as Jid, text(word)))).toBeUndefined();
+    }
+    expect(newChats).toEqual([bia.jid, ana.jid]);
+  },
+);
 
 it("values that no app sends set no timer", async () => {
   await listener.pair(stage.phone);
