@@ -169,6 +169,14 @@ describe.each(FORMATS)("the format %s", (format) => {
     }
   });
 
+  test("sends no edit whose text is not known", () => {
+    const body = recorded("message.edited", ({ data }) => {
+      data.text = null;
+      data.reason = "no_secret";
+    });
+    expect(shape(format, body)).toBeUndefined();
+  });
+
   test("contains all messages of a receipt", () => {
     const body = recorded("message.read", ({ data }) => {
       data.message_ids = ["3EB01", "3EB02"];

@@ -4,6 +4,8 @@ import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import type { FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
 import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 import { newPerson } from "../../../../test/stories/integration-story.ts";
+import type { Jid, MessageId } from "../../../network/driver.ts";
+import { recordMessageChange } from "../../messages/messages.ts";
 
 const story = setUpChatwootStory();
 const { chatwoot, open, receive, save } = story;
@@ -159,6 +161,15 @@ describe("messages from WhatsApp to the inbox", () => {
     const [first] = chatwoot.of(conversation.id);
     await receive({ from: BIA, text: "answer", reply_to: id });
     const { client, id: shop } = story.shop;
+    const by = { jid: BIA_JID as Jid, lid: null, phone: BIA, push_name: null };
+    const unread = { text: null, reason: "no_secret", by, from_me: false, at: new Date() } as const;
+    const { database, gateway } = story.gateway;
+    await recordMessageChange(database.db, gateway.engine, shop, {
+      type: "message_edited",
+      chat: by.jid,
+      id: id as MessageId,
+      ...unread,
+    });
     await client.sandboxEdit({ id: shop, from: BIA, message_id: id, text: "Hello, *all*" });
     await client.sandboxReact({ id: shop, from: BIA, message_id: id, reaction: "👍" });
     await waitUntil(() => chatwoot.of(conversation.id).length === 4);
