@@ -1,4 +1,5 @@
 import type { Engine } from "../../engine/engine.ts";
+import { abortAfter } from "../../platform/abort-after.ts";
 import { type Db, isLockTimeout, type Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { Semaphore } from "../../platform/limits/semaphore.ts";
@@ -107,7 +108,7 @@ async function inTurn<Result>(
   work: (trx: Trx) => Promise<Result>,
 ): Promise<Result> {
   const until = performance.now() + TURN_MS;
-  const signal = AbortSignal.any([left, AbortSignal.timeout(TURN_MS)]);
+  const signal = abortAfter(TURN_MS, left);
   const turn = await turns.acquire({ key: id, signal }).catch((cause: unknown) => {
     throw new GatewayError(
       "UNAVAILABLE",
