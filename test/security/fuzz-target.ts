@@ -25,6 +25,8 @@ export interface FuzzTarget {
   readonly gateway: TestGateway;
   /** A tenant whose credentials and session work: the last one, or a new one if requests have broken it. */
   tenant(): Promise<FuzzTenant>;
+  /** A new tenant beside it. */
+  otherTenant(): Promise<FuzzTenant>;
   stop(): Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export async function startFuzzTarget({
       current = await makeTenant(gateway, `tenant${tenants}`, receiver);
       return current;
     },
+    otherTenant: () => makeTenant(gateway, "other", receiver),
     stop: () => gateway.stop(),
   };
 }

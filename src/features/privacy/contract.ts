@@ -71,6 +71,7 @@ const tag = "Privacy";
 export const privacyContract = {
   exportData: route({
     http: "POST /api/data/export",
+    heavy: true,
     access: "account",
     role: "admin",
     needsPassword: true,

@@ -45,7 +45,8 @@ export async function createGroup(
   const made = await lockGroup(acting, jid);
   if (!made) throw new Error(`The group ${jid} was not created.`);
   const { results, admitted } = admissions(made, jids);
-  const who = admitted.map((phone) => ({ phone, admin: admins.includes(phone) ? ("admin" as const) : null }));
+  const chosen = new Set(admins);
+  const who = admitted.map((phone) => ({ phone, admin: chosen.has(phone) ? ("admin" as const) : null }));
   for (const member of who) await addMember(acting, jid, member);
   const group = toStoredGroup({ ...made, members: [...made.members, ...who] });
   await notifyMembers(acting, jid, phonesIn(group), { group });
@@ -155,7 +156,8 @@ async function notifyMemberChange(
   participants: { action: ParticipantAction; who: SandboxGroupMember[] },
 ): Promise<void> {
   const removed = participants.action === "remove" ? participants.who.map(({ phone }) => phone) : [];
-  const there = phonesIn(group).filter((phone) => !removed.includes(phone));
+  const gone = new Set(removed);
+  const there = phonesIn(group).filter((phone) => !gone.has(phone));
   await notifyMembers(acting, group.jid, there, { participants });
   await notifyMembers(acting, group.jid, removed, { left: true });
 }

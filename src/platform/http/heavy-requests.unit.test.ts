@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { HeavyRequests } from "./heavy-requests.ts";
+
+const STAYS = new AbortController().signal;
+
+describe("heavy requests", () => {
+  test("of one account wait behind two, and other accounts do not wait behind them", async () => {
+    const heavy = new HeavyRequests();
+    const [first] = await Promise.all([heavy.begin(1, STAYS), heavy.begin(1, STAYS)]);
+    const begun: string[] = [];
+    const third = heavy.begin(1, STAYS).then(() => begun.push("third of 1"));
+    await heavy.begin(2, STAYS).then(() => begun.push("first of 2"));
+    first?.release();
+    await third;
+    expect(begun).toEqual(["first of 2", "third of 1"]);
+  });
+
+  test("are refused when 20 of the account wait, until one of them has left", async () => {
+    const heavy = new HeavyRequests();
+    const leaves = new AbortController();
+    await Promise.all([heavy.begin(1, STAYS), heavy.begin(1, STAYS)]);
+    const leaving = heavy.begin(1, leaves.signal);
+    for (let nth = 1; nth < 20; nth++) void heavy.begin(1, STAYS);
+    await expect(heavy.begin(1, STAYS)).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 5 });
+    leaves.abort();
+    await expect(leaving).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    const now = heavy.begin(1, STAYS);
+    await expect(Promise.race([now, Promise.resolve("waits")])).resolves.toBe("waits");
+    await expect(heavy.begin(2, STAYS)).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,219 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { createClient } from "../../src/client/client.ts";
+import { waitUntil } from "../gateway.ts";
+import { PASSWORD, signIn } from "../sign-in.ts";
+import { type Asked, addressOf, wholeRequest } from "./bad-requests.ts";
+import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
+import { type Operation, type OperationSchema, readOperations, resolveSchema } from "./operations.ts";
+
+const LONG_TEXT = 1_000;
+const FEW = 100;
+/** Of requests beside those that the size causes: the caller, its limits and the rows that the path names. */
+const OTHER_STATEMENTS = 40;
+const MOST_RESPONSE = 2_000_000;
+
+let target: FuzzTarget;
+let tenant: FuzzTenant;
+let other: FuzzTenant;
+let statements = 0;
+
+beforeAll(async () => {
+  target = await startFuzzTarget();
+  tenant = await target.tenant();
+  other = await target.otherTenant();
+  const send = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+  vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...args: unknown[]) {
+    const { application_name } = Reflect.get(this, "connectionParameters") as { application_name?: string };
+    if (application_name === "waygate requests") statements += 1;
+    return send.apply(this, args);
+  } as never);
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await target.stop();
+});
+
+/** What a request has cost, and whether another tenant could read meanwhile. */
+async function costOf(operation: Operation, asked: Asked) {
+  const [method, path] = addressOf(operation, asked).split(" ");
+  const before = statements;
+  const response = fetch(`${target.gateway.url}${path}`, {
+    method,
+    headers: {
+      ...credentialsFor(operation, tenant, 0),
+      "content-type": typeof asked.body === "string" ? "text/csv" : "application/json",
+    },
+    body: typeof asked.body === "string" ? asked.body : JSON.stringify(asked.body),
+  });
+  const readsMeanwhile = createClient({ baseUrl: target.gateway.url, apiKey: other.key }).listAccountMessages(
+    { limit: 1 },
+  );
+  const { status } = await response;
+  // A stream may end early.
+  const text = await (await response).text().catch(() => "");
+  return {
+    status,
+    bytes: text.length,
+    text,
+    statements: statements - before,
+    others: (await readsMeanwhile).data.length,
+  };
+}
+
+/** A lane that a node gives up, or takes, gets another owner and a new epoch. */
+async function laneOwners(): Promise<unknown> {
+  const keys = [tenant, other].map(({ instance }) => String(instance));
+  const { rows } = await target.gateway.database.pool.query(
+    "select key, owner, epoch from lane where kind = 'session' and key = any($1) order by key",
+    [keys],
+  );
+  return rows;
+}
+
+async function expectBounded(operation: Operation, ask: (n: number) => Asked): Promise<void> {
+  const lanes = await laneOwners();
+  const small = await costOf(operation, ask(FEW));
+  const large = await costOf(operation, ask(4 * FEW));
+  for (const { status, others, bytes } of [small, large]) {
+    expect([operation.id, status < 500, others, bytes < MOST_RESPONSE]).toEqual([
+      operation.id,
+      true,
+      1,
+      true,
+    ]);
+  }
+  const growth = large.statements - 4 * Math.max(small.statements, OTHER_STATEMENTS);
+  expect({ operation: operation.id, growth: Math.max(0, growth) }).toEqual({
+    operation: operation.id,
+    growth: 0,
+  });
+  expect(await laneOwners()).toEqual(lanes);
+}
+
+/** The fields of a body that hold a list, any number of names, or a long text. */
+function largeFields(body: OperationSchema): [string, OperationSchema][] {
+  return Object.entries(body.properties ?? {}).flatMap(([name, schema]) => {
+    const found = formsOf(schema).find(
+      ({ type, maxLength = 0, additionalProperties }) =>
+        type === "array" ||
+        typeof additionalProperties === "object" ||
+        (type === "string" && maxLength >= LONG_TEXT),
+    );
+    return found ? [[name, found] as [string, OperationSchema]] : [];
+  });
+}
+
+function formsOf(schema: OperationSchema): OperationSchema[] {
+  const own = resolveSchema(schema);
+  return [own, ...[...(own.anyOf ?? []), ...(own.oneOf ?? [])].flatMap(formsOf)];
+}
+
+function enlarged(schema: OperationSchema, n: number): unknown {
+  const { type, items, maxItems = n, maxLength = n } = schema;
+  if (type === "array") return Array.from({ length: Math.min(n, maxItems) }, (_, at) => itemOf(items, at));
+  if (type === "string") return "{{name}} @551199 =1; ".repeat(n).slice(0, Math.min(20 * n, maxLength));
+  return Object.fromEntries(Array.from({ length: n }, (_, at) => [`k${at}`, "x".repeat(20)]));
+}
+
+function itemOf(items: OperationSchema | undefined, at: number): unknown {
+  const [form] = formsOf(items ?? {}).filter(({ type }) => type !== undefined);
+  if (form?.enum) return form.enum[at % form.enum.length];
+  return form?.type === "integer" ? at + 1 : `55119${70_000_000 + at}`;
+}
+
+const OPERATIONS = readOperations();
+const operationOf = (id: string) => OPERATIONS.find((one) => one.id === id) as Operation;
+const WITH_TWO = OPERATIONS.filter(({ body }) => body && largeFields(body).length >= 2);
+
+describe("a request with every list and text at four times the length", () => {
+  test("exists for many routes", () => {
+    expect(WITH_TWO.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(["sendText", "addRecipients", "createLead", "createWebhook", "updateAccount"]),
+    );
+  });
+
+  test.each(WITH_TWO.map((operation) => [operation.id, operation] as const))(
+    "costs at most four times as much, and another tenant reads meanwhile: %s",
+    async (_id, operation) => {
+      const large = largeFields(operation.body ?? {});
+      await expectBounded(operation, (n) => {
+        const whole = wholeRequest(operation, tenant.knownFor(operation));
+        const fields = Object.fromEntries(large.map(([name, schema]) => [name, enlarged(schema, n)]));
+        return { ...whole, body: { ...(whole.body as object), ...fields } };
+      });
+    },
+  );
+});
+
+describe("a table", () => {
+  test.each([
+    ["many columns and rows", (n: number) => `phone${",".repeat(50 * n)}\n${"1\n".repeat(n)}`],
+    ["many cells in one row", (n: number) => `phone\n"1"${",".repeat(10_000 * n)}`],
+    ["a long record", (n: number) => `phone,name\n1,"${"x".repeat(10_000 * n)}"\n`],
+    ["an open quote", (n: number) => `phone,name\n1,"${"x\n".repeat(1_000 * n)}`],
+    [
+      "as many columns as allowed",
+      (n: number) => `phone,${",".repeat(126)}\n${`1${",".repeat(120)}\n`.repeat(n)}`,
+    ],
+  ])("of %s is refused, or read at a cost by its length", async (_what, tableOf) => {
+    for (const id of ["importLeads", "addRecipients"]) {
+      const operation = operationOf(id);
+      const { path } = wholeRequest(operation, tenant.knownFor(operation));
+      await expectBounded(operation, (n) => ({ path, query: {}, body: tableOf(n) }));
+    }
+  });
+});
+
+test("a preview of as many variables, recipients and text as allowed has a bounded response", async () => {
+  const { client } = await signIn(target.gateway.url, { email: "boss@tenant1.example", password: PASSWORD });
+  const names = Array.from({ length: 49 }, (_, at) => `{{v${at}}}`).join("");
+  const message_template = names + "{{a}}".repeat(13_000);
+  const { data } = await client.createCampaign({
+    name: "Large",
+    instance_id: tenant.instance,
+    message_template,
+  });
+  const preview = operationOf("previewCampaign");
+  let added = 0;
+  await expectBounded(preview, () => ({ path: { id: data.id }, query: {}, body: { limit: 20 } }));
+  for (const n of [FEW, 4 * FEW]) {
+    const recipients = Array.from({ length: n - added }, (_, at) => ({
+      phone: `55119${71_000_000 + added + at}`,
+      variables: { a: "x".repeat(1_000) },
+    }));
+    await client.addRecipients({ id: data.id, recipients });
+    added = n;
+    const cost = await costOf(preview, { path: { id: data.id }, query: {}, body: { limit: 20 } });
+    expect([cost.status, cost.bytes < MOST_RESPONSE, cost.statements < OTHER_STATEMENTS]).toEqual([
+      200,
+      true,
+      true,
+    ]);
+    expect(JSON.parse(cost.text).data.warnings).toHaveLength(49);
+  }
+});
+
+test("an account that exports many times at once has two exports at work", async () => {
+  const { pool } = target.gateway.database;
+  const holder = await pool.connect();
+  await holder.query("begin; lock table lead in access exclusive mode");
+  let left = 6;
+  let most = 0;
+  const exports = Array.from({ length: left }, async () => {
+    await costOf(operationOf("exportLeads"), { path: {}, query: {} });
+    left -= 1;
+  });
+  await waitUntil(async () => {
+    const { rows } = await pool.query(
+      `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+       where relation = 'lead'::regclass and not granted and application_name = 'waygate requests'`,
+    );
+    most = Math.max(most, rows[0].count);
+    return left === 0;
+  });
+  await Promise.all(exports);
+  await holder.query("rollback");
+  holder.release();
+  expect(most).toBe(2);
+});
