@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import type { Content, EditOptions } from "./content.ts";
+import type { Content, EditOptions, MediaContent } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type { NetworkMessage } from "./network-message.ts";
@@ -160,6 +160,16 @@ export type NetworkEvent =
     }
   /** An edit, a deletion or a reaction that changes nothing. */
   | { type: "change_ignored"; reason: IgnoredChangeReason }
+  /** A better copy of the file of an earlier message by the same person; phones show it in place of the first. */
+  | {
+      type: "message_file_replaced";
+      chat: Jid;
+      id: MessageId;
+      from_me: boolean;
+      by: Identity;
+      at: Date;
+      file: MediaContent;
+    }
   | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
   | { type: "contact_updated"; contact: ContactUpdate }
   /** The paired phone's profile name, if it arrives after `connected` or changes on the phone. */

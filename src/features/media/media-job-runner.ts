@@ -11,7 +11,7 @@ import { detectReceivedType } from "../../platform/media/detect-media-type.ts";
 import { downloadInboundFile, type InboundFileResult } from "./download-inbound-file.ts";
 import type { FileStorage } from "./file-storage.ts";
 import { MEDIA_RETRY_GROUP, type MediaJobRef, readParts } from "./media.ts";
-import { failFile, recordReadyFile } from "./record-ready-file.ts";
+import { dropReplacedFile, failFile, recordReadyFile } from "./record-ready-file.ts";
 import { findStorageLeft, STORAGE_QUOTA_REASON } from "./storage-quota.ts";
 
 export interface MediaJobRunnerOptions {
@@ -65,7 +65,9 @@ class MediaRunner {
   }
 
   async run(job: Job): Promise<JobResult> {
-    const media = await this.#load((job.ref as MediaJobRef).media);
+    const { media: id, replaces } = job.ref as MediaJobRef;
+    if (replaces) await dropReplacedFile(this.#options.db, id);
+    const media = await this.#load(id);
     if (media?.status !== "pending") return { end: "done" };
     const { upload } = media;
     try {

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { MediaContent } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
@@ -83,6 +83,8 @@ export const MEDIA_GROUPS: readonly string[] = [
 export interface MediaJobRef {
   do: "media";
   media: string;
+  /** The message has another file now; the stored one is dropped. */
+  replaces?: true;
 }
 
 /** An inbound message, which may have a file. */
@@ -131,12 +133,23 @@ export async function queueSentFiles(
   return rows.map((row) => row.lane);
 }
 
-const queued = sql`queued as (
+/** Like `queueInboundFiles`, for a message whose content names another file than before. */
+export async function queueReplacedFile(trx: Trx, message: number): Promise<number[]> {
+  const { rows } = await sql<{ lane: number }>`
+    with added as (
+      select id, instance_id, message from media where message = ${message}
+    ), ${queuedAs(sql`jsonb_build_object('do', 'media', 'media', a.id, 'replaces', true)`)}
+    select distinct lane from queued`.execute(trx);
+  return rows.map((row) => row.lane);
+}
+
+const queuedAs = (ref: RawBuilder<unknown>) => sql`queued as (
   insert into job (lane, prio, pos, grp, ref)
-  select i.lane, ${sql.lit(PRIO.arrived)}, a.message, 'media:' || a.message % ${sql.lit(GROUPS)},
-    jsonb_build_object('do', 'media', 'media', a.id)
+  select i.lane, ${sql.lit(PRIO.arrived)}, a.message, 'media:' || a.message % ${sql.lit(GROUPS)}, ${ref}
   from added a join instance i on i.id = a.instance_id order by a.message
   returning lane)`;
+
+const queued = queuedAs(sql`jsonb_build_object('do', 'media', 'media', a.id)`);
 
 /**
  * Requests a file that was not downloaded, such as one from before the pairing; returns the lanes to wake.

@@ -3,7 +3,7 @@ import type { Jid, MediaContent } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/jid.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { type EventTag, recordEvents } from "../events/events.ts";
-import { MEDIA_COLUMNS, type MediaColumns, toMediaView } from "./media.ts";
+import { MEDIA_COLUMNS, type MediaColumns, markFilesForDeletion, toMediaView } from "./media.ts";
 import { isOverStorageQuota } from "./storage-quota.ts";
 
 export interface ReadyFile {
@@ -50,6 +50,25 @@ export async function recordReadyFile(
   return recorded.catch((error: unknown) => {
     if (error instanceof NoStorageLeft) return "over_quota";
     throw error;
+  });
+}
+
+/** Prepares the download of the file that the message has now, unless that one is stored already. */
+export async function dropReplacedFile(db: Db, id: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ blob: number | null }>`
+      with old as (
+        select f.id, f.blob, m.content from media f join message m on m.id = f.message
+        where f.id = ${id} and f.status <> 'pending' and f.sha256 is distinct from m.content ->> 'sha256'
+        for update of f
+      )
+      update media f set status = 'pending', reason = null, blob = null, ready_at = null, sha256 = null,
+        size = (old.content ->> 'size')::bigint, mime_type = old.content ->> 'mime_type'
+      from old where f.id = old.id returning old.blob`.execute(trx);
+    await markFilesForDeletion(
+      trx,
+      rows.flatMap(({ blob }) => blob ?? []),
+    );
   });
 }
 

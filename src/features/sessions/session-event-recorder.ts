@@ -11,6 +11,7 @@ import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
 import {
   createAutoReader,
   createInboundRecorder,
+  type FileReplacement,
   type InboundWriter,
   type MessageChange,
   type MessageCounters,
@@ -18,6 +19,7 @@ import {
   type ReceiptRecorder,
   recordMessageChange,
   recordPhoneCall,
+  replaceFile,
 } from "../messages/messages.ts";
 import { saveProfileOnInstance } from "../profile/profile.ts";
 import type { ConnectionRecorder } from "./connection-recorder.ts";
@@ -95,6 +97,8 @@ function createEventRecorder(
         return recordAddressedChange(deps, instance, event);
       case "change_ignored":
         return deps.counters?.countIgnoredChange(event.reason);
+      case "message_file_replaced":
+        return replaceAddressedFile(deps, instance, event);
       case "attention":
         return recordAttention({ db, engine }, instance.id, event.code);
       case "call_received":
@@ -142,6 +146,17 @@ function createAddressedReceiptRecorder({ conversations, receipts }: SessionEven
       receipts.record({ ...receipt, chat, ...(participant && { participant }) }),
     );
   };
+}
+
+async function replaceAddressedFile(
+  { db, engine, conversations }: SessionEventRecorderDeps,
+  { id }: SessionInstance,
+  replacement: FileReplacement,
+): Promise<void> {
+  const by = await conversations.identify(id, replacement.by);
+  await conversations.withCurrentAddress(id, replacement.chat, (chat) =>
+    replaceFile(db, engine, id, { ...replacement, by, chat }),
+  );
 }
 
 /** Stores changes of logged messages in the right chat, for either address that the network reports. */

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
 import { type FileServer, file, startFileServer } from "../../../../test/servers/file-server.ts";
 import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
@@ -233,5 +235,60 @@ describe("message.received", () => {
       type: "contact",
       contacts: [{ name: "Caio" }, { name: "Davi" }],
     });
+  });
+});
+
+describe("a better copy of a picture", () => {
+  const picture = (bytes: Uint8Array, caption?: string) =>
+    ({ kind: "media", media_type: "image", mime_type: "image/jpeg", caption, bytes }) as const;
+
+  /** The picture as another person received it. */
+  async function imageOf(bytes: Uint8Array) {
+    const { control } = network;
+    const copy = await control.sendMessage(ana.phone, bia.phone, picture(bytes));
+    await waitUntil(async () => (await control.message(bia.phone, copy)) !== undefined);
+    return (await control.message(bia.phone, copy))?.imageMessage;
+  }
+
+  function associated(associationType: string, parent: string, imageMessage: unknown): SentContent {
+    const parentMessageKey = { id: parent, fromMe: false, remoteJid: group };
+    const messageContextInfo = { messageAssociation: { associationType, parentMessageKey } };
+    const message = { messageContextInfo, associatedChildMessage: { message: { imageMessage } } };
+    return { kind: "raw", message };
+  }
+
+  const fileOf = async (messageId: string) =>
+    (await client.getMessage({ id, messageId })).data.media as { id: string; status: string; sha256: string };
+
+  test("replaces the file of its first message, is no message itself, and is ignored from another person", async () => {
+    const { control } = network;
+    const [small, large] = [SAMPLE.jpeg, Buffer.concat([SAMPLE.jpeg, Buffer.alloc(64)])];
+    const sha256 = createHash("sha256").update(large).digest("hex");
+    const { message_id: first } = await received(ana, group, picture(small, "Look"));
+    await waitUntil(async () => (await fileOf(first)).status === "ready");
+    const { id: media } = await fileOf(first);
+    const before = (await events("message.received")).length;
+    const better = associated("HD_IMAGE_DUAL_UPLOAD", first, await imageOf(large));
+    await control.sendMessage(bia.phone, group, better);
+    await control.sendMessage(ana.phone, group, associated("MOTION_PHOTO", first, {}));
+    await received(bia, group, "Between");
+    const { content } = await gateway.database.db
+      .selectFrom("message")
+      .select("content")
+      .where("message_id", "=", first)
+      .where("instance_id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(content).toMatchObject({ size: small.length });
+    await control.sendMessage(ana.phone, group, better);
+    await waitUntil(async () => {
+      const found = await fileOf(first);
+      return found.status === "ready" && found.sha256 === sha256;
+    });
+    expect((await client.getMessage({ id, messageId: first })).data).toMatchObject({
+      caption: "Look",
+      media: { id: media, size: large.length },
+    });
+    await received(ana, group, "After");
+    expect(await events("message.received")).toHaveLength(before + 2);
   });
 });

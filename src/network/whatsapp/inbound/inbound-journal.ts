@@ -1,4 +1,4 @@
-import type { BinaryNode, WAMessage } from "baileys";
+import type { BinaryNode } from "baileys";
 import type { NetworkMessage, PairingStore } from "../../driver.ts";
 import type { JournalWrite, WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import {
@@ -12,15 +12,8 @@ import {
   toJournalEntry,
   toStoredEntry,
 } from "../wire/journal-entry.ts";
-import { readStanza } from "../wire/read-stanza.ts";
+import { type DecryptedMessage, readStanza } from "../wire/read-stanza.ts";
 import { encNodesOf, isPeerMessage, stanzaKey } from "../wire/stanza.ts";
-
-export interface DecryptedMessage {
-  message: WAMessage;
-  stanza: Record<string, string>;
-  /** A part was decrypted, and is no message that the protocol knows. */
-  isUndecoded?: boolean;
-}
 
 /** A message that is recorded in the commit of its entry, with its place in the chat. */
 export interface RecordableMessage {

@@ -10,6 +10,7 @@ import type {
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
+import type { DecryptedMessage } from "../wire/read-stanza.ts";
 import { addressesOf, decryptChange } from "../wire/sealed/message-secret.ts";
 import {
   readAddedOption,
@@ -19,7 +20,6 @@ import {
   type SealedEvent,
 } from "../wire/sealed/read-sealed.ts";
 import type { EarlyChanges } from "./early-changes.ts";
-import type { DecryptedMessage } from "./inbound-journal.ts";
 
 /** An event, or one that can be read only after the earlier events of its chat are stored. */
 export type ReportableEvent = NetworkEvent | (() => Promise<NetworkEvent | undefined>);

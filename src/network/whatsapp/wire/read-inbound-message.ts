@@ -9,13 +9,14 @@ import type {
   UnsupportedContent,
 } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
+import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
-import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "./chat-timer.ts";
 import { openMessage } from "./message-fields.ts";
 import { readContent } from "./read-content.ts";
+import type { DecryptedMessage } from "./read-stanza.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
 import { editedTextOf, editTime, readSealed, type SealedEvent } from "./sealed/read-sealed.ts";
 import { isBroadcastList, parseTimestamp } from "./stanza.ts";
@@ -45,14 +46,12 @@ export async function readInboundMessage(
   if (!frame) return undefined;
   const timer = timers && readTimer(body, frame.at);
   if (timer) await timers.learn(frame.chat, timer);
-  if (body.reactionMessage) return readReaction(frame, body.reactionMessage);
-  const sealed = readSealed(body, { ...frame, by: frame.sender });
-  if (sealed) return sealed;
-  if (body.protocolMessage) return readProtocol(frame, body.protocolMessage);
-  const read =
-    readContent(body, (jid) => identities.isMe(jid), nameOf(message.key)) ?? (isUndecoded && UNDECODED);
-  if (!read) return undefined;
-  const content = await withPhoneNumbers(read, frame);
+  const read = (one: WireMessage) => readContent(one, (jid) => identities.isMe(jid), nameOf(message.key));
+  const change = readChange(frame, body, read);
+  if (change) return change.event;
+  const found = read(body) ?? (isUndecoded && UNDECODED);
+  if (!found) return undefined;
+  const content = await withPhoneNumbers(found, frame);
   const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
   const event = toMessageEvent(frame, content);
   if (secret) event.message.secret = secret;
@@ -142,6 +141,54 @@ function participantAlias({ participant_pn, participant_lid }: Record<string, st
 function recipientAlias(stanza: Record<string, string>): string | undefined {
   const { recipient_pn, recipient_lid, peer_recipient_pn, peer_recipient_lid } = stanza;
   return peer_recipient_pn ?? recipient_pn ?? peer_recipient_lid ?? recipient_lid;
+}
+
+type ReadContent = (message: WireMessage) => InboundContent | undefined;
+
+/** A message that changes another one, and its event, if it has one. */
+function readChange(
+  frame: MessageFrame,
+  body: WireMessage,
+  read: ReadContent,
+): { event: NetworkEvent | SealedEvent | undefined } | undefined {
+  const parent = parentOf(body);
+  if (parent) return { event: readCopy(frame, parent, read) };
+  if (body.reactionMessage) return { event: readReaction(frame, body.reactionMessage) };
+  const sealed = readSealed(body, { ...frame, by: frame.sender });
+  if (sealed) return { event: sealed };
+  return body.protocolMessage ? { event: readProtocol(frame, body.protocolMessage) } : undefined;
+}
+
+interface Parent {
+  message: WireMessage;
+  key: proto.IMessageKey | null | undefined;
+  /** Whether phones show this copy in place of the first one. */
+  isBetter: boolean;
+}
+
+const { HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD, HEVC_VIDEO_DUAL_UPLOAD, MOTION_PHOTO } =
+  proto.MessageAssociation.AssociationType;
+const BETTER: readonly unknown[] = [HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD];
+const OTHER_COPIES: readonly unknown[] = [HEVC_VIDEO_DUAL_UPLOAD, MOTION_PHOTO];
+
+/** The earlier message of which this one has another copy of the file. */
+function parentOf(body: WireMessage): Parent | undefined {
+  const { associationType, parentMessageKey: key } = body.messageContextInfo?.messageAssociation ?? {};
+  const isBetter = BETTER.includes(associationType);
+  if (!isBetter && !OTHER_COPIES.includes(associationType)) return undefined;
+  // Newer phones send it in the form of an edit.
+  const edited = body.protocolMessage?.editedMessage;
+  return { message: edited ? openMessage(edited) : body, key, isBetter };
+}
+
+function readCopy(
+  frame: MessageFrame,
+  { message, key, isBetter }: Parent,
+  read: ReadContent,
+): NetworkEvent | undefined {
+  const file = read(message);
+  if (!isBetter || !key?.id || file?.kind !== "media") return undefined;
+  return { type: "message_file_replaced", ...about(frame, key.id, frame.from_me), file };
 }
 
 function readReaction(

@@ -1,9 +1,15 @@
-import { type BinaryNode, cleanMessage, decryptMessageNode } from "baileys";
+import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
-import type { DecryptedMessage } from "../inbound/inbound-journal.ts";
 import { type JournalEntry, readMessageContext } from "./journal-entry.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
+
+export interface DecryptedMessage {
+  message: WAMessage;
+  stanza: Record<string, string>;
+  /** A part was decrypted, and is no message that the protocol knows. */
+  isUndecoded?: boolean;
+}
 
 /** The message of a stanza, from the stored plaintexts of its ciphertexts. */
 export async function readStanza(
