@@ -87,8 +87,7 @@ function misaddressedOf(
   if (isPeer(stanza)) return undefined;
   if (addressing === "pn") return isMigrated ? RESTRICTED : undefined;
   if (!isMigrated) return NOT_UNDERSTOOD;
-  const isAgain = book.arrivedTimes(id ?? "") > 1;
-  if (peer_recipient_pn !== person.jid("pn") && !to?.includes(":") && !isAgain) {
+  if (peer_recipient_pn !== person.jid("pn") && !to?.includes(":")) {
     book.unhandled.push(`message ${id} shows its recipient an unknown person: ${peer_recipient_pn}`);
   }
   return undefined;

@@ -1,14 +1,15 @@
-import type { GroupMetadata, SocketConfig, WACallEvent, WASocket } from "baileys";
+import type { GroupMetadata, proto, SocketConfig, WACallEvent, WAMessageKey, WASocket } from "baileys";
 import type { Identity, OpenSessionOptions } from "../../driver.ts";
+import { isGroupJid } from "../../jid.ts";
 import { resultWithin } from "../../result-within.ts";
 import { truncateText } from "../../truncate-text.ts";
 import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
 import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
 import { releaseTransactions } from "../baileys-fixes/release-transactions.ts";
+import { resendWithTokens } from "../baileys-fixes/resend-with-tokens.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
 import { MediaHosts } from "../files/media-hosts.ts";
 import { requestMediaReupload } from "../files/request-media-reupload.ts";
-import type { WhatsAppMediaRef } from "../files/whatsapp-media-ref.ts";
 import { InboundListeners } from "../inbound/inbound-listeners.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { createSignalRepository } from "../keys/signal-repository.ts";
@@ -16,6 +17,7 @@ import {
   type ConnectionOperations,
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
+import { unlinkDevice } from "../operations/unlink-device.ts";
 import { ChatTimers } from "../outbound/chat-timers.ts";
 import { ContactTokens } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
@@ -125,7 +127,7 @@ export class WhatsAppConnection {
       config: this.#config(),
     });
     const { sock, closed, version } = this.#socket;
-    repair(sock, context.keyStore);
+    this.#repair(sock);
     this.closed = closed;
     const reported = caches.createCache<string>("reported");
     this.#listeners = new InboundListeners({
@@ -195,17 +197,9 @@ export class WhatsAppConnection {
 
   /** Removes this device from the account; resolves when the network confirms it, or after a timeout. */
   async unlink(): Promise<void> {
-    const { sock } = this.#socket;
-    const { timing } = this.#options.runtime;
-    const jid = sock.authState.creds.me?.id ?? "";
-    const removal = { tag: "remove-companion-device", attrs: { jid, reason: "user_initiated" } };
-    const query = sock.query({
-      tag: "iq",
-      attrs: { to: "s.whatsapp.net", type: "set", xmlns: "md" },
-      content: [removal],
-    });
     // The network may close the connection instead of responding.
-    await resultWithin(Promise.race([query, this.closed]), timing.logoutMs);
+    const unlinked = Promise.race([unlinkDevice(this.#socket.sock), this.closed]);
+    await resultWithin(unlinked, this.#options.runtime.timing.logoutMs);
   }
 
   /** Acts like the death of the process: pending work never resolves, and the network is not notified. */
@@ -227,32 +221,43 @@ export class WhatsAppConnection {
       hosts: this.#hosts,
       refreshHosts: () => sock.refreshMediaConn(false),
       fetchFile: this.#transport.fetchFile,
-      requestReupload: async (lost) =>
-        requestMediaReupload(sock, await this.#addressed(lost), timing.phoneMs),
+      requestReupload: (lost) => requestMediaReupload(sock, this.#context.identities, lost, timing.phoneMs),
     });
   }
 
-  /** The file's message under the address at which the phones know its chat now. */
-  async #addressed(lost: WhatsAppMediaRef): Promise<WhatsAppMediaRef> {
-    const { identities } = this.#context;
-    const chat = lost.message && (await identities.chatOf(lost.message.remoteJid));
-    if (!lost.message || !chat) return lost;
-    return { ...lost, message: { ...lost.message, remoteJid: await identities.addressOf(chat) } };
-  }
-
   #config(): Partial<SocketConfig> {
-    const { caches, creds, findSent } = this.#options;
-    const { identities } = this.#context;
-    const resend = { identities, memberAddresses: this.#members, timers: this.#timers, creds, findSent };
+    const { caches } = this.#options;
     return {
       makeSignalRepository: createSignalRepository(this.#context),
-      getMessage: (key) => findMessageToResend(key, resend),
+      // Direct messages are not sent again by Baileys.
+      getMessage: async (key) => (isGroupJid(key.remoteJid ?? "") ? this.#findSent(key) : undefined),
       cachedGroupMetadata: (jid) => this.#groupOf(jid),
       userDevicesCache: this.#devices,
       msgRetryCounterCache: caches.createCache("retry"),
       callOfferCache: caches.createCache("call"),
       placeholderResendCache: caches.createCache("resend"),
     };
+  }
+
+  #repair(sock: WASocket): void {
+    const { keyStore, identities } = this.#context;
+    persistTrustedTokens(sock.authState.keys, keyStore);
+    excludeOwnDevice(sock);
+    releaseTransactions(sock);
+    resendWithTokens({
+      sock,
+      isMe: (address) => identities.isMe(address),
+      find: (key) => this.#findSent(key),
+      introduce: (to, isForDevice) => this.outbox.introduce(to, isForDevice),
+      counts: this.#options.caches.createCache<number>("resent"),
+    });
+  }
+
+  #findSent(key: WAMessageKey): Promise<proto.IMessage | undefined> {
+    const { creds, findSent } = this.#options;
+    const { identities } = this.#context;
+    const sources = { identities, memberAddresses: this.#members, timers: this.#timers, creds, findSent };
+    return findMessageToResend(key, sources);
   }
 
   #groupOf(jid: string): Promise<GroupMetadata> {
@@ -306,10 +311,4 @@ export class WhatsAppConnection {
     this.operations.endAll();
     this.#work = this.#isAbandoned ? Promise.resolve() : this.#context.flush();
   }
-}
-
-function repair(sock: WASocket, keyStore: ConnectionContext["keyStore"]): void {
-  persistTrustedTokens(sock.authState.keys, keyStore);
-  excludeOwnDevice(sock);
-  releaseTransactions(sock);
 }

@@ -1,4 +1,5 @@
 import { decryptMediaRetryData, encryptMediaRetryRequest, proto, type WASocket } from "baileys";
+import type { IdentityStore } from "../keys/identity-store.ts";
 import type { WhatsAppMediaRef } from "./whatsapp-media-ref.ts";
 
 const { SUCCESS, NOT_FOUND } = proto.MediaRetryNotification.ResultType;
@@ -12,6 +13,7 @@ type Update = Parameters<typeof decryptMediaRetryData>[0];
  */
 export async function requestMediaReupload(
   sock: WASocket,
+  identities: IdentityStore,
   ref: WhatsAppMediaRef,
   ms: number,
 ): Promise<string | undefined> {
@@ -20,7 +22,10 @@ export async function requestMediaReupload(
   const mediaKey = Buffer.from(key, "base64");
   const response = awaitResponse(sock, message.id, ms);
   response.catch(() => {});
-  await sock.sendNode(encryptMediaRetryRequest(message, mediaKey, sock.authState.creds.me?.id ?? ""));
+  // The chat's address may have changed since the message came.
+  const chat = await identities.chatOf(message.remoteJid);
+  const named = { ...message, ...(chat && { remoteJid: await identities.addressOf(chat) }) };
+  await sock.sendNode(encryptMediaRetryRequest(named, mediaKey, sock.authState.creds.me?.id ?? ""));
   const reported = await response;
   if (!reported) return undefined;
   const { result, directPath } = decryptMediaRetryData(reported, mediaKey, message.id);

@@ -261,6 +261,17 @@ describe("a first message to a person", () => {
     expect(await tokens(account)).toEqual(Array(3).fill(["cstoken", "ok"]));
   });
 
+  it("carries its token again when it could not be read", async () => {
+    const account = await link({});
+    const bia = await stranger();
+    const id = newMessageId();
+    await send(account, bia, text("Hi"), id);
+    await eventually(async () => expect(await stage.control.message(bia.phone, id)).toBeDefined());
+    await stage.control.requestRetry(bia.phone, id);
+    await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
+    expect(await tokens(account)).toEqual(Array(2).fill(["cstoken", "ok"]));
+  });
+
   it("is refused without locking anything once the phone has removed the salt", async () => {
     const account = await link({});
     await stage.control.shareSalt(account.me.phone, undefined);

@@ -251,25 +251,25 @@ export class Outbox {
   async #relay(to: Jid, message: proto.IMessage, options: RelayOptions): Promise<AckResult> {
     await nextTurn();
     return this.#options.acks.wait(options.messageId, async () => {
-      const all = isGroupJid(to) ? options : await this.#introduce(to, options);
-      return this.#relayMessage(to, message, all).then(
+      const introduction = isGroupJid(to) ? {} : await this.introduce(to);
+      return this.#relayMessage(to, message, merge(introduction, options)).then(
         () => undefined,
         (error) => refusedByBaileys(to, error),
       );
     });
   }
 
-  /** Tells a person's phone who writes: without the number it shows an unknown person, without a token nothing. */
-  async #introduce(to: Jid, options: RelayOptions): Promise<Parameters<WASocket["relayMessage"]>[2]> {
+  /**
+   * What a message to a person carries besides its content: without the person's number the phone shows an unknown person, without
+   * a token nothing. Baileys adds the person's own token, except for a single device.
+   */
+  async introduce(to: Jid, isForDevice = false): Promise<Introduction> {
     const { identities, tokens } = this.#options;
     const person = isLidJid(to) ? await identities.identify(to) : undefined;
+    const known = isForDevice ? await tokens.tokenNodes(to) : [];
     return {
-      ...options,
-      additionalAttributes: {
-        ...options.additionalAttributes,
-        ...(person?.phone && { peer_recipient_pn: person.jid }),
-      },
-      additionalNodes: await tokens.nodesFor(to),
+      additionalAttributes: person?.phone ? { peer_recipient_pn: person.jid } : {},
+      additionalNodes: [...known, ...(await tokens.nodesFor(to))],
     };
   }
 
@@ -285,6 +285,13 @@ export class Outbox {
 interface RelayOptions {
   messageId: MessageId;
   additionalAttributes?: Record<string, string>;
+}
+
+type Introduction = Pick<Parameters<WASocket["relayMessage"]>[2], "additionalAttributes" | "additionalNodes">;
+
+function merge(introduction: Introduction, options: RelayOptions) {
+  const additionalAttributes = { ...introduction.additionalAttributes, ...options.additionalAttributes };
+  return { ...introduction, ...options, additionalAttributes };
 }
 
 function refusedByBaileys(to: Jid, error: unknown): SendResult {

@@ -1,0 +1,84 @@
+// Baileys 7.0.0-rc14 sends a message again without the tokens and the number that the first send carried.
+// Not reported upstream; zapo corrected the same (https://github.com/vinikjkkj/zapo/pull/167).
+import {
+  type BinaryNode,
+  getBinaryNodeChild,
+  getBinaryNodeChildren,
+  jidDecode,
+  type proto,
+  type WASocket,
+} from "baileys";
+import type { Jid } from "../../driver.ts";
+import { isGroupJid } from "../../jid.ts";
+import { detachListeners } from "../connection/detach-listeners.ts";
+import type { ItemCache } from "../keys/session-caches.ts";
+import { plainJid } from "../wire/plain-jid.ts";
+
+type RelayOptions = Parameters<WASocket["relayMessage"]>[2];
+
+export interface ResendWithTokensOptions {
+  sock: WASocket;
+  isMe(address: string): boolean;
+  /** A sent message that Baileys does not remember. */
+  find(key: { remoteJid: string; id: string }): Promise<proto.IMessage | undefined>;
+  /** What a message to this person carries; the token too if only one device gets it. */
+  introduce(to: Jid, isForDevice: boolean): Promise<Partial<RelayOptions>>;
+  /** How often each device has got a message again. */
+  counts: ItemCache<number>;
+}
+
+const RECEIPT = "CB:receipt";
+/** As often as Baileys would. */
+const MOST_RESENDS = 5;
+
+/**
+ * Lets Baileys prepare the Signal session of a device that could not decrypt a direct message, and then sends the message
+ * in its place. Resends to groups stay with Baileys.
+ */
+export function resendWithTokens(options: ResendWithTokensOptions): void {
+  const { ws, messageRetryManager } = options.sock;
+  const recent = messageRetryManager?.getRecentMessage.bind(messageRetryManager);
+  if (messageRetryManager && recent) {
+    messageRetryManager.getRecentMessage = (to, id) => (isGroupJid(to) ? recent(to, id) : undefined);
+  }
+  const handles = detachListeners(ws, RECEIPT);
+  ws.on(RECEIPT, async (node: BinaryNode) => {
+    const { offline: _, ...attrs } = node.attrs;
+    const isDirectRetry = attrs.type === "retry" && attrs.participant === undefined;
+    const handled = isDirectRetry ? { ...node, attrs } : node;
+    for (const handle of handles) await handle(handled);
+    if (isDirectRetry) await resendAll(handled, options, (to, id) => recent?.(to, id)?.message);
+  });
+}
+
+type Recall = (to: string, id: string) => proto.IMessage | undefined;
+
+async function resendAll(node: BinaryNode, options: ResendWithTokensOptions, recall: Recall): Promise<void> {
+  const { isMe, find, counts } = options;
+  const { id = "", from = "", recipient } = node.attrs;
+  const isOwn = isMe(from);
+  const chat = plainJid(isOwn ? recipient : from);
+  // A message that we received is not ours to send again.
+  if (!chat || (!isOwn && recipient !== undefined)) return;
+  const items = getBinaryNodeChildren(getBinaryNodeChild(node, "list"), "item");
+  for (const one of [id, ...items.map(({ attrs }) => attrs.id ?? "")]) {
+    const count = counts.get(`${one} ${from}`) ?? 0;
+    if (count >= MOST_RESENDS) continue;
+    counts.set(`${one} ${from}`, count + 1);
+    const message = recall(chat, one) ?? (await find({ remoteJid: chat, id: one }));
+    if (message) await resend(node, options, { chat, id: one, message, isOwn });
+  }
+}
+
+/** To the device that asked, or to all devices if it was the phone. */
+async function resend(
+  { attrs: { from = "" }, ...node }: BinaryNode,
+  { sock, introduce }: ResendWithTokensOptions,
+  { chat, id, message, isOwn }: { chat: Jid; id: string; message: proto.IMessage; isOwn: boolean },
+): Promise<void> {
+  const isForDevice = (jidDecode(from)?.device ?? 0) > 0;
+  const count = Number(getBinaryNodeChild({ attrs: {}, ...node }, "retry")?.attrs.count) || 1;
+  const to = isForDevice ? { participant: { jid: from, count } } : { useUserDevicesCache: false };
+  const introduction = isOwn ? {} : await introduce(chat, isForDevice);
+  await sock.relayMessage(chat, message, { messageId: id, ...to, ...introduction });
+}
