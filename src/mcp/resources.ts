@@ -1,5 +1,5 @@
 import type { CallOptions, Client } from "../client/client.ts";
-import { readPages } from "./read-pages.ts";
+import { NEWEST_MESSAGES, readPages } from "./read-pages.ts";
 import type { ReportProgress } from "./with-progress.ts";
 
 interface ResourceContext {
@@ -42,9 +42,10 @@ export const RESOURCES: readonly Resource[] = [
     uri: "waygate://messages",
     name: "messages",
     description:
-      "The newest 200 messages of the key's instance, or of its account if the key can read it. The tool get_messages reads older ones.",
+      "The newest 200 messages of the key's instance, or of its account if the key can read it; fewer if they have more than a million characters. The tool get_messages reads older ones.",
     isForeign: true,
-    read: ({ client, options }) => client.listAccountMessages({ limit: 200 }, options),
+    read: ({ client, options, report }) =>
+      readPages((page) => client.listAccountMessages(page, options), report, NEWEST_MESSAGES),
   },
 ];
 
@@ -71,10 +72,14 @@ export const RESOURCE_TEMPLATES: readonly Resource[] = [
     uri: "waygate://instances/{instanceId}/conversations/{jid}/messages",
     name: "conversation-messages",
     description:
-      "The newest 200 messages with a person or a group. The tool get_conversation_messages reads older ones.",
+      "The newest 200 messages with a person or a group; fewer if they have more than a million characters. The tool get_conversation_messages reads older ones.",
     isForeign: true,
-    read: ({ client, options }, { instanceId, jid = "" }) =>
-      client.listChatMessages({ id: Number(instanceId), jid, limit: 200 }, options),
+    read: ({ client, options, report }, { instanceId, jid = "" }) =>
+      readPages(
+        (page) => client.listChatMessages({ id: Number(instanceId), jid, ...page }, options),
+        report,
+        NEWEST_MESSAGES,
+      ),
   },
   {
     uri: "waygate://instances/{instanceId}/messages/{messageId}",

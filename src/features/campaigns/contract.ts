@@ -220,7 +220,7 @@ const warning = named(
     variable: z.string(),
     missing: z
       .number()
-      .describe("Number of waiting recipients for whom the variable is empty, of the first 50,000."),
+      .describe("Number of waiting recipients for whom the variable is empty, of the first 20,000."),
     message: z.string(),
   }),
 );
