@@ -145,6 +145,9 @@ beforeAll(async () => {
   await sales.client.sendText({ ...text, number: friend.phone });
   await expect(sales.client.sendText({ ...text, number: REFUSED })).rejects.toThrow();
   await receiver.waitFor(({ body }) => body.event === "message.received");
+  const unsupported = { kind: "placeholder", reason: "masked" } as const;
+  await sales.client.sandboxReceive({ id: sales.id, from: "5511999990001", unsupported });
+  await receiver.waitFor(({ body }) => body.data.message?.type === "unsupported");
   // From here on a delivery fails and waits for its next attempt.
   receiver.respond(500);
   await sales.client.sendText({ ...text, number: friend.phone });
@@ -184,7 +187,8 @@ describe("the metrics of a gateway", () => {
     const codes = [...served.valuesOf("waygate_sends_total", "code")].filter((code) => code !== "");
     const failed = codes.map((code) => served.value("waygate_sends_total", { outcome: "failed", code }));
     expect(failed.filter((count) => count !== 0)).toEqual([1]);
-    expect(served.value("waygate_messages_received_total")).toBe(2);
+    expect(served.value("waygate_messages_received_total")).toBe(3);
+    expect(served.value("waygate_messages_unsupported_total", { reason: "masked" })).toBe(1);
     expect(served.value("waygate_webhook_attempts_total", { outcome: "delivered" })).toBeGreaterThan(0);
   });
 

@@ -166,6 +166,8 @@ export function wordsOf(content: LoggedContent): string | undefined {
   return content.kind === "media" ? content.caption : undefined;
 }
 
+export type MessageView = ReturnType<typeof toMessageView>;
+
 /** The message as a reply to `to` quotes it. */
 export function toQuoted(
   { message_id: id, from_me, sender, jid: chat, content }: MessageRow,

@@ -1,13 +1,14 @@
 import { Counter, type Registry } from "prom-client";
 import type { IgnoredChangeReason } from "../../../network/driver.ts";
 import { ERROR_CODES } from "../../../platform/error-codes.ts";
+import type { MessageView } from "../log/message-view.ts";
 import type { RefusedChangeReason } from "../log/record-message-change.ts";
 import { SEND_ERROR, type SendError } from "../send/send-error.ts";
 
 /** Counts what this node has recorded, for the metrics. */
 export interface MessageCounters {
   countOutcome(message: { status: string; error: Pick<SendError, "code"> | null }): void;
-  countReceived(messages: number): void;
+  countReceived(message: Pick<MessageView, "unsupported">): void;
   /** An edit, a deletion or a reaction that changed nothing. */
   countIgnoredChange(reason: IgnoredChangeReason | RefusedChangeReason): void;
 }
@@ -24,6 +25,12 @@ export function createMessageCounters(registry: Registry): MessageCounters {
     help: "Received messages that this node stored and reported as events",
     registers: [registry],
   });
+  const unsupported = new Counter({
+    name: "waygate_messages_unsupported_total",
+    help: "Received messages of which the gateway could not read the content, by reason",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
   const ignored = new Counter({
     name: "waygate_message_changes_ignored_total",
     help: "Edits, deletions and reactions that changed nothing, by reason",
@@ -36,7 +43,10 @@ export function createMessageCounters(registry: Registry): MessageCounters {
   return {
     countOutcome: ({ status, error }) =>
       sends.inc({ outcome: OUTCOMES.has(status) ? status : "sent", code: codeOf(error) }),
-    countReceived: (messages) => received.inc(messages),
+    countReceived({ unsupported: content }) {
+      received.inc();
+      if (content) unsupported.inc({ reason: content.reason });
+    },
     countIgnoredChange: (reason) => ignored.inc({ reason }),
   };
 }

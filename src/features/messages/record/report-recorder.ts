@@ -9,7 +9,7 @@ import {
   type InboundFollower,
 } from "../inbound/apply-inbound-messages.ts";
 import type { InboundWrite, InboundWriter } from "../inbound/inbound-recorder.ts";
-import type { MessageRow } from "../log/message-view.ts";
+import type { MessageRow, MessageView } from "../log/message-view.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { applyReceipts, type ReceiptEvent, type ReceiptRecorder } from "../receipts/record-receipts.ts";
 import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
@@ -72,7 +72,7 @@ export function createReportRecorder<Change>({
       engine.wake(freed, { changed: true });
       publishOutcomes(engine, decided, awaitedBy(reports));
       for (const message of decided) counters?.countOutcome(message);
-      counters?.countReceived(recorded.received);
+      for (const { data } of recorded.received) counters?.countReceived(data.message as MessageView);
       return reports.map((report) => isStored(report, saved));
     },
   });
@@ -100,8 +100,8 @@ interface RecordedReports<Change> {
   freed: number[];
   /** Messages that got their outcome. */
   decided: MessageRow[];
-  /** How many received messages its events report. */
-  received: number;
+  /** The received messages that its events report. */
+  received: EventDraft[];
 }
 
 /** Messages are stored only with the change of their session; to its next owner, the network delivers them again. */
@@ -136,7 +136,7 @@ async function recordReports<Change>(
     lanes: [...ended.lanes, ...advanced.lanes, ...received.lanes],
     freed: advanced.freed,
     decided: [...ended.decided, ...advanced.decided],
-    received: received.events.filter(({ draft }) => draft.event === "message.received").length,
+    received: received.events.flatMap(({ draft }) => (draft.event === "message.received" ? [draft] : [])),
   };
 }
 
