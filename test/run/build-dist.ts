@@ -59,8 +59,9 @@ async function build(): Promise<void> {
   if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${output}`);
 }
 
-/** File by file at one stroke, since another test run may be starting programs from there. */
+/** File by file at one stroke, since another test run may be starting programs from there; parts of an older build go. */
 async function moveIn(): Promise<void> {
+  const parts = await readdir(join(NEXT, "program"));
   for (const entry of await readdir(NEXT, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const folder = join(ROOT, "dist", relative(NEXT, entry.parentPath));
@@ -68,6 +69,9 @@ async function moveIn(): Promise<void> {
     await rename(join(entry.parentPath, entry.name), join(folder, entry.name));
   }
   await rm(NEXT, { recursive: true });
+  for (const name of await readdir(join(ROOT, "dist/program"))) {
+    if (!parts.includes(name)) await rm(join(ROOT, "dist/program", name), { recursive: true });
+  }
 }
 
 function findStale(savedBefore = Number.POSITIVE_INFINITY): string | undefined {

@@ -60,6 +60,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
   reliability: [
     ["reliability", "Promises and their tests"],
     ["performance", "Performance"],
+    ["network", "The network that Waygate follows"],
     ["security", "Security checks"],
   ],
   contributing: [
