@@ -116,7 +116,7 @@ describe("a reply", () => {
     const wire = await arrived(data.message_id);
     const quotedMessage = { audioMessage: { mimetype: voice.mime_type, seconds: 4, ptt: true } };
     expect(wire).toMatchObject({
-      extendedTextMessage: { contextInfo: { stanzaId: message_id, participant: ana.jid, quotedMessage } },
+      extendedTextMessage: { contextInfo: { stanzaId: message_id, participant: ana.lid, quotedMessage } },
     });
     expect(JSON.stringify(wire)).not.toMatch(/mediaKey|directPath/);
     const { quoted } = (await client.getMessage({ id, messageId: data.message_id ?? "" })).data;

@@ -35,7 +35,8 @@ async function link(options: NewServerPerson, scan: { forge?: "props" } = {}): P
 const settle = (me: PersonInfo, listener: RecordingSession): Promise<void> =>
   eventually(async () => {
     expect(await stage.control.waiting(me.phone)).toBe(0);
-    expect(listener.all("profile_updated")).not.toEqual([]);
+    const stored = parseCredentials((await listener.credentials.load()) ?? new Uint8Array());
+    expect(stored.contactTokenSalt).toBeDefined();
   });
 
 const text = (words: string): Content => ({ kind: "text", text: words });
