@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { BaileysEventMap } from "baileys";
 import { describe, expect, test } from "vitest";
 import { listFiles, ROOT, readImports, readSources, type SourceFile } from "./source-files.ts";
 
@@ -664,4 +665,50 @@ describe("the parser of imports", () => {
       { target: "src/a/later.ts", values: ["*"] },
     ]);
   });
+});
+
+/** `read`: a module listens to it. Otherwise: why none does. */
+const BAILEYS_EVENTS: Record<keyof BaileysEventMap, string> = {
+  "connection.update": "read",
+  "creds.update": "read",
+  "messaging-history.set": "read",
+  "messaging-history.status": "the end of the history is not reported",
+  "chats.upsert": "chats begin with their first message",
+  "chats.update": "read",
+  "lid-mapping.update": "read",
+  "chats.delete": "the log keeps its messages",
+  "presence.update": "presence is not reported",
+  "contacts.upsert": "read",
+  "contacts.update": "read",
+  "messages.delete": "deletes them for the phone only; the log keeps them",
+  "messages.update": "statuses come from receipts, edits and deletions from the journal",
+  "messages.media-update": "read",
+  "messages.upsert": "read",
+  "messages.reaction": "reactions come from the journal",
+  "message-receipt.update": "receipts are read from their stanza",
+  "groups.upsert": "read",
+  "groups.update": "read",
+  "group-participants.update": "read from its stanza",
+  "group.join-request": "requests to join are not reported",
+  "group.member-tag.update": "tags of members are not shown",
+  "blocklist.set": "the list is asked for",
+  "blocklist.update": "the list is asked for",
+  call: "read",
+  "labels.edit": "labels are not reported",
+  "labels.association": "labels are not reported",
+  "newsletter.reaction": "channels are not followed",
+  "newsletter.view": "channels are not followed",
+  "newsletter-participants.update": "channels are not followed",
+  "newsletter-settings.update": "channels are not followed",
+  "message-capping.update": "a refused send asks for it",
+  "chats.lock": "locked chats are shown as others",
+  "settings.update": "settings of the phone's app are not shown",
+};
+
+test("every event of Baileys is read, or listed with the reason why not", () => {
+  const listened = sources
+    .filter(({ path }) => path.startsWith("src/network/whatsapp/"))
+    .flatMap(({ text }) => [...text.matchAll(/\bev\.on\(\s*"([^"]+)"/g)].map(([, name]) => name ?? ""));
+  const read = Object.entries(BAILEYS_EVENTS).flatMap(([name, how]) => (how === "read" ? [name] : []));
+  expect([...new Set(listened)].sort()).toEqual(read.sort());
 });
