@@ -33,7 +33,9 @@ describe("the Dockerfile", () => {
     const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
     // The command of a health check continues on its own line.
     expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
-    expect(of("FROM").every((image) => image.startsWith("node:24-bookworm-slim"))).toBe(true);
+    expect(of("FROM").every((image) => /^node:24\.\d+\.\d+-bookworm-slim( AS build)?$/.test(image))).toBe(
+      true,
+    );
   });
 
   test("copies existing files, and no file that .dockerignore excludes", () => {
@@ -154,22 +156,31 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     }
   });
 
+  test("names every image of others by its exact version", () => {
+    const images = services.flatMap(([, { image, build }]) => (build ? [] : [image]));
+    expect(images.length).toBeGreaterThan(0);
+    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+|-bookworm$)/.test(image))).toEqual([]);
+  });
+
   test("publishes ports to this machine only", () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
   });
 });
 
-test("the gateway of docker-compose.yml may reach its neighbours by name, each on its one port", () => {
+test("the gateway of docker-compose.yml reaches no neighbour until .env names it, as the guide does with its one port", () => {
   const { services }: Json = parse(read("docker-compose.yml"), { merge: true });
-  const allowed = services.waygate.environment.WAYGATE_ALLOWED_HOSTS;
-  const [, ...hosts] = /^\$\{WAYGATE_ALLOWED_HOSTS:-(.*)\}$/.exec(allowed)?.[1]?.split(",") ?? [];
-  expect(hosts.sort()).toEqual(["chatwoot:3000", "n8n:5678", "typebot:3000"]);
-  expect(findBroadEntries(hosts)).toEqual([]);
-  for (const [name = "", port] of hosts.map((host: string) => host.split(":"))) {
-    expect(services[name].profiles).toEqual([name]);
+  expect(services.waygate.environment.WAYGATE_ALLOWED_HOSTS).toMatch(/^\$\{\w+:-external\}$/);
+  const named = read("docs/start/install.md").matchAll(
+    /^\| (\w+) \| `WAYGATE_ALLOWED_HOSTS=external,(\w+):(\d+)`/gm,
+  );
+  const hosts = [...named].map(([, profile = "", name = "", port]) => {
+    expect(services[name].profiles).toEqual([profile]);
     expect(services[name].ports[0]).toMatch(new RegExp(`:${port}$`));
-  }
+    return `${name}:${port}`;
+  });
+  expect(hosts).toEqual(["n8n:5678", "typebot:3000", "chatwoot:3000"]);
+  expect(findBroadEntries(hosts)).toEqual([]);
 });
 
 test("three nodes know their own addresses, and the proxy knows all of them", () => {
