@@ -146,6 +146,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     onResponse: requestLog.record,
     countUnauthenticated: access.countUnauthenticated,
     notFoundPage: NOT_FOUND_PAGE,
+    isHttps: config.baseUrl.startsWith("https:"),
     files: config.panel ? panelRoute() : undefined,
   });
   return {

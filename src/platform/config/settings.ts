@@ -24,7 +24,9 @@ export const SETTINGS = z.object({
   baseUrl: type
     .urlOf("http", "https")
     .optional()
-    .describe("Public address of the gateway, used in links.")
+    .describe(
+      "Public address of the gateway, used in links. With `https`, every response has `Strict-Transport-Security`: for a year, browsers open this host and its subdomains over https only.",
+    )
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
   panel: type
     .flag()

@@ -9,6 +9,7 @@ import { type LoadShedder, overloadedError } from "./load-shedder.ts";
 import { traceIdOf } from "./request-span.ts";
 import { errorBody, oauthErrorBody } from "./response-serializer.ts";
 import type { Route } from "./route.ts";
+import { valuesOf } from "./session-cookie.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
 import { unknownRouteMessage } from "./unknown-route-message.ts";
 import { whenClosed } from "./when-closed.ts";
@@ -48,6 +49,8 @@ export interface HttpHooksOptions {
   loadShedder: LoadShedder;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string | undefined;
+  /** Clients reach the gateway over https: browsers shall not use plain HTTP. */
+  isHttps?: boolean | undefined;
 }
 
 /** A rejected credential for the operator's attention; `ip` is anonymised. */
@@ -73,8 +76,9 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
     sourceOf: ({ ip }) => String(ip),
   });
   app.addHook("onRequest", async (request, reply) => {
-    setCommonHeaders(request, reply);
+    setCommonHeaders(request, reply, options);
     reportResponse(request, reply, options, logRefusal);
+    requireOneHost(request);
     if (options.isClosing())
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping. Send the request again in a moment.", {
         retryAfterSeconds: 5,
@@ -94,12 +98,26 @@ function requireCapacity(loadShedder: LoadShedder): void {
   if (!loadShedder.admits()) throw overloadedError("The gateway is overloaded. Try again in a moment.");
 }
 
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+/** A proxy and the gateway could read different ones (RFC 9112, 3.2). */
+function requireOneHost({ raw }: FastifyRequest): void {
+  if (valuesOf(raw.rawHeaders, "host").length > 1)
+    throw new GatewayError("VALIDATION_ERROR", "The request has several Host headers. Send one.");
+}
+
+/** A year, with the subdomains, as ASVS 5.0 requires (3.4.1). */
+const HTTPS_ONLY = { "strict-transport-security": "max-age=31536000; includeSubDomains" };
+
+function setCommonHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { isHttps }: Pick<HttpHooksOptions, "isHttps">,
+): void {
   reply.headers({
     "x-request-id": request.id,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
+    ...(isHttps && HTTPS_ONLY),
   });
 }
 
@@ -165,7 +183,7 @@ export function sendErrorResponse(
   thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, notFoundPage }: Pick<HttpHooksOptions, "log" | "notFoundPage">,
+  { log, notFoundPage, isHttps }: Pick<HttpHooksOptions, "log" | "notFoundPage" | "isHttps">,
 ): void {
   const error = isCutOff(request) ? cutOff(thrown) : toGatewayError(thrown);
   request.refusal = error.code;
@@ -175,7 +193,7 @@ export function sendErrorResponse(
     if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
     else log.error(fields, error.message);
   }
-  setCommonHeaders(request, reply);
+  setCommonHeaders(request, reply, { isHttps });
   if (error.retryAfterSeconds !== undefined) {
     reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }

@@ -722,6 +722,25 @@ describe("every request", () => {
     expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
+  test("is answered over https only, also by an error, once the gateway's address is https", async () => {
+    const secure = await serve({ isHttps: true });
+    for (const path of ["/status", "/pets/7", "/nothing", "/%zz"]) {
+      const { headers } = await secure.inject({ method: "GET", url: path });
+      expect(headers["strict-transport-security"]).toBe("max-age=31536000; includeSubDomains");
+      expect((await request(path)).headers.get("strict-transport-security")).toBe(null);
+    }
+    await secure.close();
+  });
+
+  test("with two Host headers is refused, whichever of them is right", async () => {
+    for (const path of ["/status", "/metrics", "/nothing"]) {
+      const head = `GET ${path} HTTP/1.1\r\nhost: gateway\r\nhost: gateway\r\nconnection: close\r\n\r\n`;
+      const response = await onSocket(head);
+      expect(response).toMatch(/^HTTP\/1.1 400 /);
+      expect(response).toContain("several Host headers");
+    }
+  });
+
   test("writes one log line with the pattern of the route and without body or query", async () => {
     await post("/pets/7?limit=555190817", { name: "marker-in-body" }, { ...KEY, "x-request-id": "logged" });
     await expect.poll(() => lines.filter(({ request_id }) => request_id === "logged")).toHaveLength(1);

@@ -70,6 +70,8 @@ export interface HttpServerOptions<C extends Contract> {
   onResponse?: (completed: CompletedRequest) => void;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string;
+  /** Clients reach the gateway over https: browsers shall not use plain HTTP. */
+  isHttps?: boolean;
   /** Counts a wrong credential on a route outside the contract; throws RATE_LIMITED. */
   countUnauthenticated?: CountUnauthenticated;
 }
@@ -112,6 +114,7 @@ export async function createHttpServer<C extends Contract>(
     allowedMethods: createAllowedMethods(contract),
     isClosing: () => isClosing,
     notFoundPage: options.notFoundPage,
+    isHttps: options.isHttps,
     loadShedder: createLoadShedder([requests, ...(options.loadGauges ?? [])], log),
     onResponse: (completed) => {
       metrics?.observe(completed);
@@ -141,7 +144,7 @@ export async function createHttpServer<C extends Contract>(
 
 type FastifySettings = Pick<
   HttpServerOptions<Contract>,
-  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs" | "notFoundPage"
+  "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs" | "notFoundPage" | "isHttps"
 >;
 
 function createFastify(settings: FastifySettings): FastifyInstance {

@@ -49,7 +49,8 @@ function isOwnLoopback(origin: string, host: string): boolean {
   return /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i.test(host) && origin === `http://${host}`;
 }
 
-function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+/** Every value of a header, in order; `name` is in lower case. */
+export function valuesOf(rawHeaders: readonly string[], name: string): string[] {
   const found: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (rawHeaders[i]?.toLowerCase() === name) found.push(rawHeaders[i + 1] ?? "");
