@@ -983,6 +983,8 @@ export interface OAuthClientTable {
   id: string;
   name: string;
   redirect_uris: string[];
+  /** Where it was registered from: a /24 of IPv4 or a /48 of IPv6. */
+  network: string;
   created_at: Generated<Date>;
   last_used_at: Date | null;
 }
@@ -999,6 +1001,8 @@ export interface OAuthGrantTable {
   scopes: ("read" | "send" | "groups")[];
   instance_ids: number[];
   created_at: Generated<Date>;
+  /** No token outlives it. */
+  expires_at: Generated<Date>;
   /** When the application fetched its first tokens. */
   activated_at: Date | null;
   last_used_at: Date | null;

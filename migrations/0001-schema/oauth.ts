@@ -7,6 +7,7 @@ create table oauth_client (
   id text primary key,
   name text not null,
   redirect_uris text[] not null,
+  network cidr not null,
   created_at timestamptz not null default now(),
   last_used_at timestamptz
 );
@@ -21,6 +22,7 @@ create table oauth_grant (
   scopes text[] not null,
   instance_ids bigint[] not null,
   created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '90 days',
   activated_at timestamptz,
   last_used_at timestamptz
 );

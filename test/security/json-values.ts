@@ -8,7 +8,7 @@ const MOST_DEPTH = 4;
 const MOST_LETTERS = 300;
 const MOST_ITEMS = 5;
 
-const HOSTILE_TEXTS = [
+export const HOSTILE_TEXTS = [
   "",
   " ",
   "\0",

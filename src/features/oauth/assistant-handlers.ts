@@ -46,6 +46,6 @@ function selectGrants(db: Db) {
     .selectFrom("oauth_grant as g")
     .innerJoin("account_user as u", "u.id", "g.user_id")
     .select(["g.id", "g.client_name", "g.client_id", "g.redirect_host", "g.user_id", "u.name as user_name"])
-    .select(["g.instance_ids", "g.scopes", "g.created_at", "g.last_used_at"])
+    .select(["g.instance_ids", "g.scopes", "g.created_at", "g.expires_at", "g.last_used_at"])
     .where("g.activated_at", "is not", null);
 }

@@ -25,7 +25,7 @@ export interface RedirectTarget {
   state: string | undefined;
 }
 
-/** An error for the client, which gets it at its redirect address. */
+/** An error for the client, which gets it at its redirect address if the user goes there. */
 export class RedirectedError extends Error {
   override readonly name = "RedirectedError";
   readonly target: RedirectTarget;

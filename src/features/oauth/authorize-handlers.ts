@@ -2,10 +2,11 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { HandlerRequest, Handlers, RawResponse } from "../../platform/http/handler.ts";
 import { ASSISTANT_SCOPES, type AssistantScope } from "../../platform/http/route.ts";
+import { type CounterRule, countUse } from "../../platform/limits/database-counter.ts";
 import { requireActiveAccount, type SignInHandlers } from "../accounts/accounts.ts";
 import { RedirectedError, readAuthorizationRequest, resultUrl } from "./authorization-request.ts";
 import { consentPage, oauthErrorPage, type ShownClient, signInPage } from "./consent-page.ts";
-import { type ConsentTicket, type ConsentTickets, passwordMark } from "./consent-tickets.ts";
+import { type ConsentTicket, type ConsentTickets, passwordMark, TICKET_SECONDS } from "./consent-tickets.ts";
 import { type ConsentingUser, createGrant, findConsentingUser, listChoices } from "./create-grant.ts";
 import { htmlPage, redirectTo } from "./html-page.ts";
 import type { OAuthClient, OAuthClients } from "./oauth-clients.ts";
@@ -29,6 +30,9 @@ type AuthorizeHandlers = Pick<
 >;
 type PageRequest = HandlerRequest<(typeof oauthWireContract)["consent" | "authorizeSignIn"]>;
 
+/** The counter is forgotten after the ticket has expired. */
+const ONE_USE: CounterRule = { limit: 1, wait: "window", seconds: TICKET_SECONDS };
+
 /** The parameters that the sign-in form sends again. */
 const REQUEST_FIELDS = [
   "response_type",
@@ -50,7 +54,10 @@ export function authorizeHandlers(deps: AuthorizeDeps): AuthorizeHandlers {
   };
 }
 
-/** A refusal as a page, or at the client's redirect address once that is known to be right. */
+/**
+ * A refusal as a page. Anybody can register a redirect address, so the browser does not go there by itself before its
+ * user has signed in (RFC 9700, 4.11.2).
+ */
 async function withPageErrors(
   { addresses }: AuthorizeDeps,
   run: () => Promise<RawResponse>,
@@ -61,7 +68,9 @@ async function withPageErrors(
     if (error instanceof RedirectedError) {
       const { code, message } = error.refusal;
       const result = { error: code, error_description: message };
-      return redirectTo(resultUrl(error.target, addresses.issuer, result));
+      const { redirect_uri } = error.target;
+      const back = { redirect_uri, url: resultUrl(error.target, addresses.issuer, result) };
+      return htmlPage(oauthErrorPage(message, back), 400);
     }
     if (error instanceof OAuthError) return htmlPage(oauthErrorPage(error.message), 400);
     throw error;
@@ -149,12 +158,13 @@ async function decide(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
   const text = fields.optional("ticket", 12_000) ?? "";
   const ticket = await deps.tickets.read(text);
   const user = ticket && (await findTicketUser(deps, ticket));
-  if (!ticket || !user)
-    throw new OAuthError("invalid_request", "This page is no longer valid. It is valid for ten minutes.");
+  if (!ticket || !user) throw expiredPage();
   const { request } = ticket;
   const { issuer } = deps.addresses;
-  if (fields.optional("decision") !== "allow")
+  if (fields.optional("decision") !== "allow") {
+    await useOnce(deps, ticket);
     return redirectTo(resultUrl(request, issuer, { error: "access_denied" }));
+  }
   const client = await deps.clients.get(request.client_id);
   const { instances } = await listChoices(deps.db, user.account_id);
   const choice = {
@@ -166,9 +176,25 @@ async function decide(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
     const { redirect_uri } = request;
     return showConsent(deps, { client, redirect_uri, ticket: text, user, chosen: choice, problem });
   }
+  await useOnce(deps, ticket);
   const { ip, request_id } = by;
   const code = await createGrant(deps.db, { user, client, request, choice }, { ip, request_id });
   return redirectTo(resultUrl(request, issuer, { code }));
+}
+
+/** Throws invalid_request if the ticket has already given an answer. */
+async function useOnce({ db }: AuthorizeDeps, { id }: ConsentTicket): Promise<void> {
+  const seconds = await db
+    .transaction()
+    .execute((trx) => countUse(trx, { kind: "consent", key: Buffer.from(id) }, ONE_USE));
+  if (seconds > 0) throw expiredPage();
+}
+
+function expiredPage(): OAuthError {
+  return new OAuthError(
+    "invalid_request",
+    "This page is no longer valid. It is valid for ten minutes and for one answer.",
+  );
 }
 
 function isChecked(fields: OAuthFields, name: string): boolean {

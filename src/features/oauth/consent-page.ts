@@ -1,5 +1,6 @@
 import type { AssistantScope } from "../../platform/http/route.ts";
 import { escapeHtml, pageLayout } from "../public-pages/public-pages.ts";
+import { GRANT_DAYS, IDLE_DAYS } from "./issue-tokens.ts";
 import { describeRedirect } from "./redirect-uris.ts";
 
 /** The application that asks, in its own words and as far as the gateway knows it. */
@@ -83,16 +84,20 @@ ${more}<fieldset><legend>What it may do there</legend>
 ${scopeBoxes.join("\n")}
 </fieldset>
 <p>Messages come from other people, and an assistant may be misled by their text. Allow only what it needs. You can
-disconnect it at any time.</p>
+disconnect it at any time. It has to ask you again after ${GRANT_DAYS} days, and earlier if it is not used for ${IDLE_DAYS} days.</p>
 <p><button type="submit" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" class="stop" formnovalidate>Do not allow</button></p>
 </form>`);
 }
 
-/** Explains why the request of an application cannot be continued. */
-export function oauthErrorPage(message: string): string {
+/** Explains why the request of an application cannot be continued. `back`: where its link reports that to the application. */
+export function oauthErrorPage(message: string, back?: { redirect_uri: string; url: string }): string {
+  const link = back
+    ? `<p><a href="${escapeHtml(back.url)}">Return to the application</a>, at
+<b>${escapeHtml(describeRedirect(back.redirect_uri))}</b>, only if you have just come from there.</p>\n`
+    : "";
   return layout(`<p role="alert">${escapeHtml(message)}</p>
-<p>Start again in the application. If this happens again, tell its maker or the operator of this gateway.</p>`);
+${link}<p>Start again in the application. If this happens again, tell its maker or the operator of this gateway.</p>`);
 }
 
 function aboutClient({ id, name, redirect_uri }: ShownClient): string {

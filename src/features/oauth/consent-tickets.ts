@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from "node:crypto";
+import { createHash, hkdfSync, randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import { ASSISTANT_SCOPES } from "../../platform/http/route.ts";
@@ -6,10 +6,11 @@ import type { AuthorizationRequest } from "./authorization-request.ts";
 
 const AUDIENCE = "waygate-consent";
 const ALGORITHM = "HS256";
-const LIFETIME = "10 minutes";
+export const TICKET_SECONDS = 600;
 const MOST_CHARACTERS = 12_000;
 
 const claims = z.object({
+  jti: z.string(),
   sub: z.string().transform(Number).pipe(z.number().int().positive()),
   password: z.string(),
   request: z.object({
@@ -23,6 +24,8 @@ const claims = z.object({
 
 /** A user who has just given the password on the page of this request. */
 export interface ConsentTicket {
+  /** Differs for each ticket, so that one ticket gives one answer. */
+  id: string;
   user_id: number;
   /** Changes with the user's password. */
   password: string;
@@ -34,7 +37,7 @@ export interface ConsentTicket {
  * browser sends nothing on its own, so another site cannot consent in the user's name.
  */
 export interface ConsentTickets {
-  issue(ticket: ConsentTicket): Promise<string>;
+  issue(ticket: Omit<ConsentTicket, "id">): Promise<string>;
   /** Undefined for a forged or expired ticket. */
   read(text: string): Promise<ConsentTicket | undefined>;
 }
@@ -49,10 +52,11 @@ export function createConsentTickets(secrets: readonly [string, ...string[]]): C
     issue: ({ user_id, password, request }) =>
       new SignJWT({ password, request })
         .setProtectedHeader({ alg: ALGORITHM })
+        .setJti(randomUUID())
         .setSubject(String(user_id))
         .setAudience(AUDIENCE)
         .setIssuedAt()
-        .setExpirationTime(LIFETIME)
+        .setExpirationTime(`${TICKET_SECONDS}s`)
         .sign(own),
     async read(text) {
       if (text.length > MOST_CHARACTERS) return undefined;
@@ -60,8 +64,8 @@ export function createConsentTickets(secrets: readonly [string, ...string[]]): C
         const payload = await verify(text, key);
         const parsed = claims.safeParse(payload);
         if (!parsed.success) continue;
-        const { sub: user_id, password, request } = parsed.data;
-        return { user_id, password, request: { ...request, state: request.state } };
+        const { jti: id, sub: user_id, password, request } = parsed.data;
+        return { id, user_id, password, request: { ...request, state: request.state } };
       }
       return undefined;
     },

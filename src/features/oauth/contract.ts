@@ -23,6 +23,7 @@ const assistant = named(
     instance_ids: z.array(z.number().int()),
     scopes: z.array(z.enum(ASSISTANT_SCOPES)),
     created_at: isoTime,
+    expires_at: isoTime.describe("The assistant has to ask its user again after this time."),
     last_used_at: isoTime.nullable(),
   }),
 );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
+import { HOSTILE_TEXTS } from "../../../test/security/json-values.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import {
   hiddenFields,
@@ -11,21 +12,21 @@ import {
   RESOURCE,
   startOAuthStory,
 } from "../../../test/stories/oauth-story.ts";
+import { unescapeHtml } from "../public-pages/page-layout.ts";
+import { oauthWireContract } from "./wire-contract.ts";
 
 let story: OAuthStory;
 let shop: TestInstance;
-/** A client, its verifier, and the ticket of a consent page, which gives any number of codes. */
-let signedIn: { client_id: string; code_verifier: string; ticket: string };
+/** A client, the fields of its sign-in page and its verifier. */
+let asking: { client_id: string; code_verifier: string; fields: OAuthParameters };
 
 beforeAll(async () => {
   story = await startOAuthStory({ WAYGATE_UNKNOWN_RATE: "0" });
   shop = await story.gateway.createInstance({ name: "Shop" });
   const client_id = await story.register();
   const { url, verifier } = story.request(client_id);
-  const page = await (await story.fetch(url)).text();
-  const consentPage = await story.post("/oauth/authorize", { ...hiddenFields(page), ...OWNER });
-  const { ticket = "" } = hiddenFields(await consentPage.text());
-  signedIn = { client_id, code_verifier: verifier, ticket };
+  const fields = hiddenFields(await (await story.fetch(url)).text());
+  asking = { client_id, code_verifier: verifier, fields };
 });
 afterAll(() => story.stop());
 
@@ -33,7 +34,9 @@ afterAll(() => story.stop());
 async function getCode(
   ...scopes: string[]
 ): Promise<{ client_id: string; code: string; code_verifier: string }> {
-  const { ticket, ...client } = signedIn;
+  const { fields, ...client } = asking;
+  const page = await story.post("/oauth/authorize", { ...fields, ...OWNER });
+  const { ticket = "" } = hiddenFields(await page.text());
   const choices = [
     `instance.${shop.id}`,
     ...(scopes.length > 0 ? scopes : ["read"]).map((one) => `scope.${one}`),
@@ -46,7 +49,7 @@ async function getCode(
 
 async function connect(...scopes: string[]): Promise<IssuedTokens & { client_id: string }> {
   const response = await exchange(await getCode(...scopes));
-  return { ...((await response.json()) as IssuedTokens), client_id: signedIn.client_id };
+  return { ...((await response.json()) as IssuedTokens), client_id: asking.client_id };
 }
 
 function exchange(fields: OAuthParameters) {
@@ -142,6 +145,26 @@ describe("a refresh token", () => {
     expect(tools).not.toContain("send_message");
   });
 
+  test("ends with the consent after 90 days, however often it is used", async () => {
+    const { client_id, refresh_token } = await connect();
+    const { db } = story.gateway.database;
+    const grant = db.selectFrom("oauth_grant").select(["id", "expires_at", "created_at"]);
+    const { id, expires_at, created_at } = await grant.orderBy("id", "desc").executeTakeFirstOrThrow();
+    expect(expires_at.getTime() - created_at.getTime()).toBe(90 * 86_400_000);
+    const soon = new Date(Date.now() + 600_000);
+    await db.updateTable("oauth_grant").set({ expires_at: soon }).where("id", "=", id).execute();
+    const last = (await (await refresh(client_id, refresh_token)).json()) as IssuedTokens;
+    expect(last.expires_in).toBeLessThanOrEqual(600);
+    const ends = await db
+      .selectFrom("oauth_token")
+      .select("expires_at")
+      .where("grant_id", "=", id)
+      .where("kind", "=", "refresh")
+      .where("used_at", "is", null)
+      .execute();
+    expect(ends).toEqual([{ expires_at: soon }]);
+  });
+
   test("is no access token, and an access token is no refresh token", async () => {
     const { client_id, refresh_token, access_token } = await connect();
     expect(await statusOf(refresh_token)).toBe(401);
@@ -215,9 +238,11 @@ describe("an authorization request", () => {
     ["a longer redirect address", { redirect_uri: `${REDIRECT_URI}/more` }],
     ["a redirect address with a query", { redirect_uri: `${REDIRECT_URI}?a=1` }],
     ["no redirect address", { redirect_uri: "" }],
+    ["a port that no program has", { redirect_uri: "http://localhost:99999/callback" }],
     ["a state that is too long", { state: "s".repeat(2_001) }],
   ])("with %s gets a page, and the browser stays here", async (_, changes) => {
-    const { url } = story.request(await story.register(), changes);
+    const redirect_uris = [REDIRECT_URI, "http://localhost/callback"];
+    const { url } = story.request(await story.register({ redirect_uris }), changes);
     const response = await story.fetch(url);
     expect([response.status, response.headers.get("location")]).toEqual([400, null]);
     const html = await response.text();
@@ -234,13 +259,26 @@ describe("an authorization request", () => {
     ["a foreign resource", { resource: "https://elsewhere.example/mcp" }, "invalid_target"],
     ["another path of this gateway", { resource: `${PUBLIC_URL}/api` }, "invalid_target"],
     ["unknown scopes only", { scope: "admin everything" }, "invalid_scope"],
-  ])("with %s goes back to the client as an error", async (_, changes, error) => {
-    const { url } = story.request(await story.register(), changes);
-    const location = new URL((await story.fetch(url)).headers.get("location") ?? "");
+  ])(
+    "with %s gets a page that names the client's address and links to it with the error",
+    async (_, changes, error) => {
+      const { url } = story.request(await story.register(), changes);
+      const form = { ...Object.fromEntries(url.searchParams), email: OWNER.email, password: "wrong" };
+      for (const response of [await story.fetch(url), await story.post("/oauth/authorize", form)]) {
+        expect([response.status, response.headers.get("location")]).toEqual([400, null]);
+        const html = await response.text();
+        expect(html).toContain("<b>assistant.example</b>");
+        const [, link = ""] = /<a href="(https:\/\/assistant[^"]+)"/.exec(html) ?? [];
+        expectError(new URL(unescapeHtml(link)), error);
+      }
+    },
+  );
+
+  function expectError(location: URL, error: string) {
     expect(`${location.origin}${location.pathname}`).toBe(REDIRECT_URI);
     const { error: code, state, iss } = Object.fromEntries(location.searchParams);
     expect({ code, state, iss }).toEqual({ code: error, state: "st1", iss: PUBLIC_URL });
-  });
+  }
 
   test("with a repeated parameter is refused", async () => {
     const { url } = story.request(await story.register());
@@ -352,6 +390,21 @@ describe("the pages", () => {
     expect((await story.post("/oauth/consent", { ...fields, ticket })).status).toBe(303);
   });
 
+  test("give one answer for a ticket: a code, or a refusal", async () => {
+    const choice = { [`instance.${shop.id}`]: "on", "scope.read": "on" };
+    for (const first of ["allow", "deny"]) {
+      const { ticket = "" } = hiddenFields((await openConsent()).html);
+      const decide = async (decision: string) =>
+        (await story.post("/oauth/consent", { ...choice, ticket, decision })).status;
+      const both = await Promise.all([decide(first), decide("allow")]);
+      expect(both.sort()).toEqual([303, 400]);
+    }
+  });
+
+  test("say on the consent page when the access ends", async () => {
+    expect((await openConsent()).html).toContain("ask you again after 90 days");
+  });
+
   test("accept only instances of the user's own account, and at least one of each choice", async () => {
     const { data } = await story.gateway.owner.createAccount({
       name: "Foreign",
@@ -402,6 +455,7 @@ describe("a registration", () => {
       "invalid_client_metadata",
     ],
     ["a script as redirect address", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
+    ["a program of the system", { redirect_uris: ["ms-msdt:/id%20x"] }, "invalid_redirect_uri"],
     ["a list", [], "invalid_request"],
   ])("with %s is refused", async (_, metadata, error) => {
     expect(await errorOf(await register(JSON.stringify(metadata)))).toEqual([400, error]);
@@ -424,13 +478,20 @@ describe("a registration", () => {
     expect(registered).not.toHaveProperty("client_secret");
   });
 
-  test("takes the place of the oldest unused one when there are too many", async () => {
+  test("takes the place of an unused one of the network with most of them", async () => {
     const { db, pool } = story.gateway.database;
     const { client_id: used } = await connect();
     await pool.query(
-      `insert into oauth_client (id, name, redirect_uris, created_at)
-       select 'filler ' || n, 'Filler', '{}', 'epoch' from generate_series(1, 5000) n`,
+      `insert into oauth_client (id, name, redirect_uris, network)
+       select 'filler ' || n, 'Filler', '{}', '198.51.100.0/24' from generate_series(1, 5000) n`,
     );
+    // Older than all of the fillers, but of a network with few.
+    const quiet = await story.register();
+    await db
+      .updateTable("oauth_client")
+      .set({ created_at: new Date(0) })
+      .where("id", "=", quiet)
+      .execute();
     const count = async () => {
       const { rows } = await pool.query("select count(*)::int as count from oauth_client");
       return rows[0].count as number;
@@ -439,9 +500,40 @@ describe("a registration", () => {
     const fresh = await story.register();
     expect(await count()).toBe(before);
     const ids = (await db.selectFrom("oauth_client").select("id").execute()).map(({ id }) => id);
-    expect(ids).toEqual(expect.arrayContaining([used, fresh]));
+    expect(ids).toEqual(expect.arrayContaining([used, quiet, fresh]));
     await db.deleteFrom("oauth_client").where("name", "=", "Filler").execute();
   });
+});
+
+test("no OAuth route fails or sends the browser away, whatever strangers send to it", async () => {
+  const { fields } = asking;
+  const names = [...Object.keys(fields), "ticket", "email", "account_id", "code", "token", "grant_type"];
+  const values = [
+    ...HOSTILE_TEXTS,
+    "http://localhost:99999/cb",
+    "ms-msdt:/id",
+    "https://[",
+    "x".repeat(20_000),
+  ];
+  const send = ([method = "", path = ""]: string[], name: string, value: string) => {
+    const form = new URLSearchParams({ ...fields, [name]: value, [value.slice(0, 50)]: name });
+    if (method === "GET") return story.fetch(`${path}?${form}`);
+    if (path !== "/oauth/register") return story.fetch(path, { method, body: form });
+    const body = JSON.stringify({ client_name: value, redirect_uris: [value], [name]: { [value]: [value] } });
+    return story.fetch(path, { method, headers: { "content-type": "application/json" }, body });
+  };
+  const faults: string[] = [];
+  for (const [nth, value] of values.entries()) {
+    const name = names[nth % names.length] ?? "";
+    const sending = Object.values(oauthWireContract).map(async ({ http }) => {
+      const response = await send(http.split(" "), name, value);
+      const text = await response.text();
+      const isGood = response.status < 500 && response.status !== 303 && !/node_modules|\.ts:\d/.test(text);
+      if (!isGood) faults.push(`${http} ${name} ${value.slice(0, 100)}: ${response.status} ${text}`);
+    });
+    await Promise.all(sending);
+  }
+  expect(faults).toEqual([]);
 });
 
 describe("a form", () => {

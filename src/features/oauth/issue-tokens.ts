@@ -5,7 +5,10 @@ import { createOAuthToken, digestOAuthToken } from "../accounts/accounts.ts";
 
 const ACCESS_SECONDS = 3_600;
 /** An assistant that is not used for so long has to ask again. */
-const REFRESH_SECONDS = 30 * 86_400;
+export const IDLE_DAYS = 30;
+/** How long an assistant keeps access without asking again; the schema has it as a default. */
+export const GRANT_DAYS = 90;
+const REFRESH_SECONDS = IDLE_DAYS * 86_400;
 
 /** The response of the token endpoint. */
 export interface IssuedTokens {
@@ -16,7 +19,7 @@ export interface IssuedTokens {
   scope: string;
 }
 
-/** `scopes`: of the access token; a refresh token keeps all of the grant. */
+/** `scopes`: of the access token; a refresh token keeps all of the grant. No token outlives the grant. */
 export async function issueTokens(
   trx: Trx,
   grant: { id: number; scopes: readonly AssistantScope[] },
@@ -28,17 +31,22 @@ export async function issueTokens(
     { kind: "access", text: access_token, scopes, seconds: ACCESS_SECONDS },
     { kind: "refresh", text: refresh_token, scopes: grant.scopes, seconds: REFRESH_SECONDS },
   ] as const;
-  for (const { kind, text, scopes: allowed, seconds } of tokens)
-    await trx
+  const lifetimes = { access: 0, refresh: 0 };
+  for (const { kind, text, scopes: allowed, seconds } of tokens) {
+    const { lifetime } = await trx
       .insertInto("oauth_token")
       .values({
         digest: digestOAuthToken(kind, text) as Buffer,
         grant_id: grant.id,
         kind,
         scopes: [...allowed],
-        expires_at: sql<Date>`now() + make_interval(secs => ${seconds})`,
+        expires_at: sql<Date>`least(now() + make_interval(secs => ${seconds}),
+          (select expires_at from oauth_grant where id = ${grant.id}))`,
       })
-      .execute();
+      .returning(sql<number>`floor(extract(epoch from expires_at - now()))::int`.as("lifetime"))
+      .executeTakeFirstOrThrow();
+    lifetimes[kind] = lifetime;
+  }
   const scope = scopes.join(" ");
-  return { access_token, token_type: "Bearer", expires_in: ACCESS_SECONDS, refresh_token, scope };
+  return { access_token, token_type: "Bearer", expires_in: lifetimes.access, refresh_token, scope };
 }

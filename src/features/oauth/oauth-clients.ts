@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { createClientDocuments, isClientUrl } from "./client-documents.ts";
 import { type ClientMetadata, parseClientMetadata } from "./client-metadata.ts";
@@ -19,8 +20,8 @@ export interface OAuthClient extends ClientMetadata {
 export interface OAuthClients {
   /** Throws invalid_client. */
   get(id: string): Promise<OAuthClient>;
-  /** Registers a client (RFC 7591). */
-  register(metadata: unknown): Promise<OAuthClient & { created_at: Date }>;
+  /** Registers a client (RFC 7591). `ip`: of the request. */
+  register(metadata: unknown, ip: string): Promise<OAuthClient & { created_at: Date }>;
   /** Throws invalid_client for an id that no registration returned; an URL is accepted without reading it. */
   requireKnown(id: string): Promise<void>;
 }
@@ -34,14 +35,14 @@ export function createOAuthClients(db: Db, outgoing: Pick<SafeFetch, "fetch">): 
       if (!registered) throw unknownClient();
       return registered;
     },
-    async register(metadata) {
+    async register(metadata, ip) {
       const { name, redirect_uris } = parseClientMetadata(metadata);
       return db.transaction().execute(async (trx) => {
         await makeRoom(trx);
         const id = `oac_${randomBytes(16).toString("base64url")}`;
         return trx
           .insertInto("oauth_client")
-          .values({ id, name, redirect_uris })
+          .values({ id, name, redirect_uris, network: wideNetworkOf(ip) })
           .returning(["id", "name", "redirect_uris", "created_at"])
           .executeTakeFirstOrThrow();
       });
@@ -67,7 +68,16 @@ async function touch(db: Db, id: string): Promise<OAuthClient | undefined> {
     .executeTakeFirst();
 }
 
-/** Deletes the oldest client that no user has allowed. Throws temporarily_unavailable if all are in use. */
+/** The network that one party is likely to hold as a whole: a /24 of IPv4 or a /48 of IPv6. */
+function wideNetworkOf(ip: string): RawBuilder<string> {
+  const parsed = parseIp(ip);
+  const address = sql`${parsed ? withoutIpv4Mapping(parsed).toString() : "::"}::inet`;
+  return sql`network(set_masklen(${address}, case family(${address}) when 4 then 24 else 48 end))`;
+}
+
+/**
+ * Deletes a client that no user has allowed: the oldest one of the network with most of them, so that registrations
+ * from one network do not displace those of others. Throws temporarily_unavailable if all are in use. */
 async function makeRoom(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${REGISTRATION_LOCK}::bigint)`.execute(trx);
   const { count } = await trx
@@ -78,7 +88,7 @@ async function makeRoom(trx: Trx): Promise<void> {
   const { rows } = await sql`
     delete from oauth_client where id = (
       select c.id from oauth_client c where not exists (select from oauth_grant g where g.client_id = c.id)
-      order by coalesce(c.last_used_at, c.created_at) limit 1)
+      order by count(*) over (partition by c.network) desc, coalesce(c.last_used_at, c.created_at) limit 1)
     returning 1`.execute(trx);
   if (rows.length === 0)
     throw new OAuthError("temporarily_unavailable", "Too many clients are registered at this gateway.");

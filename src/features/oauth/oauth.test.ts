@@ -221,6 +221,7 @@ describe("connected assistants", () => {
       instance_ids: [shop.id],
       scopes: ["read"],
       last_used_at: expect.any(String),
+      expires_at: expect.any(String),
     });
     const id = newest?.id ?? 0;
     await story.gateway.owner.disconnectAssistant({ id });

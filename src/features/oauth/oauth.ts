@@ -47,9 +47,9 @@ export function oauthHandlers({
         "cache-control": "public, max-age=300",
       }),
 
-    registerClient: ({ input }) =>
+    registerClient: ({ input, ip }) =>
       withOAuthErrors(async () => {
-        const { id, name, redirect_uris, created_at } = await clients.register(input);
+        const { id, name, redirect_uris, created_at } = await clients.register(input, ip);
         const registered = {
           client_id: id,
           client_id_issued_at: Math.floor(created_at.getTime() / 1000),

@@ -54,6 +54,7 @@ describe("a redirect address", () => {
     "http://[::1]:1234/callback",
     "cursor://anysphere.cursor-retrieval/oauth/user-agent/callback",
     "com.example.app:/callback",
+    "vscode://an.extension/callback",
   ])("is accepted as %s", (uri) => {
     expect(findRedirectUriProblem(uri)).toBeUndefined();
   });
@@ -79,6 +80,10 @@ describe("a redirect address", () => {
     "blob:https://a.example/1",
     "vbscript:a",
     "ws://a.example/",
+    "ms-msdt:/id%20x",
+    "ms-officecmd:x",
+    "search-ms:query",
+    "steam://run/1",
     "https://bücher.example/",
     `https://a.example/${"x".repeat(2_000)}`,
   ])("is refused as %j", (uri) => {
@@ -107,6 +112,7 @@ describe("a redirect address of a request", () => {
     ["http://127.0.0.1/cb", "http://127.0.0.1:80/other"],
     ["http://127.0.0.1/cb", "http://127.0.0.1:80@evil.example/cb"],
     ["http://127.0.0.1/cb", "https://127.0.0.1/cb"],
+    ["http://localhost/cb", "http://localhost:99999/cb"],
   ])("does not fit the registered %s as %s", (registered, uri) => {
     expect(isRegisteredRedirectUri([registered], uri)).toBe(false);
   });

@@ -3,10 +3,11 @@ const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 const HOST_NAME = /^[a-z0-9.-]+$/;
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const LOOPBACK_URI = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?((?:[/?].*)?)$/;
-const PRIVATE_SCHEME = /^[a-z][a-z0-9+.-]{1,60}:$/;
-/** Schemes that run code, open files, or belong to other protocols. */
-const FOREIGN_SCHEMES = new Set(
-  "about blob chrome data file filesystem ftp intent javascript mailto resource sms tel vbscript view-source ws wss"
+/** A domain of the application in reverse order (RFC 8252, 7.1). The schemes of an operating system have no dot. */
+const DOTTED_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+){1,9}:$/;
+/** Editors and assistants that registered a scheme without a dot. */
+const KNOWN_SCHEMES = new Set(
+  "claude cursor goose lmstudio raycast vscode vscode-insiders warp windsurf zed"
     .split(" ")
     .map((scheme) => `${scheme}:`),
 );
@@ -22,9 +23,8 @@ export function findRedirectUriProblem(uri: string): string | undefined {
   if (url.protocol === "https:") return HOST_NAME.test(url.hostname) ? undefined : "must name a host";
   if (url.protocol === "http:")
     return LOOPBACK_HOSTS.has(url.hostname) ? undefined : "must use https, except on this machine";
-  if (FOREIGN_SCHEMES.has(url.protocol) || !PRIVATE_SCHEME.test(url.protocol))
-    return "must use https, or a scheme of the application's own";
-  return undefined;
+  if (KNOWN_SCHEMES.has(url.protocol) || DOTTED_SCHEME.test(url.protocol)) return undefined;
+  return "must use https, or a scheme of the application's own with a dot, such as com.example.app";
 }
 
 /** Exact comparison; the port of a loopback address may differ, because programs listen on any free one (RFC 8252). */
@@ -35,7 +35,8 @@ export function isRegisteredRedirectUri(registered: readonly string[], uri: stri
 }
 
 function withoutLoopbackPort(uri: string): string | undefined {
-  if (uri.length > MOST_CHARACTERS) return undefined;
+  // The expression also fits a port beyond 65,535.
+  if (uri.length > MOST_CHARACTERS || !URL.canParse(uri)) return undefined;
   const [, host, rest] = LOOPBACK_URI.exec(uri) ?? [];
   return host === undefined ? undefined : `${host} ${rest}`;
 }

@@ -301,10 +301,10 @@ export const PERSONAL_DATA = {
     plain:
       "id revision found_at changed_at searched_at requested_at problem expires_at expires_revision listed_revision warned_days warned_instance_id",
   },
-  oauth_client: { plain: "id name redirect_uris created_at last_used_at" },
+  oauth_client: { plain: "id name redirect_uris network created_at last_used_at" },
   oauth_grant: {
     plain:
-      "id account_id user_id client_id client_name redirect_host scopes instance_ids created_at activated_at last_used_at",
+      "id account_id user_id client_id client_name redirect_host scopes instance_ids created_at expires_at activated_at last_used_at",
   },
   oauth_code: { plain: "grant_id redirect_uri expires_at used_at", secret: "digest challenge" },
   oauth_token: { plain: "grant_id kind scopes expires_at used_at", secret: "digest" },

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
-import { useTranslations } from "use-intl";
+import { useFormatter, useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { instancesQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
@@ -22,6 +22,7 @@ const COLUMNS = [
   "instance_ids",
   "scopes",
   "created_at",
+  "expires_at",
   "last_used_at",
 ] as const;
 
@@ -63,6 +64,7 @@ function AssistantRow({ row }: { row: Assistant }) {
       return queries.invalidateQueries({ queryKey: assistantsQuery.queryKey });
     },
   });
+  const ends = useFormatter().dateTime(new Date(row.expires_at), { dateStyle: "medium" });
   const instances = row.instance_ids.map((id) => names.get(id) ?? String(id)).join(", ");
   return (
     <li className="row">
@@ -74,6 +76,7 @@ function AssistantRow({ row }: { row: Assistant }) {
             ? t("neverUsed")
             : t.rich("used", { when: () => <RelativeTime at={row.last_used_at ?? ""} /> })}
         </p>
+        <p className="hint">{t("ends", { when: ends })}</p>
       </div>
       <div>
         <p>{row.scopes.map((scope) => t(`scopes.${scope}`)).join(" ")}</p>

@@ -120,6 +120,7 @@ export const account = {
       by: "Connected by {user}, from {host}",
       neverUsed: "Never used",
       used: "Last used <when></when>",
+      ends: "Has to ask again on {when}",
       reach: "Reaches: {instances}",
       scopes: { read: "Reads.", send: "Sends.", groups: "Changes groups." },
       disconnect: "Disconnect",

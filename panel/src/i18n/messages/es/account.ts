@@ -120,6 +120,7 @@ export const account = {
       by: "Conectado por {user}, desde {host}",
       neverUsed: "Nunca usado",
       used: "Usado por última vez <when></when>",
+      ends: "Tiene que pedir acceso de nuevo el {when}",
       reach: "Alcanza: {instances}",
       scopes: { read: "Lee.", send: "Envía.", groups: "Cambia grupos." },
       disconnect: "Desconectar",

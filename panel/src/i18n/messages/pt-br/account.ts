@@ -120,6 +120,7 @@ export const account = {
       by: "Conectado por {user}, a partir de {host}",
       neverUsed: "Nunca usado",
       used: "Usado pela última vez <when></when>",
+      ends: "Precisa pedir acesso de novo em {when}",
       reach: "Alcança: {instances}",
       scopes: { read: "Lê.", send: "Envia.", groups: "Altera grupos." },
       disconnect: "Desconectar",
