@@ -107,6 +107,8 @@ export interface SandboxControl {
     phones: readonly string[],
     messages: readonly { writer: string | null; id: string }[],
   ): Promise<string[]>;
+  /** Deletes people, address books and groups. The account's phones stay linked. */
+  deletePeople(): Promise<void>;
   /** Deletes all data of the account: devices, people, groups, messages and files. */
   deleteAccount(): Promise<void>;
   /** Unlinks a phone that no instance uses any longer, and deletes its data. */

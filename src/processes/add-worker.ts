@@ -162,6 +162,7 @@ function addPrivacy({ db, engine, sandbox, media, conversations, deliveries }: W
       deleteOnNetwork: async (account_id, phones, messages) => {
         await createSandboxControl(sandbox.pool, account_id).deleteCopies(phones, messages);
       },
+      deletePeopleOnNetwork: (account_id) => createSandboxControl(sandbox.pool, account_id).deletePeople(),
     }),
   );
   const clearCaches = (): void => {

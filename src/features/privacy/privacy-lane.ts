@@ -28,6 +28,8 @@ export interface PrivacyLaneDeps {
     phones: readonly string[],
     messages: readonly { writer: string; id: string }[],
   ) => Promise<void>;
+  /** Deletes the people and groups of an account on the sandbox network. */
+  deletePeopleOnNetwork: (account_id: number) => Promise<void>;
   /** Deletes files from this node's store that no message references. */
   sweepFiles: () => Promise<void>;
 }
@@ -54,6 +56,12 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     ...NAME_STEPS,
     marks,
     ...CANCEL_STEPS,
+    // First, so that no session reads a name again.
+    {
+      name: "people_on_network",
+      parts: ["conversations"],
+      beforeBatch: ({ account_id }) => deps.deletePeopleOnNetwork(account_id),
+    },
     ...CHAT_STEPS,
     { name: "wait_for_caches", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
     // Messages that arrived meanwhile are included.

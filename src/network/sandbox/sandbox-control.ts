@@ -10,7 +10,7 @@ import type { InboxEntry } from "./inbox/inbox-entry.ts";
 import { scanPairing } from "./pairing/scan-pairing.ts";
 import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
-import { deleteAccountData, deleteCopies, deletePhoneData } from "./world/delete-copies.ts";
+import { deleteAccountData, deleteCopies, deletePeople, deletePhoneData } from "./world/delete-copies.ts";
 import { ensureMembers } from "./world/group-store.ts";
 import { storeMedia } from "./world/media-store.ts";
 import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./world/person-store.ts";
@@ -35,6 +35,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
     deleteCopies: (phones, messages) => deleteCopies(network, phones, messages),
     deletePhone: (phone) => deletePhoneData(network, phone),
+    deletePeople: () => deletePeople(network),
     deleteAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);

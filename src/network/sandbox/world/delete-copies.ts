@@ -56,28 +56,29 @@ async function findWriters(
 }
 
 /** Deletes all network data of an account; every statement can safely run again. */
-export async function deleteAccountData({ client, account_id }: SandboxNetwork): Promise<void> {
+export async function deleteAccountData(network: SandboxNetwork): Promise<void> {
+  await deletePeople(network);
   const devices = "(select id from sandbox.device where account_id = $1)";
   for (const rows of [
     `sandbox.inbox where device in ${devices}`,
     `sandbox.ledger where device in ${devices}`,
-    ...ACCOUNT_TABLES.map((table) => `sandbox.${table} where account_id = $1`),
+    ...["message", "media", "pairing", "device"].map((table) => `sandbox.${table} where account_id = $1`),
   ])
-    await client.query(`delete from ${rows}`, [account_id]);
+    await network.client.query(`delete from ${rows}`, [network.account_id]);
 }
 
-/** Tables that refer to a device come before `device`. */
-const ACCOUNT_TABLES = [
-  "message",
-  "media",
-  "group_member",
-  "group_chat",
-  "chat_state",
-  "address_book",
-  "person",
-  "pairing",
-  "device",
-];
+/** Deletes the people of an account with their groups and pictures. Its phones stay linked, without a name. */
+export async function deletePeople({ client, account_id }: SandboxNetwork): Promise<void> {
+  await client.query(
+    `delete from sandbox.picture where id in (
+       select picture from sandbox.person where account_id = $1
+       union all select picture from sandbox.group_chat where account_id = $1)`,
+    [account_id],
+  );
+  for (const table of ["group_member", "group_chat", "chat_state", "address_book", "person"])
+    await client.query(`delete from sandbox.${table} where account_id = $1`, [account_id]);
+  await client.query("update sandbox.device set push_name = null where account_id = $1", [account_id]);
+}
 
 /** Unlinks a phone that no instance uses any longer, and deletes its inbox entries and its ledger. */
 export async function deletePhoneData(network: SandboxNetwork, phone: string): Promise<void> {
