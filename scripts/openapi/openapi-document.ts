@@ -122,10 +122,18 @@ function operation(name: string, route: Route, components: Components): ZodOpenA
   };
 }
 
-function roleNote({ role, feature }: Route): string {
+function roleNote({ role, feature, acts = {} }: Route): string {
   const agents = role === "admin" ? "Requires the role `admin`." : "";
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
-  return [agents, plan].filter(Boolean).join(" ");
+  return [agents, plan, passwordNote(acts)].filter(Boolean).join(" ");
+}
+
+function passwordNote(acts: NonNullable<Route["acts"]>): string {
+  const fields = Object.values(acts);
+  if (fields.length === 0) return "";
+  const named = fields.flatMap((some) => (some === true ? [] : some)).map((field) => `\`${field}\``);
+  const when = fields.includes(true) ? "" : ` if it has ${named.join(" or ")}`;
+  return `A signed-in user needs a password given within ten minutes${when} (\`PASSWORD_REQUIRED\`).`;
 }
 
 function aliasNotes(aliases: Aliases = {}): string {

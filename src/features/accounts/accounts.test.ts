@@ -1,6 +1,7 @@
 import { hash } from "@node-rs/argon2";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test as whole } from "vitest";
+import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
@@ -491,18 +492,65 @@ describe("a sign-in that is more than ten minutes old", () => {
   });
 });
 
-whole("every route that changes who gets in, or takes data out, asks for the password", () => {
-  const asking = Object.entries<Route>(contract).filter(([, { needsPassword }]) => needsPassword);
-  expect(asking.map(([name]) => name).sort()).toEqual([
-    "anonymizeData",
-    "createUser",
-    "deleteUser",
-    "downloadBackup",
-    "exportData",
-    "recoverUser",
-    "regenerateApiKey",
-    "removeAccount",
-    "updateApiKey",
-    "updateUser",
-  ]);
+/** Routes that look like an act, and why a sign-in may call them without the password. */
+const HARMLESS = {
+  confirmPassword: "takes the password itself",
+  changePassword: "takes the password itself",
+  createBackup: "the copy stays on the gateway, and its download asks",
+  testProxy: "no session uses the proxy",
+  createLink: "links only a phone, once, within ten minutes",
+  recordConsent: "adds a row that can be answered by another",
+  deleteWebhook: "its events stay, and another webhook can get them",
+  testWebhook: "sends no data of the account, and to a known address",
+  testDefaultWebhook: "sends no data of the account, and to a known address",
+  openReceiver: "the data stays in the gateway",
+  recoverWebhook: "sends to a known address",
+  deleteIntegration: "its events stay, and it can be saved again",
+  testIntegration: "sends no data of the account, and to a known address",
+  disconnectAssistant: "takes access away",
+};
+
+/** Whether method, path or fields of a route say that it gives access, moves data, or deletes for good. */
+function looksLikeAct({ http, input, output, raw, streamed }: Route): boolean {
+  const [method = "", path = ""] = http.split(" ");
+  if (method === "GET") return raw === "text/csv" || (streamed === true && raw !== "text/event-stream");
+  const places =
+    /^\/api\/(admin|users|account|data)\b|\/(webhooks?|webhook-receiver|integrations|proxy|api-key|link)(\/|$)|\/instances(\/:id)?$/;
+  const given = /^(password|new_password|role|plan_id|webhook_url|proxy|config|settings)$/;
+  const returned = /^(api_key|password|secret|token|url)$/;
+  const has = (schema: z.ZodType, names: RegExp) =>
+    schema instanceof z.ZodObject && Object.keys(schema.shape).some((name) => names.test(name));
+  return places.test(path) || has(input, given) || has(output, returned);
+}
+
+whole(
+  "every route that gives access, moves data or deletes for good asks for the password, or says why not",
+  () => {
+    const ofUsers = Object.entries<Route>(contract).filter(
+      ([, { access }]) => !["public", "admin", "key_or_admin"].includes(access),
+    );
+    const asking = ofUsers.filter(([, { acts }]) => acts).map(([name]) => name);
+    const looking = ofUsers.filter(([, route]) => looksLikeAct(route)).map(([name]) => name);
+    expect(looking.filter((name) => !asking.includes(name)).toSorted()).toEqual(
+      Object.keys(HARMLESS).toSorted(),
+    );
+    expect(asking.filter((name) => !looking.includes(name))).toEqual([]);
+  },
+);
+
+whole("every field for which a route asks for the password is a field of its input", () => {
+  const missing = Object.entries<Route>(contract).flatMap(([name, { acts = {}, input }]) =>
+    Object.values(acts)
+      .flatMap((fields) => (fields === true ? [] : fields))
+      .filter((field) => !hasField(input, field.replace(/=.*/, "").split(".")))
+      .map((field) => `${name}: ${field}`),
+  );
+  expect(missing).toEqual([]);
 });
+
+function hasField(schema: unknown, [name, ...rest]: string[]): boolean {
+  if (name === undefined) return true;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return hasField(schema.unwrap(), [name, ...rest]);
+  return schema instanceof z.ZodObject && name in schema.shape && hasField(schema.shape[name], rest);
+}

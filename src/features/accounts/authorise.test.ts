@@ -213,6 +213,7 @@ describe("authorisation by route access", () => {
       user_id,
       role: "admin",
       sign_in,
+      is_fresh: true,
     });
   });
 

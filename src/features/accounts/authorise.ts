@@ -166,10 +166,9 @@ async function checkToken(
   const claims = await tokens.verify(value, use);
   const signIn = await known.findSignIn(claims.sign_in);
   if (!signIn || signIn.user_id !== claims.user_id) throw invalidToken();
-  const { account_status, features, rates, is_fresh, ...user } = signIn;
+  const { account_status, features, rates, ...user } = signIn;
   requireActiveAccount(account_status);
   requireFeature(route, features);
-  if (route.needsPassword && !is_fresh) throw passwordRequired();
   const panel = use === "panel" ? ({ is_panel: true } as const) : {};
   return { caller: { kind: "user", ...user, sign_in: claims.sign_in, ...panel }, rates };
 }
@@ -193,12 +192,6 @@ async function checkAssistant(
   requireActiveAccount(account_status);
   requireFeature(route, features);
   return { caller: { kind: "assistant", ...caller }, rates };
-}
-
-function passwordRequired(): GatewayError {
-  const message =
-    "Confirm the password first with POST /api/auth/confirm, then repeat this request within ten minutes.";
-  return new GatewayError("PASSWORD_REQUIRED", message);
 }
 
 /** Rejects any token from other addresses, so that they cannot find out whether it is valid. */

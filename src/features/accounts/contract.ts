@@ -278,6 +278,16 @@ export const accountsContract = {
   }),
   updateAccount: route({
     http: "PATCH /api/account",
+    acts: {
+      credential: ["settings.keys_manage_instances"],
+      irreversible: [
+        "settings.message_retention_days",
+        "settings.campaign_retention_days",
+        "settings.lead_retention_days",
+        "settings.event_retention_days",
+        "settings.log_retention_days",
+      ],
+    },
     access: "account",
     role: "admin",
     tag,
@@ -322,10 +332,10 @@ export const accountsContract = {
   }),
   createUser: route({
     http: "POST /api/users",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Add a user to the account",
     message: "User created",
@@ -335,10 +345,10 @@ export const accountsContract = {
   }),
   updateUser: route({
     http: "PATCH /api/users/:id",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Change another user; a new password or role ends that user's sign-ins",
     message: "User updated",
@@ -354,8 +364,8 @@ export const accountsContract = {
   }),
   recoverUser: route({
     http: "POST /api/admin/users/:id/recover",
+    acts: { credential: true },
     access: "owner",
-    needsPassword: true,
     tag,
     summary: "Set a new password for a user of any account, return it once, and end the user's sign-ins",
     message: "Password replaced",
@@ -367,10 +377,10 @@ export const accountsContract = {
   }),
   deleteUser: route({
     http: "DELETE /api/users/:id",
+    acts: { irreversible: true },
     errors: ["CONFLICT"],
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Remove another user and end that user's sign-ins",
     message: "User removed",
@@ -407,6 +417,7 @@ export const accountsContract = {
   }),
   createAccount: route({
     http: "POST /api/admin/accounts",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "manager",
     tag: "Administration",
@@ -433,9 +444,9 @@ export const accountsContract = {
   }),
   removeAccount: route({
     http: "DELETE /api/admin/accounts/:id",
+    acts: { irreversible: true },
     errors: ["CONFLICT"],
     access: "owner",
-    needsPassword: true,
     tag: "Administration",
     summary: "Remove an account and all its data permanently",
     description:
@@ -449,6 +460,7 @@ export const accountsContract = {
   }),
   changeAccount: route({
     http: "PATCH /api/admin/accounts/:id",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "manager",
     tag: "Administration",

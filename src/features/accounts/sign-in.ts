@@ -150,7 +150,7 @@ async function changePassword(
 
 function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {
   const { id: user_id, account_id, account_type, role } = user;
-  const caller = { kind: "user", user_id, account_id, account_type, role, sign_in } as const;
+  const caller = { kind: "user", user_id, account_id, account_type, role, sign_in, is_fresh: true } as const;
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
 }
 

@@ -45,7 +45,15 @@ export function welcomeHandlers(
         await endWelcome(trx, user.id);
         const id = await signIn.insert(trx, { ...user, password_hash });
         const { id: user_id, account_id, account_type, role } = user;
-        const caller = { kind: "user", user_id, account_id, account_type, role, sign_in: id } as const;
+        const caller = {
+          kind: "user",
+          user_id,
+          account_id,
+          account_type,
+          role,
+          sign_in: id,
+          is_fresh: true,
+        } as const;
         const target = { type: "user", id: user_id };
         await recordAudit(trx, { by: { ...by, caller }, action: "auth.welcome", target, account_id });
         return id;

@@ -17,7 +17,15 @@ beforeEach(() => tamper("truncate audit, audit_pending, audit_seal restart ident
 
 const ENTRY: AuditEntry = {
   by: {
-    caller: { kind: "user", account_id: 3, account_type: "client", user_id: 7, role: "admin", sign_in: "s1" },
+    caller: {
+      kind: "user",
+      account_id: 3,
+      account_type: "client",
+      user_id: 7,
+      role: "admin",
+      sign_in: "s1",
+      is_fresh: true,
+    },
     ip: "192.0.2.1",
     request_id: "req_1",
   },

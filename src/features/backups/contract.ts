@@ -77,8 +77,8 @@ export const backupsContract = {
   }),
   downloadBackup: route({
     http: "GET /api/admin/backups/:id/download",
+    acts: { everything: true },
     errors: ["CONFLICT"],
-    needsPassword: true,
     ...shared,
     summary: "Download the encrypted file of a backup",
     input: z.object({ id: boundedText(64) }),
@@ -96,6 +96,7 @@ export const backupsContract = {
   }),
   decideHeldWork: route({
     http: "POST /api/admin/restored",
+    acts: { irreversible: ["action=discard"] },
     errors: ["CONFLICT"],
     ...shared,
     summary: "Release or discard the jobs on hold after a restore",

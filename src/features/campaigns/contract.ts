@@ -515,6 +515,7 @@ export const campaignsContract = {
   getCampaignReport: route({
     ...SHARED,
     http: "GET /api/campaigns/:id/report",
+    acts: { everything: ["format=csv"] },
     heavy: true,
     summary: "Get the report of a campaign: totals and recipients; `format=csv` streams all recipients",
     message: "Report",

@@ -143,6 +143,7 @@ export const crmContract = {
   exportLeads: route({
     ...TAG,
     http: "GET /api/leads/export",
+    acts: { everything: true },
     heavy: true,
     summary: "Export leads as CSV, newest first, with a column for each custom field",
     description:

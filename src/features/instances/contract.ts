@@ -288,6 +288,7 @@ export const instancesContract = {
   }),
   createInstance: route({
     http: "POST /api/v1/instances",
+    acts: { credential: true, destination: ["webhook_url", "webhook", "proxy"] },
     access: "account",
     role: "admin",
     tag,
@@ -310,6 +311,7 @@ export const instancesContract = {
   }),
   updateInstance: route({
     http: "PATCH /api/v1/instances/:id",
+    acts: { destination: ["proxy"], irreversible: ["settings.media_retention_days"] },
     access: "instance",
     role: "admin",
     tag,
@@ -327,6 +329,7 @@ export const instancesContract = {
   }),
   deleteInstance: route({
     http: "DELETE /api/v1/instances/:id",
+    acts: { irreversible: true },
     access: "instance",
     role: "admin",
     tag,
@@ -371,9 +374,9 @@ export const proxyContract = {
 export const apiKeysContract = {
   regenerateApiKey: route({
     http: "POST /api/v1/instances/:id/api-key/regenerate",
+    acts: { credential: true },
     access: "instance",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Regenerate the instance's API key; the old one ends immediately or after `grace_seconds`",
     message: "API key regenerated",
@@ -396,9 +399,9 @@ export const apiKeysContract = {
   }),
   updateApiKey: route({
     http: "PATCH /api/v1/instances/:id/api-key",
+    acts: { credential: true },
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary:
       "Set whether the API key of an instance can read the chats of the whole account or only of its instance",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, waitUntil } from "../../../test/gateway.ts";
+import { PASSWORD } from "../../../test/sign-in.ts";
 import { type InstanceGateway, startInstanceGateway } from "../../../test/stories/instance-gateway.ts";
 import { encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 
@@ -383,6 +384,50 @@ describe("changing an instance", () => {
     expect([refused.status, refused.body.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(refused.body.details.fields[0].field).toBe(field);
     expect((await show(id, key)).body.data).toEqual(before.body.data);
+  });
+});
+
+describe("a sign-in without a password for more than ten minutes", () => {
+  it("changes neither where data goes nor who gets in, takes none out and deletes none; a key still may", async () => {
+    const shop = await gateway.account();
+    const old =
+      "update sign_in set confirmed_at = now() - interval '11 minutes' where user_id in (select id from account_user where account_id = $1)";
+    await rows(old, shop.account_id);
+    const instance = { name: "Sales", account_id: shop.account_id };
+    const made = await gateway.call("POST /instance/create", instance, { admintoken: ADMIN_TOKEN });
+    const { id, api_key } = made.body.data;
+    const key = { "x-api-key": api_key };
+    const hook = { name: "Shop", url: "https://hook.example/in" };
+    const at = `/api/v1/instances/${id}`;
+    const webhook = (await gateway.call(`POST ${at}/webhooks`, hook, key)).body.data.id;
+    const code = async (http: string, body?: object) =>
+      (await gateway.call(http, body, shop.user)).body.code ?? "done";
+    const asking: [string, object?][] = [
+      [`POST ${at}/webhooks`, hook],
+      [`PATCH ${at}/webhooks/${webhook}`, { webhookUrl: "https://other.example" }],
+      [`PATCH ${at}/webhooks/${webhook}`, { rotate_secret: true }],
+      [`PUT ${at}/integrations/n8n`, { webhook_url: "https://n8n.example/in" }],
+      [`PATCH ${at}`, { proxy: { url: "http://proxy.example:8080" } }],
+      [`PATCH ${at}`, { proxy: null }],
+      ["POST /api/v1/instances", { name: "Mine" }],
+      [`DELETE ${at}`],
+      [`POST ${at}/api-key/regenerate`, {}],
+      ["PATCH /api/account", { settings: { keysManageInstances: true } }],
+      ["PATCH /api/account", { settings: { message_retention_days: 1 } }],
+      ["GET /api/leads/export"],
+      ["GET /api/campaigns/999999/report?format=csv"],
+    ];
+    for (const [http, body] of asking)
+      expect([http, await code(http, body)]).toEqual([http, "PASSWORD_REQUIRED"]);
+
+    expect(await code(`PATCH ${at}/webhooks/${webhook}`, { is_active: false })).toBe("done");
+    expect(await code(`PATCH ${at}`, { name: "Shop" })).toBe("done");
+    expect(await code("PATCH /api/account", { name: "Shop", settings: { time_zone: null } })).toBe("done");
+    expect(await code("GET /api/campaigns/999999/report")).toBe("NOT_FOUND");
+    expect((await gateway.call(`POST ${at}/webhooks`, hook, key)).status).toBe(200);
+    await gateway.call("POST /api/auth/confirm", { password: PASSWORD }, shop.user);
+    for (const [http, body] of asking.filter(([http]) => !http.startsWith("DELETE")))
+      expect([http, await code(http, body)]).not.toEqual([http, "PASSWORD_REQUIRED"]);
   });
 });
 

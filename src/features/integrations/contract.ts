@@ -110,6 +110,7 @@ export const integrationsContract = {
   }),
   saveIntegration: route({
     http: "PUT /api/v1/instances/:id/integrations/:provider",
+    acts: { destination: true },
     requiresBody: true,
     errors: ["CONFLICT", "CONNECT_FAILED"],
     ...shared,

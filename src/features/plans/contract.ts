@@ -95,6 +95,7 @@ export const plansContract = {
   }),
   createPlan: route({
     http: "POST /api/admin/plans",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "owner",
     tag,
@@ -106,6 +107,7 @@ export const plansContract = {
   }),
   updatePlan: route({
     http: "PATCH /api/admin/plans/:id",
+    acts: { credential: true },
     errors: ["CONFLICT"],
     access: "owner",
     tag,
@@ -117,6 +119,7 @@ export const plansContract = {
   }),
   deletePlan: route({
     http: "DELETE /api/admin/plans/:id",
+    acts: { irreversible: true },
     errors: ["CONFLICT"],
     access: "owner",
     tag,

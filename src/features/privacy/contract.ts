@@ -71,10 +71,10 @@ const tag = "Privacy";
 export const privacyContract = {
   exportData: route({
     http: "POST /api/data/export",
+    acts: { everything: true },
     heavy: true,
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Export all data of the account as one JSON document",
     description:
@@ -87,9 +87,9 @@ export const privacyContract = {
 
   anonymizeData: route({
     http: "POST /api/data/anonymize",
+    acts: { irreversible: true },
     access: "account",
     role: "admin",
-    needsPassword: true,
     tag,
     summary: "Anonymise data of the account permanently",
     description:

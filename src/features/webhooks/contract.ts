@@ -334,6 +334,7 @@ export const webhooksContract = {
   }),
   createWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks",
+    acts: { destination: true },
     access: "instance",
     role: "admin",
     tag,
@@ -359,6 +360,7 @@ export const webhooksContract = {
   }),
   updateWebhook: route({
     http: "PATCH /api/v1/instances/:id/webhooks/:webhookId",
+    acts: { destination: ["url"], credential: ["secret", "rotate_secret"] },
     access: "instance",
     role: "admin",
     tag,
@@ -399,6 +401,7 @@ export const webhooksContract = {
   }),
   updateDefaultWebhook: route({
     http: "PATCH /api/v1/instances/:id/webhook",
+    acts: { destination: ["url"], credential: ["secret", "rotate_secret"] },
     requiresBody: true,
     access: "instance",
     role: "admin",

@@ -17,6 +17,7 @@ import type { HeavyRequests } from "./heavy-requests.ts";
 import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
 import { createInProcessFetch } from "./in-process-fetch.ts";
 import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
+import { requirePassword } from "./input/require-password.ts";
 import { overloadedError } from "./load-shedder.ts";
 import type { LongLivedResponses } from "./long-lived-responses.ts";
 import { startRequestSpan } from "./request-span.ts";
@@ -195,8 +196,10 @@ async function toHandlerRequest(
   const idempotencyKey = route.idempotent
     ? readIdempotencyKey(request.headers["idempotency-key"])
     : undefined;
+  const input = await read();
+  requirePassword(route, request.caller, input);
   return {
-    input: await read(),
+    input,
     caller: request.caller,
     request_id: request.id,
     ip: request.ip,

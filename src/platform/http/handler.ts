@@ -17,6 +17,8 @@ export type Caller =
       user_id: number;
       role: "super_admin" | "admin" | "agent";
       sign_in: string;
+      /** The password was given within the last ten minutes. */
+      is_fresh: boolean;
       /** Signed in by the cookie of the panel. */
       is_panel?: true;
     }

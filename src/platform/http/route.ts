@@ -33,6 +33,15 @@ export const ASSISTANT_SCOPES = ["read", "send", "groups"] as const;
 export type AssistantScope = (typeof ASSISTANT_SCOPES)[number];
 
 /**
+ * Why a request needs the password:
+ * - `credential`: it decides who gets in, or what they may do
+ * - `destination`: it decides where data goes from now on
+ * - `everything`: it returns all data of a kind
+ * - `irreversible`: it deletes, now or later, what nobody can bring back
+ */
+export type ActClass = "credential" | "destination" | "everything" | "irreversible";
+
+/**
  * Alternative names of a field, by its canonical name; a dot reaches into an object (`key.id`). The canonical
  * name wins, then the first given alias. Applies to query and body, never to the path.
  */
@@ -54,8 +63,12 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly access: RouteAccess;
   /** The minimum role of a signed-in user; if absent, agents may call it too. */
   readonly role?: "admin";
-  /** Requires that a signed-in user has entered the password within the last ten minutes. */
-  readonly needsPassword?: true;
+  /**
+   * What it does that a stolen sign-in must not do alone: a signed-in user must have entered the password within the
+   * last ten minutes. true: every request does it. Otherwise those that give one of these fields, a dot reaching into
+   * an object, or a field with a value: `format=csv`.
+   */
+  readonly acts?: Readonly<Partial<Record<ActClass, true | readonly string[]>>>;
   /** The plan feature that the caller's account must have. */
   readonly feature?: PlanFeature;
   readonly summary: string;

@@ -181,13 +181,20 @@ export function resolveAliases(
   fields: Readonly<Record<string, unknown>>,
   aliases: Aliases | undefined,
 ): Record<string, unknown> {
-  const resolved = { ...fields };
+  let resolved = { ...fields };
   for (const [name, others] of Object.entries(aliases ?? {})) {
     if (isPresent(readPath(fields, name))) continue;
     const value = others.map((other) => readPath(fields, other)).find(isPresent);
-    if (value !== undefined) resolved[name] = value;
+    if (value !== undefined) resolved = withPath(resolved, name.split("."), value);
   }
   return resolved;
+}
+
+/** A copy with a value at a path; unchanged if something else than an object is on the way. */
+function withPath(fields: unknown, [name = "", ...rest]: string[], value: unknown): Record<string, unknown> {
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return fields as never;
+  const inner = (fields as Record<string, unknown>)[name] ?? {};
+  return { ...fields, [name]: rest.length === 0 ? value : withPath(inner, rest, value) };
 }
 
 /** The name that the request used for an input field (a dotted path): its own name, or an alias. */

@@ -1,0 +1,21 @@
+import { GatewayError } from "../../gateway-error.ts";
+import type { Caller } from "../handler.ts";
+import type { Route } from "../route.ts";
+import { readPath } from "./read-input.ts";
+
+/** Throws PASSWORD_REQUIRED if the request does what its route declares in `acts`, and the sign-in is not fresh. */
+export function requirePassword({ acts = {} }: Route, caller: Caller, input: unknown): void {
+  if (caller.kind !== "user" || caller.is_fresh) return;
+  if (!Object.values(acts).some((fields) => fields === true || fields.some((field) => gives(input, field))))
+    return;
+  throw new GatewayError(
+    "PASSWORD_REQUIRED",
+    "Confirm the password first with POST /api/auth/confirm, then repeat this request within ten minutes.",
+  );
+}
+
+function gives(input: unknown, field: string): boolean {
+  const [path = "", value] = field.split("=");
+  const given = readPath(input, path);
+  return value === undefined ? given !== undefined : given === value;
+}
