@@ -9,7 +9,7 @@ import {
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { createAccount } from "./create-account.ts";
 import { CREDENTIAL_TIMING } from "./credential-cache.ts";
-import type { PlanRates } from "./rate-limits.ts";
+import { createRateLimits, type PlanRates } from "./rate-limits.ts";
 
 const UNKNOWN_RATE = 30;
 
@@ -159,4 +159,13 @@ test("an address without a valid credential is slowed down, except on health rou
   await expect.poll(async () => (await request("GET /")).status).toBe(429);
   expect((await request("GET /health")).status).toBe(200);
   expect((await request("GET /instance/all", undefined, shop.key)).status).toBe(200);
+});
+
+test("the addresses of one IPv6 /48 share the limit of ten addresses", () => {
+  const limits = createRateLimits({ unknownPerMinute: 1 });
+  const from = (ip: string) => () =>
+    limits.enforceUnauthenticated({ cost: 1 }, { ip, responseHeaders: {}, isRecheck: false });
+  for (let nth = 0; nth < 10; nth += 1) from(`2001:db8:7:${nth}::1`)();
+  expect(from("2001:db8:7:99::1")).toThrow("Too many requests");
+  from("2001:db8:8::1")();
 });

@@ -3,7 +3,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { AuthoriseRequest, Caller } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
 import { createTokenBuckets, type TokenClaim, type TokenResult } from "../../platform/limits/token-bucket.ts";
-import { networkOf } from "./sign-in-throttle.ts";
+import { NETWORKS_OF_SITE, networkOf, siteOf } from "./sign-in-throttle.ts";
 
 /** Limits of an account's plan per minute; null: no limit. */
 export interface PlanRates {
@@ -55,12 +55,13 @@ export function createRateLimits({
   // Separate, so that unauthenticated clients cannot evict customers.
   const unknown = createTokenBuckets({ clock, shares, maxKeys: MOST_ADDRESSES });
 
-  const claimOf = (ip: string, cost: number): TokenClaim => ({
-    key: networkOf(ip),
-    policy: "address",
-    perMinute: unknownPerMinute,
-    cost,
-  });
+  const claimsOfAddress = (ip: string, cost: number): TokenClaim[] => {
+    const site = siteOf(ip);
+    return [
+      ...claim(networkOf(ip), "address", unknownPerMinute, cost),
+      ...claim(site && `site ${site}`, "site", NETWORKS_OF_SITE * unknownPerMinute, cost),
+    ];
+  };
 
   return {
     enforce(route, request, caller, rates) {
@@ -69,12 +70,12 @@ export function createRateLimits({
     },
     enforceUnauthenticated({ cost = 1, isExemptFromLimits }, request) {
       if (isExemptFromLimits || unknownPerMinute === 0 || request.isRecheck) return;
-      const consumed = unknown.consume(claimOf(request.ip, cost));
+      const consumed = unknown.consume(...claimsOfAddress(request.ip, cost));
       if (!consumed.isGranted) applyResult(consumed, request);
     },
     requireUnauthenticatedQuota(request) {
       if (unknownPerMinute === 0) return;
-      const left = unknown.peek(claimOf(request.ip, 1));
+      const left = unknown.peek(...claimsOfAddress(request.ip, 1));
       if (!left.isGranted) applyResult(left, request);
     },
   };

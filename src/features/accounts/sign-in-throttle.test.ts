@@ -125,6 +125,13 @@ describe("wrong sign-ins from one network", () => {
     await attempt("right", { ip: "2001:db8:1:3::1" });
   });
 
+  it("are counted together for a whole IPv6 /48 as well, as those of ten networks", async () => {
+    const ip = (nth: number) => `2001:db8:7:${nth.toString(16)}::1`;
+    for (let i = 0; i < 200; i++) await attempt("wrong", { email: `user${i}`, ip: ip(i) });
+    await expect(attempt("right", { ip: ip(1_000) })).rejects.toMatchObject(REFUSED);
+    await attempt("right", { ip: "2001:db8:8::1" });
+  });
+
   it("are counted per IPv4 address, even if the gateway listens on IPv6", async () => {
     for (let i = 0; i < 20; i++) await attempt("wrong", { email: `user${i}`, ip: "::ffff:192.0.2.9" });
     for (const ip of ["::ffff:192.0.2.9", "::ffff:c000:209", "192.0.2.9"])

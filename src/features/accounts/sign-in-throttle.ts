@@ -9,7 +9,7 @@ import {
   uncountUse,
 } from "../../platform/limits/database-counter.ts";
 import { Semaphore } from "../../platform/limits/semaphore.ts";
-import { parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
+import { type Ip, parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip-address.ts";
 
 /** One admitted attempt to sign in; report its end once. `cancelled`: neither right nor wrong. */
 export interface SignInAttempt {
@@ -24,23 +24,27 @@ export interface SignInSource {
 
 /**
  * Limits password guessing across all nodes. Per e-mail and network, five failures lead to a wait of 1 s that
- * doubles up to 15 minutes; in 15 minutes, at most 20 failures per network and 100 per e-mail. Known devices
- * count separately, so that an attacker cannot lock out the owner.
+ * doubles up to 15 minutes; in 15 minutes, at most 20 failures per network, 200 per IPv6 /48 and 100 per e-mail. Known
+ * devices count separately, so that an attacker cannot lock out the owner.
  */
 export interface SignInThrottle {
   /** Throws RATE_LIMITED with the seconds to wait. On one node, attempts at one pair run sequentially. */
   begin(email: string, from: SignInSource): Promise<SignInAttempt>;
 }
 
-type Kind = "network" | "pair" | "account" | "device";
+type Kind = "network" | "site" | "pair" | "account" | "device";
 
 interface Counter {
   kind: Kind;
   key: Buffer;
 }
 
+/** One customer of a provider often has a whole /48, which is 65,536 networks: it counts as ten of them. */
+export const NETWORKS_OF_SITE = 10;
+
 const RULES: Record<Kind, CounterRule> = {
   network: { limit: 20, wait: "window", seconds: 900 },
+  site: { limit: 20 * NETWORKS_OF_SITE, wait: "window", seconds: 900 },
   account: { limit: 100, wait: "window", seconds: 900 },
   pair: { limit: 5, wait: "backoff", seconds: 900 },
   device: { limit: 5, wait: "backoff", seconds: 900 },
@@ -64,7 +68,13 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
   function countersOf(email: string, { ip, device }: SignInSource): Counter[] {
     if (device !== undefined) return [counter("device", device)];
     const network = networkOf(ip);
-    return [counter("network", network), counter("pair", `${email}|${network}`), counter("account", email)];
+    const site = siteOf(ip);
+    return [
+      counter("network", network),
+      ...(site === undefined ? [] : [counter("site", site)]),
+      counter("pair", `${email}|${network}`),
+      counter("account", email),
+    ];
   }
 
   return {
@@ -115,10 +125,23 @@ async function release(db: Db, counters: readonly Counter[], how: "right" | "can
 
 /** The unit in which addresses count: one person often has a whole /64 of IPv6 addresses. */
 export function networkOf(text: string): string {
+  const ip = canonicalIp(text);
+  return ip?.kind() === "ipv6" ? prefixOf(ip, 8) : (ip?.toString() ?? text);
+}
+
+/** The /48 of an IPv6 address; undefined for others. */
+export function siteOf(text: string): string | undefined {
+  const ip = canonicalIp(text);
+  return ip?.kind() === "ipv6" ? prefixOf(ip, 6) : undefined;
+}
+
+function canonicalIp(text: string): Ip | undefined {
   const parsed = parseIp(text);
-  if (!parsed) return text;
-  const ip = withoutIpv4Mapping(parsed);
-  return ip.kind() === "ipv6" ? ip.toByteArray().slice(0, 8).join(".") : ip.toString();
+  return parsed && withoutIpv4Mapping(parsed);
+}
+
+function prefixOf(ip: Ip, bytes: number): string {
+  return ip.toByteArray().slice(0, bytes).join(".");
 }
 
 function tooMany(seconds: number): GatewayError {

@@ -39,7 +39,7 @@ export const SETTINGS = z.object({
     .wholeNumber(0, 1_000_000)
     .prefault("600")
     .describe(
-      "Requests per minute and address without a valid credential, such as sign-ins and public pages. More get 429. 0: no limit. Name your reverse proxy in `WAYGATE_TRUSTED_PROXIES`; otherwise all its clients share one limit.",
+      "Requests per minute and address without a valid credential, such as sign-ins and public pages. More get 429. An IPv6 /64 counts as one address, and its /48 as ten. 0: no limit. Name your reverse proxy in `WAYGATE_TRUSTED_PROXIES`; otherwise all its clients share one limit.",
     )
     .meta({ env: "WAYGATE_UNKNOWN_RATE" }),
   trustedProxies: type
