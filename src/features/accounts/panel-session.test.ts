@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
@@ -44,6 +45,51 @@ async function startSession(): Promise<Session> {
 
 const statusOf = async (headers: Record<string, string | string[]>) =>
   (await server.send("GET /api/auth/me", headers)).status;
+
+describe("a browser in which somebody has signed in", () => {
+  const signIn = (headers: Record<string, string>, body: object) =>
+    server.send("POST /api/auth/login", headers, { password: PASSWORD, ...body });
+
+  /** Fails until the network has to wait, and lets the wait begin in an hour, so that it is not over by accident. */
+  async function lockOut(email: string): Promise<void> {
+    for (let i = 0; i < 5; i++) await signIn({}, { email, password: "wrong" });
+    await sql`update use_counter set last_at = last_at + interval '1 hour'`.execute(store.database.db);
+  }
+
+  test("is a known device: after a sign-out, wrong passwords of others do not keep its user out", async () => {
+    const { email } = await startSession();
+    for (const [origin, cookie] of [
+      [
+        "https://gate.test",
+        /^(__Host-waygate-device=[\w.-]+); Path=\/; Max-Age=15552000; Secure; HttpOnly; SameSite=Strict$/,
+      ],
+      [
+        "http://127.0.0.1:3000",
+        /^(waygate-device=[\w.-]+); Path=\/; Max-Age=15552000; HttpOnly; SameSite=Strict$/,
+      ],
+    ] as const) {
+      const page = { ...PANEL, origin };
+      const first = await signIn(page, { email });
+      const [, device = ""] = cookie.exec(first.cookies[0] ?? "") ?? [];
+      await lockOut(email);
+      expect((await signIn(page, { email })).status).toBe(429);
+      expect((await signIn({ ...page, cookie: device }, { email })).status).toBe(200);
+      expect((await signIn({ ...page, cookie: `${device}; ${device}` }, { email })).status).toBe(429);
+      await sql`delete from use_counter`.execute(store.database.db);
+    }
+  });
+
+  test("never sends the cookie of a plain page to a secure one, and a program gets no cookie", async () => {
+    const { email } = await startSession();
+    const plain = await signIn({ ...PANEL, origin: "http://127.0.0.1:3000" }, { email });
+    const device = plain.cookies[0]?.split(";")[0] ?? "";
+    await lockOut(email);
+    const secure = { ...PANEL, origin: "https://gate.test" };
+    expect((await signIn({ ...secure, cookie: device }, { email })).status).toBe(429);
+    await sql`delete from use_counter`.execute(store.database.db);
+    expect((await signIn({}, { email })).cookies).toEqual([]);
+  });
+});
 
 describe("the session of the panel", () => {
   test("is a cookie that no script, no other host and no other site gets", async () => {

@@ -3,6 +3,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
+import { PANEL_HEADER, setDeviceCookie } from "../../platform/http/session-cookie.ts";
 import { ulid } from "../../platform/ulid.ts";
 import { recordAudit } from "../audit/audit.ts";
 import type { AccessTokenClaims, AccessTokens } from "./access-tokens.ts";
@@ -14,7 +15,7 @@ import { createPasswordHasher, needsRehash, type PasswordHasher } from "./passwo
 import { sessionHeaders } from "./session-headers.ts";
 import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
 import { findUser, findUsersByEmail, MOST_USERS, type SignInUser, toUserView } from "./sign-in-user.ts";
-import { createTrustedDevices, type TrustedDevices } from "./trusted-devices.ts";
+import { createTrustedDevices, DEVICE_SECONDS, type TrustedDevices } from "./trusted-devices.ts";
 import { endWelcome } from "./welcome-link.ts";
 
 type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
@@ -45,8 +46,12 @@ interface SignInContext {
   ip: string;
   request_id: string;
   /** The token that an earlier sign-in gave this device. */
-  device_token?: string;
+  deviceToken?: string | undefined;
+  /** A browser gets a token for its device in a cookie. */
+  headers?: RequestHeaders;
 }
+
+type RequestHeaders = Readonly<Record<string, unknown>>;
 
 type SignedInUser = Extract<Caller, { kind: "user" }>;
 
@@ -60,10 +65,13 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
     /** The user with this e-mail and password, without a sign-in; throws like `login`. */
     check: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => check(parts, input, from),
     throttle,
+    /** The headers of a response that make the browser a known device of a user whose password was right. */
+    rememberDevice: ({ id }: { id: number }, from: RequestHeaders) => deviceHeaders(devices.issue(id), from),
     /** Writes a sign-in of a user whose password was checked or just set. */
     insert: (trx: Trx, user: { id: number; password_hash: string }) => insertSignIn(trx, tokens, user),
     /** The response to a sign-in. */
-    respond: (user: SignInUser, sign_in: string) => signedIn(parts, user, sign_in),
+    respond: (user: SignInUser, sign_in: string, from: RequestHeaders) =>
+      signedIn(parts, user, sign_in, { from }),
     /** Confirms the password again, as sensitive routes require. */
     confirm: (
       input: InputOf<typeof accountsContract.confirmPassword>,
@@ -85,7 +93,7 @@ async function login(parts: SignInDeps, input: InputOf<typeof accountsContract.l
     await recordAudit(trx, { ...entryOf(user, from, id), action: "auth.login" });
     return id;
   });
-  return signedIn(parts, user, sign_in);
+  return signedIn(parts, user, sign_in, { from: from.headers });
 }
 
 async function check(
@@ -94,7 +102,7 @@ async function check(
   from: SignInContext,
 ): Promise<SignInUser> {
   const find = (preferred?: number) => findUsersByEmail(parts.db, { email, account_id, preferred });
-  const user = await verifyPassword(parts, email, { ...from, device_token }, password, find);
+  const user = await verifyPassword(parts, email, withDevice(from, device_token), password, find);
   requireActiveAccount(user.status);
   return user;
 }
@@ -104,7 +112,7 @@ async function confirm(
   { password, device_token }: InputOf<typeof accountsContract.confirmPassword>,
   by: SignInContext & { caller: SignedInUser },
 ): Promise<void> {
-  const user = await verifyOwnPassword(parts, { ...by, device_token }, password);
+  const user = await verifyOwnPassword(parts, withDevice(by, device_token), password);
   await parts.db.transaction().execute(async (trx) => {
     await trx
       .updateTable("sign_in")
@@ -130,7 +138,7 @@ async function changePassword(
   { current_password, new_password, device_token }: InputOf<typeof accountsContract.changePassword>,
   by: SignInContext & { caller: SignedInUser },
 ): Promise<{ response: SignedIn; ended: string[] }> {
-  const user = await verifyOwnPassword(parts, { ...by, device_token }, current_password);
+  const user = await verifyOwnPassword(parts, withDevice(by, device_token), current_password);
   const fault =
     new_password === current_password
       ? "is the current one"
@@ -144,8 +152,8 @@ async function changePassword(
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
-  const session = by.caller.is_panel && { user_id: user.id, sign_in };
-  return { response: await signedIn(parts, user, sign_in, session), ended: ended.map(({ id }) => id) };
+  const session = by.caller.is_panel ? { user_id: user.id, sign_in } : undefined;
+  return { response: await signedIn(parts, user, sign_in, { session }), ended: ended.map(({ id }) => id) };
 }
 
 function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {
@@ -158,11 +166,11 @@ function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: s
 async function verifyPassword(
   parts: SignInDeps,
   email: string,
-  { ip, request_id, device_token }: SignInContext,
+  { ip, request_id, deviceToken }: SignInContext,
   password: string,
   find: (preferred?: number) => Promise<SignInUser[]>,
 ): Promise<SignInUser> {
-  const device = parts.devices.find(device_token);
+  const device = parts.devices.find(deviceToken);
   const users = await find(device?.user_id);
   const own = users.find(({ id }) => id === device?.user_id);
   const right =
@@ -268,12 +276,27 @@ async function insertSignIn(
   return rows[0].id;
 }
 
-/** `session`: the panel's, whose cookie is replaced. */
+/** Programs send the token in the body, the panel has it in a cookie. */
+function withDevice<Context extends SignInContext>(from: Context, token: string | undefined): Context {
+  return token === undefined ? from : { ...from, deviceToken: token };
+}
+
+function deviceHeaders(token: string, { origin }: RequestHeaders): Record<string, string> {
+  return { "set-cookie": setDeviceCookie(token, DEVICE_SECONDS, origin) };
+}
+
+interface SignedInOptions {
+  /** The headers of the request that signed in. */
+  from?: RequestHeaders | undefined;
+  /** The panel's, whose cookie is replaced. */
+  session?: AccessTokenClaims | undefined;
+}
+
 async function signedIn(
   { tokens, devices }: SignInDeps,
   user: SignInUser,
   sign_in: string,
-  session?: AccessTokenClaims,
+  { from, session }: SignedInOptions,
 ): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
   const device_token = devices.issue(user.id);
@@ -283,6 +306,7 @@ async function signedIn(
     {
       beside: { token, accountId: user.account_id },
       ...(session && { headers: await sessionHeaders(tokens, session) }),
+      ...(from?.[PANEL_HEADER] === "1" && { headers: deviceHeaders(device_token, from) }),
     },
   );
 }

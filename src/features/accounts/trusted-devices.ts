@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 
-const LIFETIME_MS = 180 * 86_400_000;
+export const DEVICE_SECONDS = 180 * 86_400;
 /** `<user>.<time in base 36>.<22 characters>.<43 characters>`. */
 const TOKEN = /^(\d{1,15})\.([0-9a-z]{1,11})\.([\w-]{22})\.([\w-]{43})$/;
 const MOST_LENGTH = 100;
@@ -35,7 +35,7 @@ export function createTrustedDevices(secrets: readonly string[], now = () => Dat
       if (token === undefined || token.length > MOST_LENGTH) return undefined;
       const [, user = "", issued = "", id = "", mac = ""] = TOKEN.exec(token) ?? [];
       const age = now() - Number.parseInt(issued, 36);
-      if (!(age >= 0 && age < LIFETIME_MS)) return undefined;
+      if (!(age >= 0 && age < DEVICE_SECONDS * 1_000)) return undefined;
       const received = Buffer.from(mac, "base64url");
       const isValid = keys.some((key) => timingSafeEqual(received, sign(key, `${user}.${issued}.${id}`)));
       return isValid ? { id, user_id: Number(user) } : undefined;

@@ -58,7 +58,7 @@ export function welcomeHandlers(
         await recordAudit(trx, { by: { ...by, caller }, action: "auth.welcome", target, account_id });
         return id;
       });
-      return signIn.respond(user, sign_in);
+      return signIn.respond(user, sign_in, by.headers);
     },
   };
 }

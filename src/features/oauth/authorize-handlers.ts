@@ -21,7 +21,7 @@ export interface AuthorizeDeps {
   clients: OAuthClients;
   tickets: ConsentTickets;
   addresses: OAuthAddresses;
-  signIn: Pick<SignInHandlers, "check">;
+  signIn: Pick<SignInHandlers, "check" | "rememberDevice">;
 }
 
 type AuthorizeHandlers = Pick<
@@ -45,7 +45,7 @@ const REQUEST_FIELDS = [
   "resource",
 ];
 
-/** The pages on which a user signs in and decides about an application. No cookie is involved. */
+/** The pages on which a user signs in and decides about an application. The only cookie is that of a known device. */
 export function authorizeHandlers(deps: AuthorizeDeps): AuthorizeHandlers {
   return {
     authorizePage: ({ input }) => withPageErrors(deps, () => showSignIn(deps, new OAuthFields(input))),
@@ -131,7 +131,9 @@ async function signIn(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
   });
   const [only, ...others] = instances;
   const chosen = { instances: only && others.length === 0 ? [only.id] : [], scopes: request.scopes };
-  return showConsent(deps, { client, redirect_uri: request.redirect_uri, ticket, user, chosen });
+  const { redirect_uri } = request;
+  const headers = deps.signIn.rememberDevice(user, by.headers);
+  return showConsent(deps, { client, redirect_uri, ticket, user, chosen, headers });
 }
 
 interface ShownConsent {
@@ -141,15 +143,17 @@ interface ShownConsent {
   user: { account_id: number; name: string; account_name: string };
   chosen: { instances: readonly number[]; scopes: readonly AssistantScope[] };
   problem?: string;
+  headers?: Record<string, string>;
 }
 
 async function showConsent({ db }: AuthorizeDeps, shown: ShownConsent): Promise<RawResponse> {
-  const { client, redirect_uri, ticket, user, chosen, problem } = shown;
+  const { client, redirect_uri, ticket, user, chosen, problem, headers } = shown;
   const { instances, hasMore } = await listChoices(db, user.account_id);
   const asking: ShownClient = { id: client.id, name: client.name, redirect_uri };
   const page = { client: asking, ticket, user, instances, hasMoreInstances: hasMore, chosen };
   const html = consentPage({ ...page, ...(problem !== undefined && { problem }) });
-  return htmlPage(html, problem === undefined ? 200 : 400, policySourceOf(redirect_uri));
+  const redirectSource = policySourceOf(redirect_uri);
+  return htmlPage(html, problem === undefined ? 200 : 400, { redirectSource, headers });
 }
 
 async function decide(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse> {

@@ -347,6 +347,28 @@ describe("the pages", () => {
     await story.gateway.database.db.deleteFrom("use_counter").execute();
   });
 
+  test("know the browser again, so that wrong passwords of others do not keep its user out", async () => {
+    const { html } = await open();
+    const signIn = (password: string, cookie = "") =>
+      story.post(
+        "/oauth/authorize",
+        { ...hiddenFields(html), ...OWNER, password },
+        {
+          origin: PUBLIC_URL,
+          cookie,
+        },
+      );
+    const first = await signIn(OWNER.password);
+    const cookie = first.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/^__Host-waygate-device=\S+; Path=\/; .*Secure; HttpOnly; SameSite=Strict$/);
+    for (let i = 0; i < 5; i++) await signIn("wrong");
+    // The wait must not end before the test reads it.
+    await story.gateway.database.pool.query("update use_counter set last_at = last_at + interval '1 hour'");
+    expect((await signIn(OWNER.password)).status).toBe(429);
+    expect((await signIn(OWNER.password, cookie.split(";")[0])).status).toBe(200);
+    await story.gateway.database.db.deleteFrom("use_counter").execute();
+  });
+
   test("refuse a form of another site, even with everything that it needs", async () => {
     const { html } = await openConsent();
     const fields = {

@@ -2,8 +2,18 @@ import { RawResponse } from "../../platform/http/handler.ts";
 
 const HTML = "text/html; charset=utf-8";
 
-/** A page that runs no script, is never framed, and whose form ends here or at the redirect. */
-export function htmlPage(html: string, status = 200, redirectSource?: string): RawResponse {
+interface HtmlPageOptions {
+  /** Where its form may end besides here, as a source of a Content-Security-Policy. */
+  redirectSource?: string;
+  headers?: Record<string, string> | undefined;
+}
+
+/** A page that runs no script and is never framed. */
+export function htmlPage(
+  html: string,
+  status = 200,
+  { redirectSource, headers }: HtmlPageOptions = {},
+): RawResponse {
   const formAction = ["'self'", ...(redirectSource === undefined ? [] : [redirectSource])].join(" ");
   return new RawResponse(HTML, html, status, {
     "content-security-policy": [
@@ -19,6 +29,7 @@ export function htmlPage(html: string, status = 200, redirectSource?: string): R
     // With no-referrer, browsers would hide the origin of the form.
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
+    ...headers,
   });
 }
 

@@ -20,7 +20,7 @@ export interface OAuthDeps {
   baseUrl: string;
   /** The secret key, and during a key change the second key. */
   secrets: readonly [string, ...string[]];
-  signIn: Pick<SignInHandlers, "check">;
+  signIn: Pick<SignInHandlers, "check" | "rememberDevice">;
 }
 
 /** The gateway as an OAuth 2.1 authorization server for the assistants that use /mcp. */

@@ -23,6 +23,7 @@ import type { LongLivedResponses } from "./long-lived-responses.ts";
 import { startRequestSpan } from "./request-span.ts";
 import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
+import { readDeviceCookie } from "./session-cookie.ts";
 import { whenClosed } from "./when-closed.ts";
 
 export interface AddRouteOptions extends BodyLimits {
@@ -211,6 +212,7 @@ async function toHandlerRequest(
         throw overloadedError("Too many large files are under way. Try again soon.");
     },
     signal,
+    deviceToken: readDeviceCookie(request.raw.rawHeaders),
     headers: withoutCredentials(request.headers),
     fetchAsCaller: createInProcessFetch(request.server, request),
     get log() {

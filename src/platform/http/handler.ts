@@ -95,6 +95,8 @@ export interface HandlerRequest<R extends Route> {
   reserveMemory(bytes: number): void;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
+  /** From the cookie of a browser in which somebody has signed in. */
+  readonly deviceToken: string | undefined;
   /** Request headers in lower case, without credentials. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**

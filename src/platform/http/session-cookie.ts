@@ -25,13 +25,38 @@ export function clearSessionCookie(): string {
 export function readSessionCookie(rawHeaders: readonly string[]): string | undefined {
   const [marker, ...otherMarkers] = valuesOf(rawHeaders, PANEL_HEADER);
   if (marker !== "1" || otherMarkers.length > 0 || !isSameOrigin(rawHeaders)) return undefined;
+  const token = readCookie(rawHeaders, SESSION_COOKIE);
+  return token !== undefined && TOKEN.test(token) ? token : undefined;
+}
+
+/** The `Set-Cookie` header that makes a browser a known device. `origin`: of the page that signs in. */
+export function setDeviceCookie(token: string, lifetimeSeconds: number, origin: unknown): string {
+  const secure = isPlain(origin) ? "" : " Secure;";
+  return `${deviceCookieFor(origin)}=${token}; Path=/; Max-Age=${lifetimeSeconds};${secure} HttpOnly; SameSite=Strict`;
+}
+
+/** The token of a known device in its cookie, which browsers send only with requests of pages of this site. */
+export function readDeviceCookie(rawHeaders: readonly string[]): string | undefined {
+  const [origin] = valuesOf(rawHeaders, "origin");
+  return readCookie(rawHeaders, deviceCookieFor(origin));
+}
+
+/** Over plain HTTP, as on this machine, not every browser stores a secure cookie. A secure page never reads the plain one. */
+function deviceCookieFor(origin: unknown): string {
+  return isPlain(origin) ? "waygate-device" : "__Host-waygate-device";
+}
+
+function isPlain(origin: unknown): boolean {
+  return typeof origin === "string" && origin.startsWith("http:");
+}
+
+/** Undefined also for two of one name: the browser does not say which of them is whose. */
+function readCookie(rawHeaders: readonly string[], name: string): string | undefined {
   const cookies = valuesOf(rawHeaders, "cookie")
     .flatMap((header) => header.split(";"))
     .map((cookie) => cookie.trim())
-    .filter((cookie) => cookie.startsWith(`${SESSION_COOKIE}=`));
-  const token = cookies[0]?.slice(SESSION_COOKIE.length + 1) ?? "";
-  // Two of one name: the browser does not say which of them is whose.
-  return cookies.length === 1 && TOKEN.test(token) ? token : undefined;
+    .filter((cookie) => cookie.startsWith(`${name}=`));
+  return cookies.length === 1 ? cookies[0]?.slice(name.length + 1) : undefined;
 }
 
 /** Browsers without `Sec-Fetch-Site` name the origin, except for reads, which then have no session. */
