@@ -186,13 +186,21 @@ describe("an account that is not migrated", () => {
     await received(id);
   });
 
-  it("goes back to the number when its phone is wrong about it", async () => {
+  it("goes back to the number when its phone is wrong about it, and to the LID once it is migrated", async () => {
     const account = await link({ migrated: "falsely" });
-    for (const _ of ["first", "second"]) expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    const sendTwice = async () => {
+      for (const _ of ["first", "second"]) expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    };
+    await sendTwice();
+    await stage.control.migrate(account.me.phone, "push");
+    await sendTwice();
     expect(await arrivals(account)).toEqual([
       { to: ana.lid, ack: 400 },
       { to: ana.jid, ack: "ok" },
       { to: ana.jid, ack: "ok" },
+      { to: ana.jid, ack: 463 },
+      { to: ana.lid, ack: "ok" },
+      { to: ana.lid, ack: "ok" },
     ]);
   });
 

@@ -226,7 +226,7 @@ export class Outbox {
     if (again.outcome === "misaddressed") return result.refusal;
     if (again.outcome === "accepted") {
       if (isLidJid(other)) facts.latchLidMigrated();
-      else identities.useAddress(chat, other);
+      identities.useAddress(chat, other);
     }
     return again;
   }
