@@ -25,6 +25,7 @@ const ID = "all";
 const MOST = 64;
 const MOST_OF_PERSON = 16;
 const MOST_BYTES = 65_536;
+const MOST_BYTES_OF_PERSON = 16_384;
 /** The sender's phone may be off for so long before it sends a message again. */
 const KEPT_MS = 14 * 24 * 3_600_000;
 
@@ -36,6 +37,8 @@ type Keys = { get(kind: string, ids: string[]): Promise<Record<string, EarlyChan
 export class EarlyChanges {
   readonly #keys: Keys;
   #held: EarlyChange[] = [];
+  /** Changes of messages that have arrived since the last save; a message may be read again until it is stored. */
+  readonly #applied = new Set<EarlyChange>();
 
   constructor(keys: SignalKeyStore) {
     this.#keys = keys as unknown as Keys;
@@ -49,12 +52,17 @@ export class EarlyChanges {
   /** Resolves once the change is durable. Of too many changes, those that arrived first are dropped. */
   async hold(change: EditOrDeletion): Promise<void> {
     const early = toEarly(change);
-    if (!early || sizeOf(early) > MOST_BYTES) return;
+    if (!early || sizeOf(early) > MOST_BYTES_OF_PERSON) return;
     const oldest = Date.now() - KEPT_MS;
-    const newestFirst = [...this.#held.filter(({ at }) => at > oldest), early].toReversed();
-    let [ofPerson, bytes] = [0, 0];
+    const pending = this.#held.filter((one) => one.at > oldest && !this.#applied.has(one));
+    this.#applied.clear();
+    const newestFirst = [...pending, early].toReversed();
+    let [ofPerson, bytesOfPerson, bytes] = [0, 0, 0];
     const kept = newestFirst.filter((one) => {
-      if (isSamePerson(one.by, early.by) && ++ofPerson > MOST_OF_PERSON) return false;
+      if (isSamePerson(one.by, early.by)) {
+        bytesOfPerson += sizeOf(one);
+        if (++ofPerson > MOST_OF_PERSON || bytesOfPerson > MOST_BYTES_OF_PERSON) return false;
+      }
       bytes += sizeOf(one);
       return bytes <= MOST_BYTES;
     });
@@ -66,8 +74,7 @@ export class EarlyChanges {
   applyTo(message: NetworkMessage): NetworkMessage {
     const changes = this.#held.filter(({ chat, id }) => chat === message.chat && id === message.id);
     if (changes.length === 0) return message;
-    // The next save drops them for good.
-    this.#held = this.#held.filter((one) => !changes.includes(one));
+    for (const one of changes) this.#applied.add(one);
     const own = changes.filter(({ by }) => isSamePerson(by, message.sender));
     const deletion = own.find(isDeletion);
     const edits = own.flatMap((one) => openEdit(one, message) ?? []);
