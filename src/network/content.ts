@@ -12,6 +12,8 @@ export interface TextContent {
   choice?: ChoiceContent;
   /** Inbound: the group to which the recipient is invited. */
   invite?: GroupInvite;
+  /** Inbound: a poll, to which other people may add options; the text is its question and its options. */
+  is_poll?: true;
 }
 
 export interface LinkPreview {

@@ -193,6 +193,7 @@ export interface OriginalMessage {
   secret?: string | undefined;
   /** Its text, or the caption of its file. */
   text: string | null;
+  is_poll: boolean;
 }
 
 /**

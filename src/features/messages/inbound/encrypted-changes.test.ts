@@ -207,6 +207,11 @@ describe("a change of a message", () => {
     ["an edit", "other_chat", (id: string) => plain.edit(bia, me, id)],
     ["a deletion", "other_chat", (id: string) => on.control.delete(bia, me, id)],
     ["its author's edit", "other_chat", (id: string) => plain.edit(ana, me, id)],
+    [
+      "an option for what is no poll",
+      "other_author",
+      (id: string) => change(bia, group, id, { kind: "poll_option", option: "Forged" }),
+    ],
   ])("changes nothing and is counted: %s, %s", async (_, reason, act) => {
     const id = await receive(ana, group, "Original");
     await isIgnored(reason, () => act(id));
@@ -216,6 +221,26 @@ describe("a change of a message", () => {
       deleted_at: null,
     });
     for (const event of ["message.edited", "message.deleted"]) expect(await eventsOf(event, id)).toEqual([]);
+  });
+
+  test("is not kept out by a change of another member under the id of the message", async () => {
+    const id = await receive(ana, group, "Original");
+    await isIgnored("other_author", async () => {
+      const other = await receive(ana, group, "Another");
+      await on.control.edit(bia, group, other, "Forged", { id });
+    });
+    await on.control.edit(ana, group, id, "Mine");
+    expect(await eventOf("message.edited", id)).toMatchObject({ text: "Mine", by: { phone: ana } });
+  });
+
+  test("is no message of another member under the id of one that cannot be read", async () => {
+    const message = { requestPhoneNumberMessage: {} };
+    const id = await on.control.sendMessage(ana, group, { kind: "raw", message });
+    await eventOf("message.received", id);
+    await on.control.sendMessage(bia, group, "Forged", { id });
+    await receive(bia, group, "after");
+    expect(await stored(id)).toMatchObject({ content: { kind: "unsupported" } });
+    expect(await eventsOf("message.received", id)).toHaveLength(1);
   });
 
   test("may be a deletion by an admin of the group", async () => {

@@ -27,8 +27,8 @@ export interface InboundRow extends MessageRow {
 
 /**
  * Stores messages with their search words and moves their chats to the top of the list, in one statement.
- * Leaves logged messages unchanged, such as echoes of our own sends; replaces only unsupported ones. Returns
- * the stored ones in order of row numbers. No two of the messages may have one key.
+ * Leaves logged messages unchanged, such as echoes of our own sends; replaces only unsupported ones of the same sender,
+ * since senders choose the ids. Returns the stored ones in order of row numbers. No two of the messages may have one key.
  */
 export async function insertInboundMessages(
   trx: Trx,
@@ -53,7 +53,7 @@ export async function insertInboundMessages(
       on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content,
         secret = excluded.secret, edited_at = excluded.edited_at,
         deleted_at = coalesce(m.deleted_at, excluded.deleted_at)
-        where m.type = ${UNSUPPORTED}
+        where m.type = ${UNSUPPORTED} and ${IS_SAME_SENDER}
           and coalesce(excluded.content ->> 'reason', '') not in ('undecryptable', m.content ->> 'reason')
       returning m.*
     ), indexed as (
@@ -76,6 +76,10 @@ export async function insertInboundMessages(
 const selectStored = compileOnce((trx) => selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads")));
 
 const UNSUPPORTED = sql.lit(UNSUPPORTED_TYPE);
+
+/** Each may know only one of the addresses. */
+const IS_SAME_SENDER = sql`m.from_me = excluded.from_me and array[excluded.sender ->> 'jid', excluded.sender ->> 'lid']
+          && array[m.sender ->> 'jid', m.sender ->> 'lid']`;
 
 const CREATES_LEADS_SQL = sql<boolean>`(
   select a.settings ->> 'auto_create_leads' is not distinct from 'true' from account a where a.id = m.account_id)`;

@@ -50,7 +50,7 @@ describe("an inbound message", () => {
     const message = { pollCreationMessage: { name: "Which?", options } };
     const { number } = stage.contact;
     const poll = await stage.control.sendMessage(number, stage.phone.number, { kind: "raw", message });
-    expect((await listener.message(poll as never)).content).toEqual(text("Which?\n1. Red\n2. Blue"));
+    expect((await listener.message(poll as never)).content).toMatchObject(text("Which?\n1. Red\n2. Blue"));
   });
 
   it("from before the pairing is history", async () => {

@@ -39,8 +39,8 @@ const REMEMBERED = 1_000;
 /** Reads the messages of one session, and changes of messages: encrypted ones, and those that arrive too early. */
 export class MessageChanges {
   readonly #options: MessageChangesOptions;
-  /** The latest changes, which nothing can change. */
-  readonly #ids = new Set<string>();
+  /** The latest changes, which their makers cannot change. */
+  readonly #keys = new Set<string>();
 
   constructor(options: MessageChangesOptions) {
     this.#options = options;
@@ -62,18 +62,19 @@ export class MessageChanges {
   }
 
   async #resolve(change: Change, decrypted: DecryptedMessage): Promise<NetworkEvent | undefined> {
-    const own = decrypted.message.key.id ?? "";
-    if (change.id === own || this.#ids.has(change.id)) return ignored("cyclic");
+    const own = keyOf(change, decrypted.message.key.id ?? "");
+    const target = keyOf(change, change.id);
+    if (target === own || this.#keys.has(target)) return ignored("cyclic");
     const original = await this.#options.findOriginal?.(change.chat, change.id);
     if (!original || original.unreadable) await this.#options.early.hold(change);
     this.#remember(own);
     return change.type === "sealed" ? this.#open(change, original, decrypted) : change;
   }
 
-  #remember(id: string): void {
-    this.#ids.add(id);
-    const [oldest] = this.#ids;
-    if (this.#ids.size > REMEMBERED && oldest !== undefined) this.#ids.delete(oldest);
+  #remember(key: string): void {
+    this.#keys.add(key);
+    const [oldest] = this.#keys;
+    if (this.#keys.size > REMEMBERED && oldest !== undefined) this.#keys.delete(oldest);
   }
 
   async #open(
@@ -85,7 +86,9 @@ export class MessageChanges {
     const { ownSecret, identities } = this.#options;
     const secret = original?.secret ?? (original?.from_me ? ownSecret(id) : undefined);
     if (!original || secret === undefined) return unopened(sealed, "no_secret");
-    const authors = addressesOf(original.sender ?? identities.me);
+    const author = original.sender ?? identities.me;
+    // The log may be older than the knowledge of the writer's other address.
+    const authors = addressesOf((await identities.identify(author.jid, author.lid)) ?? author);
     const plaintext = decryptChange(change, { id, secret, authors, senders: addressesOf(by) });
     const opened = plaintext && (await this.#readOpened(plaintext, sealed, original, decrypted));
     return opened ?? unopened(sealed, "undecryptable");
@@ -106,7 +109,7 @@ export class MessageChanges {
     }
     const about = { chat, id, from_me, by };
     if (kind === "option") {
-      const text = readAddedOption(plaintext, original.text ?? "");
+      const text = original.is_poll ? readAddedOption(plaintext, original.text ?? "") : undefined;
       return text === undefined ? undefined : { type: "message_edited", ...about, at, text, is_open: true };
     }
     const edit = readEdit(plaintext, sealed);
@@ -129,6 +132,11 @@ export class MessageChanges {
     const quoted = { id, from_me, ...(sender && { sender: sender.jid }), ...(text !== null && { text }) };
     return { type: "message", message: { ...read.message, content: { ...read.message.content, quoted } } };
   }
+}
+
+/** Names a message of the person who makes the change: others may choose the same id. */
+function keyOf({ chat, by }: Change, id: string): string {
+  return `${chat} ${by.jid} ${id}`;
 }
 
 function unopened({ kind, chat, id, from_me, by, at }: SealedEvent, reason: UnknownTextReason): NetworkEvent {

@@ -6,10 +6,10 @@ type Texts = readonly (string | null | undefined)[];
 
 /** Polls, orders, payments, invitations and other content as the words that its sender has written. */
 export function readWords(message: WireMessage): TextContent | undefined {
-  const parts =
-    textsOfPoll(message) ?? textsOfResults(message) ?? textsOfBusiness(message) ?? textsOf(message);
+  const poll = textsOfPoll(message);
+  const parts = poll ?? textsOfResults(message) ?? textsOfBusiness(message) ?? textsOf(message);
   const text = parts.filter((part) => part).join("\n");
-  return text ? { kind: "text", text } : undefined;
+  return text ? { kind: "text", text, ...(poll && { is_poll: true }) } : undefined;
 }
 
 function textsOfPoll(message: WireMessage): Texts | undefined {

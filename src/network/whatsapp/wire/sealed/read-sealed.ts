@@ -1,5 +1,6 @@
 import { proto, toNumber } from "baileys";
 import type { Identity, Jid, MessageId } from "../../../driver.ts";
+import { truncateText } from "../../../truncate-text.ts";
 import { openMessage } from "../message-fields.ts";
 import { rawFieldOf } from "../raw-field.ts";
 import { textOf } from "../read-content.ts";
@@ -113,13 +114,18 @@ function decode<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T
 /** `pollAddOptionMessage`, its `addOption` and that one's name, which Baileys' proto does not have. */
 const ADDED_OPTION = [121, 2, 1];
 
-/** The text of a poll with the new option behind the others. */
+/** As phones allow. */
+const MOST_OPTIONS = 12;
+const MOST_OPTION_CHARACTERS = 100;
+
+/** The text of a poll with the new option behind the others; undefined if it has as many as a poll can have. */
 export function readAddedOption(plaintext: Uint8Array, poll: string): string | undefined {
   const name = ADDED_OPTION.reduce<Uint8Array | undefined>(
     (bytes, field) => bytes && rawFieldOf(bytes, field),
     plaintext,
   );
-  const option = name && Buffer.from(name).toString("utf8");
+  const option = name && truncateText(Buffer.from(name).toString("utf8"), MOST_OPTION_CHARACTERS);
   // The first line is the question.
-  return option ? `${poll}\n${poll.split("\n").length}. ${option}` : undefined;
+  const nth = poll.split("\n").length;
+  return option && nth <= MOST_OPTIONS ? `${poll}\n${nth}. ${option.replace(/\s+/g, " ")}` : undefined;
 }
