@@ -50,7 +50,7 @@ export class AccountListeners {
 
   onHistory(raw: Uint8Array, { globalSettings }: proto.IHistorySync): void {
     const salt = saltOfHistory(raw);
-    if (salt) this.#options.facts.setContactTokenSalt(salt);
+    if (salt) this.#options.facts.setContactTokenSaltOfHistory(salt);
     this.#latchAt(globalSettings?.chatDbLidMigrationTimestamp);
     this.#onDefaultTimer(globalSettings ?? {});
   }
@@ -85,7 +85,7 @@ export class AccountListeners {
     const findKey = async (id: string) =>
       (await keyStore.get("app-state-sync-key", [id]))[id]?.keyData ?? undefined;
     const change = await readSaltSetting(node, findKey, (file) => this.#download(file));
-    if (change) facts.setContactTokenSalt(change.salt);
+    if (change) facts.setContactTokenSaltOfSettings(change.salt);
   }
 
   /** Settings that are too many for a stanza. */

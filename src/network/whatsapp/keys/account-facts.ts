@@ -28,12 +28,20 @@ export class AccountFacts {
     this.#onChange();
   }
 
-  /** Undefined deletes the salt. Ignores a salt of an impossible length. */
-  setContactTokenSalt(salt: Uint8Array | undefined): void {
-    const length = salt?.length ?? LEAST_SALT_BYTES;
-    if (length < LEAST_SALT_BYTES || length > MOST_SALT_BYTES) return;
-    const { contactTokenSalt: known } = this.#creds;
-    if (known && salt ? Buffer.from(known).equals(salt) : known === salt) return;
+  /** A history that arrives late does not undo what a setting has said since. */
+  setContactTokenSaltOfHistory(salt: Uint8Array): void {
+    if (!this.#creds.isContactTokenSaltOfSettings) this.#setContactTokenSalt(salt);
+  }
+
+  /** Undefined deletes the salt. */
+  setContactTokenSaltOfSettings(salt: Uint8Array | undefined): void {
+    this.#creds.isContactTokenSaltOfSettings ||= isPossible(salt);
+    this.#setContactTokenSalt(salt);
+  }
+
+  /** Ignores a salt of an impossible length. */
+  #setContactTokenSalt(salt: Uint8Array | undefined): void {
+    if (!isPossible(salt)) return;
     if (salt) this.#creds.contactTokenSalt = Buffer.from(salt);
     else delete this.#creds.contactTokenSalt;
     this.#onChange();
@@ -44,4 +52,8 @@ export class AccountFacts {
     const { contactTokenSalt: salt } = this.#creds;
     return salt && createHmac("sha256", salt).update(lid).digest();
   }
+}
+
+function isPossible({ length }: Pick<Uint8Array, "length"> = { length: LEAST_SALT_BYTES }): boolean {
+  return length >= LEAST_SALT_BYTES && length <= MOST_SALT_BYTES;
 }

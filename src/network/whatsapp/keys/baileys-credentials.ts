@@ -6,6 +6,8 @@ export interface BaileysCredentials extends AuthenticationCreds {
   isLidMigrated?: boolean;
   /** The base of the tokens with which a first message to a person is trusted; 16 to 128 bytes. */
   contactTokenSalt?: Uint8Array;
+  /** The shared settings have set or removed the salt, so that no older history does. */
+  isContactTokenSaltOfSettings?: boolean;
 }
 
 export function createBaileysCredentials(): BaileysCredentials {

@@ -258,16 +258,22 @@ describe("a first message to a person", () => {
   beforeAll(() => stage.control.settings({ trustDemanded: true }));
   afterAll(() => stage.control.settings({ trustDemanded: false }));
 
-  it("carries a token made from the salt of the account, wherever the phone has set it last", async () => {
+  it("carries a token made from the salt of the account, and a setting of it outlasts a late history", async () => {
     const account = await link({});
     expect(await send(account, await stranger())).toMatchObject({ outcome: "accepted" });
-    for (const where of ["settings", "history"] as const) {
-      const next = salt();
+    const [first, last] = [salt(), salt()];
+    for (const [where, next, known] of [
+      ["history", first, first],
+      ["settings", last, last],
+      ["history", first, last],
+    ] as const) {
       await stage.control.shareSalt(account.me.phone, next, { in: where });
-      await knows(account, next);
-      expect(await send(account, await stranger())).toMatchObject({ outcome: "accepted" });
+      await settle(account.me, account.listener);
+      await knows(account, known);
     }
-    expect(await tokens(account)).toEqual(Array(3).fill(["cstoken", "ok"]));
+    await stage.control.shareSalt(account.me.phone, last, { in: "history" });
+    expect(await send(account, await stranger())).toMatchObject({ outcome: "accepted" });
+    expect(await tokens(account)).toEqual(Array(2).fill(["cstoken", "ok"]));
   });
 
   it("carries its token again when it could not be read", async () => {
