@@ -87,8 +87,10 @@ export class InboundListeners {
 
   /** Peer messages take effect only after their receipt; their entry stays until then. */
   onPeerMessage(entry: JournalEntry): void {
-    this.#account.onPeerMessage(entry);
-    if (isHistorySync(entry)) this.#history.push(entry);
+    // The sender chooses what the stanza says of itself.
+    const isOwn = this.#options.context.identities.isMe(entry.stanza.from);
+    if (isOwn) this.#account.onPeerMessage(entry);
+    if (isOwn && isHistorySync(entry)) this.#history.push(entry);
     else void this.#completeWhenHandled(entry);
   }
 

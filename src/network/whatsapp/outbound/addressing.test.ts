@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { proto } from "baileys";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { NewServerPerson, PersonInfo } from "../../../../test/whatsapp-server/control.ts";
@@ -202,6 +203,27 @@ describe("an account that is not migrated", () => {
       { to: ana.lid, ack: "ok" },
       { to: ana.lid, ack: "ok" },
     ]);
+  });
+
+  it("does not believe a stranger that it is migrated", async () => {
+    const account = await link({ migrated: false });
+    const encodedMappingPayload = proto.LIDMigrationMappingSyncPayload.encode({
+      pnToLidMappings: [],
+      chatDbMigrationTimestamp: 1_790_000_000,
+    }).finish();
+    const { LID_MIGRATION_MAPPING_SYNC: type } = proto.Message.ProtocolMessage.Type;
+    const message = { protocolMessage: { type, lidMigrationMappingSyncMessage: { encodedMappingPayload } } };
+    await stage.control.sendMessage(
+      ana.phone,
+      account.me.phone,
+      { kind: "raw", message },
+      { attrs: { category: "peer" } },
+    );
+    await account.listener.message(
+      (await stage.control.sendMessage(ana.phone, account.me.phone, "Hi")) as MessageId,
+    );
+    expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([{ to: ana.jid, ack: "ok" }]);
   });
 
   it("is linked as such when its phone says what cannot be read", async () => {
