@@ -1,6 +1,8 @@
 import { PASSWORD_COST } from "../../src/features/accounts/password-hasher.ts";
+import { CROWD_PAUSE } from "../../src/features/accounts/verify-password.ts";
 import { SANDBOX_TIMING } from "../../src/network/sandbox/sandbox-timing.ts";
 
 /** Setup of the shared tests, most of which create accounts, sign in, and send over the sandbox network. */
 Object.assign(PASSWORD_COST, { memoryCost: 256, timeCost: 1 });
+Object.assign(CROWD_PAUSE, { ms: 100 });
 Object.assign(SANDBOX_TIMING, { deliveredMs: 5, readMs: 10, echoMs: 15, reconnectMs: 50 });

@@ -145,6 +145,24 @@ describe("signing in", () => {
     expect((await login(email)).status).toBe(200);
   });
 
+  it("succeeds while a stranger behind the same address guesses, and guessing stays limited", async () => {
+    const { email } = await makeAccount();
+    for (let i = 0; i < 20; i++) await login(`invented${i}@example.com`, "wrong wrong wrong");
+    const refused = [await login("invented@example.com", "wrong wrong wrong"), await login(email, "wrong")];
+    for (const { status, body, headers } of refused) {
+      expect([status, body.code]).toEqual([429, "RATE_LIMITED"]);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(1);
+    }
+    expect((await login(email)).status).toBe(200);
+    // A password that waits for its turn holds no place for more than five others.
+    const flood = await Promise.all(
+      Array.from({ length: 30 }, (_, nth) => login(`flood${nth}@example.com`, "wrong wrong wrong")),
+    );
+    expect(flood.map(({ status }) => status)).toEqual(flood.map(() => 429));
+    expect(flood.some(({ headers }) => headers.get("retry-after") === "1")).toBe(true);
+    expect((await login(email)).status).toBe(200);
+  });
+
   it("is limited even if another account has a user and a device with the same e-mail address", async () => {
     const { email, user_id } = await makeAccount();
     const mine = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };

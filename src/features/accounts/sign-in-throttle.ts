@@ -13,6 +13,11 @@ import { type Ip, parseIp, withoutIpv4Mapping } from "../../platform/outgoing/ip
 
 /** One admitted attempt to sign in; report its end once. `cancelled`: neither right nor wrong. */
 export interface SignInAttempt {
+  /**
+   * Seconds until the network, or its /48, has failures left; 0 if it has. Until then only a right password is accepted,
+   * so that a stranger cannot keep out everybody behind the same address.
+   */
+  networkWait: number;
   end(how: "right" | "wrong" | "cancelled"): Promise<void>;
 }
 
@@ -28,7 +33,7 @@ export interface SignInSource {
  * devices count separately, so that an attacker cannot lock out the owner.
  */
 export interface SignInThrottle {
-  /** Throws RATE_LIMITED with the seconds to wait. On one node, attempts at one pair run sequentially. */
+  /** Throws RATE_LIMITED with the seconds to wait, but not for the network alone. On one node, attempts at one pair run sequentially. */
   begin(email: string, from: SignInSource): Promise<SignInAttempt>;
 }
 
@@ -81,18 +86,21 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
     async begin(email, from) {
       const counters = countersOf(email, from);
       const key = counters.map((one) => one.key.toString("base64")).join();
-      if (turns.countWaiting(key) >= MOST_WAITING) throw tooMany(1);
+      if (turns.countWaiting(key) >= MOST_WAITING) throw tooManyFailures(1);
       const turn = await turns.acquire({ key });
+      let reserved: Reserved;
       try {
-        await reserve(db, counters);
+        reserved = await reserve(db, counters);
       } catch (refusal) {
         turn.release();
         throw refusal;
       }
+      const { counted, networkWait } = reserved;
       return {
+        networkWait,
         async end(how) {
           try {
-            if (how !== "wrong") await release(db, counters, how);
+            if (how !== "wrong") await release(db, counted, how);
           } finally {
             turn.release();
           }
@@ -102,14 +110,25 @@ export function createSignInThrottle({ db, digestKey }: SignInThrottleOptions): 
   };
 }
 
+interface Reserved extends Pick<SignInAttempt, "networkWait"> {
+  /** The counters that count the attempt. */
+  counted: readonly Counter[];
+}
+
 /** An attempt counts as a failure until it ends, so a killed process cannot give free attempts. */
-async function reserve(db: Db, counters: readonly Counter[]): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+async function reserve(db: Db, counters: readonly Counter[]): Promise<Reserved> {
+  return db.transaction().execute(async (trx) => {
+    const counted: Counter[] = [];
+    let networkWait = 0;
     for (const counter of counters) {
       const seconds = await countUse(trx, counter, RULES[counter.kind]);
-      if (seconds > 0) throw tooMany(seconds);
+      if (seconds === 0) counted.push(counter);
+      else if (counter.kind === "network" || counter.kind === "site")
+        networkWait = Math.max(networkWait, seconds);
+      else throw tooManyFailures(seconds);
     }
     await deleteOldCounts(trx);
+    return { counted, networkWait };
   });
 }
 
@@ -144,7 +163,7 @@ function prefixOf(ip: Ip, bytes: number): string {
   return ip.toByteArray().slice(0, bytes).join(".");
 }
 
-function tooMany(seconds: number): GatewayError {
+export function tooManyFailures(seconds: number): GatewayError {
   return new GatewayError(
     "RATE_LIMITED",
     "Too many failed sign-ins. Wait for the seconds in Retry-After, then try again.",

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { PANEL_HEADER, setDeviceCookie } from "../../platform/http/session-cookie.ts";
@@ -13,10 +13,17 @@ import { endGrants } from "./end-grants.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
 import { sessionHeaders } from "./session-headers.ts";
-import { createSignInThrottle, type SignInSource, type SignInThrottle } from "./sign-in-throttle.ts";
-import { findUser, findUsersByEmail, MOST_USERS, type SignInUser, toUserView } from "./sign-in-user.ts";
-import { createTrustedDevices, DEVICE_SECONDS, type TrustedDevices } from "./trusted-devices.ts";
-import { endWelcome } from "./welcome-link.ts";
+import { createSignInThrottle } from "./sign-in-throttle.ts";
+import { findUser, findUsersByEmail, type SignInUser, toUserView } from "./sign-in-user.ts";
+import { createTrustedDevices, DEVICE_SECONDS } from "./trusted-devices.ts";
+import {
+  createCrowd,
+  type PasswordCheckDeps,
+  type RequestHeaders,
+  type SignInContext,
+  verifyPassword,
+  wrongCredentials,
+} from "./verify-password.ts";
 
 type SignedIn = OkResponse<OutputOf<typeof accountsContract.login>>;
 
@@ -31,27 +38,9 @@ export interface SignInOptions {
   secrets: readonly [string, ...string[]];
 }
 
-interface SignInDeps {
-  db: Db;
+interface SignInDeps extends PasswordCheckDeps {
   tokens: AccessTokens;
-  passwords: PasswordHasher;
-  /** A separate queue for known devices, since unauthenticated clients can fill the other one. */
-  devicePasswords: PasswordHasher;
-  devices: TrustedDevices;
-  throttle: SignInThrottle;
 }
-
-/** The origin of a request. */
-interface SignInContext {
-  ip: string;
-  request_id: string;
-  /** The token that an earlier sign-in gave this device. */
-  deviceToken?: string | undefined;
-  /** A browser gets a token for its device in a cookie. */
-  headers?: RequestHeaders;
-}
-
-type RequestHeaders = Readonly<Record<string, unknown>>;
 
 type SignedInUser = Extract<Caller, { kind: "user" }>;
 
@@ -59,7 +48,9 @@ type SignedInUser = Extract<Caller, { kind: "user" }>;
 export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInOptions) {
   const devices = createTrustedDevices(secrets);
   const throttle = createSignInThrottle({ db, digestKey: secrets[0] });
-  const parts = { db, tokens, passwords, devicePasswords: createPasswordHasher(), devices, throttle };
+  const [devicePasswords, crowdPasswords] = [createPasswordHasher(), createPasswordHasher()];
+  const crowd = createCrowd();
+  const parts = { db, tokens, passwords, devicePasswords, crowdPasswords, crowd, devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),
     /** The user with this e-mail and password, without a sign-in; throws like `login`. */
@@ -160,84 +151,6 @@ function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: s
   const { id: user_id, account_id, account_type, role } = user;
   const caller = { kind: "user", user_id, account_id, account_type, role, sign_in, is_fresh: true } as const;
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
-}
-
-/** The user with this password. A failure takes the same time and has the same message for every reason. */
-async function verifyPassword(
-  parts: SignInDeps,
-  email: string,
-  { ip, request_id, deviceToken }: SignInContext,
-  password: string,
-  find: (preferred?: number) => Promise<SignInUser[]>,
-): Promise<SignInUser> {
-  const device = parts.devices.find(deviceToken);
-  const users = await find(device?.user_id);
-  const own = users.find(({ id }) => id === device?.user_id);
-  const right =
-    (own && (await attempt(parts, email, { ip, device: device?.id }, [own], password))) ??
-    (await attempt(parts, email, { ip }, users, password).catch((error: unknown) => {
-      // A known device has its own count, so it may retry immediately.
-      if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return undefined;
-      throw error;
-    }));
-  if (right) {
-    if (right.awaits_owner) await endWelcome(parts.db, right.id);
-    return right;
-  }
-  for (const user of users) void noteRefusal(parts.db, user, { ip, request_id });
-  throw wrongCredentials();
-}
-
-/** Returns the user whose password it is. Throws RATE_LIMITED. */
-async function attempt(
-  { throttle, passwords, devicePasswords }: SignInDeps,
-  email: string,
-  from: SignInSource,
-  users: SignInUser[],
-  password: string,
-): Promise<SignInUser | undefined> {
-  const reservation = await throttle.begin(email.toLowerCase(), from);
-  let how: "right" | "wrong" | "cancelled" = "cancelled";
-  try {
-    const hasher = from.device === undefined ? passwords : devicePasswords;
-    const right = await findByPassword(hasher, users, password);
-    how = right ? "right" : "wrong";
-    return right;
-  } finally {
-    await reservation.end(how);
-  }
-}
-
-/** Always computes the same number of hashes, so that the time does not reveal the number of accounts. */
-async function findByPassword(
-  passwords: PasswordHasher,
-  users: SignInUser[],
-  password: string,
-): Promise<SignInUser | undefined> {
-  const candidates = Array.from({ length: MOST_USERS }, (_, index) => users[index]);
-  const matches = await Promise.all(
-    candidates.map((user) => passwords.verify(user?.password_hash, password)),
-  );
-  return candidates.find((_, index) => matches[index]);
-}
-
-/** Not awaited: the response time must not reveal whether the user exists. */
-async function noteRefusal(
-  db: Db,
-  { id, account_id }: SignInUser,
-  { ip, request_id }: SignInContext,
-): Promise<void> {
-  const by = { caller: { kind: "public" }, ip, request_id } as const;
-  await db
-    .transaction()
-    .execute((trx) =>
-      recordAudit(trx, { by, action: "auth.refused", target: { type: "user", id }, account_id }),
-    )
-    .catch(() => {});
-}
-
-function wrongCredentials(): GatewayError {
-  return new GatewayError("INVALID_CREDENTIALS", "The e-mail or the password is wrong.");
 }
 
 async function refreshHash(
