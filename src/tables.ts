@@ -134,6 +134,7 @@ export interface PasskeyRow {
 export interface InstanceTable {
   id: Generated<number>;
   account_id: number;
+  parent_instance_id: number | null;
   lane: number;
   global_lane: number;
   name: string;
@@ -202,6 +203,7 @@ export interface ApiKeyTable {
   digest: Buffer;
   last4: string;
   scope: Generated<"instance" | "account">;
+  is_renewed_by_key: Generated<boolean>;
   created_at: Generated<Date>;
   last_used_at: Date | null;
   expires_at: Date | null;

@@ -386,7 +386,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect((await client.getApiKey({ id })).data).toMatchObject({ id, scope: "instance" });
     expect((await client.getProxy({ id })).data).toEqual({ id, url: null });
     expect(await refusal(client.testProxy({ id }))).toBe("VALIDATION_ERROR");
-    const { data: renewed } = await client.regenerateApiKey({ id, grace_seconds: 60 });
+    const { data: renewed } = await client.regenerateApiKey({ id, grace_seconds: 3_600 });
     expect(renewed.api_key).toMatch(/^wg_/);
     expect((await client.deleteInstance({ id })).data).toEqual({ id });
     expect(await refusal(client.getInstance({ id }))).toBe("INVALID_API_KEY");

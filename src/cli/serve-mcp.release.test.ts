@@ -458,7 +458,7 @@ describe("an error that the MCP server reports", () => {
     const sent = await ask("send_message", { number: ANA, text: "By the key alone" }, alone);
     expect(sent.answer.data).toMatchObject({ status: TAKEN });
     // The previous key still works for a while, but the gateway no longer shows it.
-    await other.client.regenerateApiKey({ id: other.id, grace_seconds: 600 });
+    await other.client.regenerateApiKey({ id: other.id, grace_seconds: 3_600 });
     const old = await ask("get_instance_status", {}, alone);
     expect(old.answer).toMatchObject({
       code: "VALIDATION_ERROR",

@@ -146,7 +146,7 @@ beforeAll(async () => {
       if (access === "public") return { kind: "public" };
       if (!credential) throw new GatewayError("AUTH_REQUIRED", "Who are you?");
       if (credential.kind === "admin") return { kind: "admin" };
-      return { kind: "key", account_id: 1, instance_id: 1, key_id: 1, scope: "instance" };
+      return { kind: "key", account_id: 1, instance_id: 1, key_id: 1, scope: "instance", may_manage: true };
     },
   });
   baseUrl = (await server.listen("127.0.0.1", 0)).url;

@@ -159,6 +159,11 @@ export const FINDINGS = {
     severity: "critical",
     action: "Repair the receiver, set is_active to true again and recover what was missed.",
   },
+  /** Renewed by the key before it. */
+  key_renewed: {
+    severity: "warning",
+    action: "If none of your programs did it, create a new key and report that the old one leaked.",
+  },
   /** The share of failed messages. */
   sends_failing: {
     severity: "warning",

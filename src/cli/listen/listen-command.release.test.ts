@@ -108,7 +108,7 @@ describe("waygate listen", () => {
     const wrong = startCli(["listen"], { ...keys(), WAYGATE_API_KEY: "wg_wrong" });
     expect(await wrong.exited).toMatchObject({ code: 1 });
     expect(wrong.stderr()).toMatch(/^INVALID_API_KEY: /);
-    await shop.client.regenerateApiKey({ id: shop.id, grace_seconds: 600 });
+    await shop.client.regenerateApiKey({ id: shop.id, grace_seconds: 3_600 });
     const old = startCli(["listen"], keys());
     expect(await old.exited).toMatchObject({ code: 1 });
     expect(old.stderr()).toContain("Name it with --instance or WAYGATE_INSTANCE_ID");

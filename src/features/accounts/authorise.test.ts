@@ -205,6 +205,7 @@ describe("authorisation by route access", () => {
       instance_id: id,
       key_id,
       scope: "instance",
+      may_manage: true,
     });
     expect(await ask("instance", shown.token, id)).toEqual({
       kind: "user",
@@ -421,7 +422,9 @@ describe("a cached credential that was replaced", () => {
     for (const control of [here, hearing, deaf]) await ask("instance", old, id, control);
     const { api_key, ended } = await db
       .transaction()
-      .execute((trx) => rotateApiKey(trx, { id, account_id }, 0));
+      .execute((trx) =>
+        rotateApiKey(trx, { id, account_id }, { graceSeconds: 0, endsDescendants: false, isByKey: false }),
+      );
     await ask("instance", token, id, deaf);
     await db.deleteFrom("sign_in").where("id", "=", sign_in).execute();
     here.invalidateApiKeys(ended);

@@ -147,14 +147,8 @@ async function checkKey(known: CredentialCache, route: Route, value: string): Pr
     );
   requireActiveAccount(key.account_status);
   requireFeature(route, key.features);
-  if (route.access === "key_or_admin" && !key.may_manage) throw managesNothing();
-  const { account_id, instance_id, id: key_id, scope, rates } = key;
-  return { caller: { kind: "key", account_id, instance_id, key_id, scope }, rates };
-}
-
-function managesNothing(): GatewayError {
-  const message = "API keys of this account may not list or create instances. Sign in to do so.";
-  return new GatewayError("FORBIDDEN", message, { details: { setting: "keys_manage_instances" } });
+  const { account_id, instance_id, id: key_id, scope, may_manage, rates } = key;
+  return { caller: { kind: "key", account_id, instance_id, key_id, scope, may_manage }, rates };
 }
 
 async function checkToken(

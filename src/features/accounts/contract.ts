@@ -52,7 +52,7 @@ export const accountSettings = named(
     keys_manage_instances: z
       .boolean()
       .describe(
-        "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`.",
+        "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`. Without it, a key with the scope `instance` lists its own instance only, and no key creates one.",
       ),
     lead_stages: stageNames
       .refine((names) => new Set(names).size === names.length, "names a stage twice")

@@ -22,7 +22,7 @@ export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract>
     adminOverview: ({ caller }) => readOverview(deps.db, resellerOf(caller)),
     async accountOverview({ caller }) {
       const { account_id, role } = requireUser(caller);
-      return readAccountOverview(deps.db, { account_id, seesWebhooks: role !== "agent" });
+      return readAccountOverview(deps.db, { account_id, isAdministrator: role !== "agent" });
     },
     adminMonitor: monitor,
     adminMonitorAsPublished: monitor,

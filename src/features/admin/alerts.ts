@@ -124,6 +124,26 @@ function stateOf({ disabled_at, last_status, last_error_class }: WebhookState): 
   return `fails: no response comes from its receiver${reason}`;
 }
 
+/** Instances whose current key was created by the key before it within a week: a program did so, or a thief. */
+export async function findRenewedKeys(db: Db, account_id: number): Promise<Alert[]> {
+  const { rows } = await sql<{ id: number; name: string; since: Date }>`
+    select i.id, i.name, k.created_at as since from api_key k join instance i on i.id = k.instance_id
+    where k.is_renewed_by_key and k.account_id = ${account_id} and k.expires_at is null
+      and k.created_at > now() - interval '7 days'
+    order by k.id desc limit ${MOST_OF_A_KIND}`.execute(db);
+  return rows.map(({ id, name, since }) => ({
+    ...NOTHING,
+    key: "key_renewed",
+    severity: FINDINGS.key_renewed.severity,
+    account_id,
+    instance_id: id,
+    name,
+    message: `A program has renewed the API key of instance ${id} (${name}) with the key itself.`,
+    recommended_action: FINDINGS.key_renewed.action,
+    since,
+  }));
+}
+
 /** Accounts that use almost all of their storage; once it is full, inbound files are no longer stored. */
 export async function findNearlyFullStorage(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<{ account_id: number; name: string; percent: number; limit: number }>`

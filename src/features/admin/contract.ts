@@ -233,7 +233,7 @@ export const adminContract = {
     message: "Overview",
     input: z.object({}),
     output: z.object({
-      alerts: z.array(alert).describe("Agents get none about webhooks."),
+      alerts: z.array(alert).describe("Agents get none about webhooks and keys."),
       instances_by_status: z.record(z.string(), count),
       hours: z.array(
         z.object({

@@ -6,6 +6,7 @@ import {
   findDisconnectedInstances,
   findFailingWebhooks,
   findNearlyFullStorage,
+  findRenewedKeys,
 } from "./alerts.ts";
 
 /** Of messages, and of attempts; a busier account gets figures that are too low, and is told so. */
@@ -14,15 +15,16 @@ const FIRST_HOUR = sql<Date>`date_trunc('hour', now(), 'UTC') - interval '23 hou
 
 interface AccountOverviewOptions {
   account_id: number;
-  /** Whether the caller may see webhooks. */
-  seesWebhooks: boolean;
+  /** Whether the caller may see webhooks and keys. */
+  isAdministrator: boolean;
 }
 
 /** What an account needs to know first: problems with advice, its instances, and the last 24 hours. */
-export async function readAccountOverview(db: Db, { account_id, seesWebhooks }: AccountOverviewOptions) {
+export async function readAccountOverview(db: Db, { account_id, isAdministrator }: AccountOverviewOptions) {
   const scope = { only: account_id };
   const alerts = [
-    ...(seesWebhooks ? alertsOfWebhooks(await findFailingWebhooks(db, scope)) : []),
+    ...(isAdministrator ? alertsOfWebhooks(await findFailingWebhooks(db, scope)) : []),
+    ...(isAdministrator ? await findRenewedKeys(db, account_id) : []),
     ...(await findDisconnectedInstances(db, scope)),
     ...(await findNearlyFullStorage(db, scope)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));

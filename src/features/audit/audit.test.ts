@@ -52,7 +52,16 @@ describe("the audit log", () => {
   it("records actor, credential, address and the names of changed fields", async () => {
     await record(1);
     await recordAudit(test.database.db, {
-      by: { caller: { kind: "key", account_id: 3, instance_id: 17, key_id: 5, scope: "instance" } },
+      by: {
+        caller: {
+          kind: "key",
+          account_id: 3,
+          instance_id: 17,
+          key_id: 5,
+          scope: "instance",
+          may_manage: true,
+        },
+      },
       action: "api_key.regenerate",
       target: { type: "instance", id: 17 },
       account_id: 3,

@@ -1,12 +1,13 @@
 import type { Db, Trx } from "../../platform/db/database.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
-import type { OutputOf } from "../../platform/http/route.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { maskApiKey } from "./api-key.ts";
 import type { apiKeysContract } from "./contract.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance, noInstance } from "./instance-row.ts";
-import { rotateApiKey } from "./issue-api-key.ts";
+import { findDescendants, type KeyRotation, rotateApiKey } from "./issue-api-key.ts";
 
 export interface ApiKeyDeps {
   db: Db;
@@ -41,27 +42,60 @@ export function apiKeyHandlers({
       return getApiKey(db, id);
     },
 
-    async regenerateApiKey({ input: { id, grace_seconds }, ...by }) {
-      const { api_key, ended } = await db.transaction().execute(async (trx) => {
+    async regenerateApiKey({ input, ...by }) {
+      const { id } = input;
+      const rotation = readRotation(input, by.caller);
+      const { api_key, ended, descendants } = await db.transaction().execute(async (trx) => {
         const row = await lockInstance(trx, id);
-        await recordAudit(trx, instanceAuditEntry(by, "instance.regenerate_key", row));
-        return rotateApiKey(trx, row, grace_seconds);
+        await recordAudit(trx, instanceAuditEntry(by, "instance.regenerate_key", row, toAudited(input)));
+        const rotated = await rotateApiKey(trx, row, rotation);
+        return { ...rotated, descendants: (await findDescendants(trx, id, MOST_SHOWN)).newest };
       });
       invalidateApiKeys(ended);
-      return { id, api_key };
+      return { id, api_key, descendants, descendants_ended: rotation.endsDescendants };
     },
   };
+}
+
+const MOST_SHOWN = 100;
+/** In seconds: the time in which people can react to a renewal with a key that was stolen. */
+const SHORTEST_OVERLAP = 3_600;
+
+type RotationInput = InputOf<typeof apiKeysContract.regenerateApiKey>;
+
+/** Throws VALIDATION_ERROR or FORBIDDEN. */
+function readRotation(
+  { grace_seconds, leaked, end_descendants: endsDescendants = leaked }: RotationInput,
+  caller: Caller,
+): KeyRotation {
+  const isByKey = caller.kind === "key";
+  const graceSeconds = grace_seconds ?? (isByKey ? SHORTEST_OVERLAP : 0);
+  if (isByKey && (leaked || endsDescendants))
+    throw new GatewayError("FORBIDDEN", "A key cannot end other keys. Sign in to do so.");
+  if (isByKey && graceSeconds < SHORTEST_OVERLAP)
+    throw invalidField(
+      "grace_seconds",
+      "must be 3600 or more if a key renews itself. Sign in to end it sooner",
+    );
+  if (leaked && graceSeconds > 0) throw invalidField("grace_seconds", "must be 0 for a leaked key");
+  return { graceSeconds, endsDescendants, isByKey };
+}
+
+/** Only what was asked for. */
+function toAudited({ leaked, end_descendants }: RotationInput) {
+  return { leaked: leaked || undefined, end_descendants };
 }
 
 /** The newest key; an older one is only valid for its grace period. Throws NOT_FOUND. */
 async function getApiKey(db: Db | Trx, id: number): Promise<ApiKeyView> {
   const key = await db
     .selectFrom("api_key")
-    .select(["last4", "scope", "created_at", "last_used_at"])
+    .select(["last4", "scope", "created_at", "last_used_at", "expires_at", "is_renewed_by_key"])
     .where("instance_id", "=", id)
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirstOrThrow(noInstance);
   const { last4, ...rest } = key;
-  return { id, token: maskApiKey(last4), ...rest };
+  const { count } = await findDescendants(db, id, 1);
+  return { id, token: maskApiKey(last4), ...rest, descendants: count };
 }

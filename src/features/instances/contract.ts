@@ -113,6 +113,13 @@ const instance = named(
   z.object({
     id: z.number().int(),
     account_id: z.number().int(),
+    parent_instance_id: z
+      .number()
+      .int()
+      .nullable()
+      .describe(
+        "The instance whose key created this one, also after its removal; null: a user or the operator did.",
+      ),
     name: z.string(),
     network: z.enum(["whatsapp", "sandbox"]),
     status: instanceStatus,
@@ -182,6 +189,12 @@ const apiKey = named(
     scope: keyScope,
     created_at: isoTime,
     last_used_at: timeOrNull,
+    expires_at: timeOrNull.describe("From then on it is refused; null: no end."),
+    is_renewed_by_key: z.boolean().describe("Whether the key before it created it, and no user."),
+    descendants: z
+      .number()
+      .int()
+      .describe("Instances that were created with keys of this instance, or with keys of such instances."),
   }),
 );
 
@@ -379,12 +392,41 @@ export const apiKeysContract = {
     role: "admin",
     tag,
     summary: "Regenerate the instance's API key; the old one ends immediately or after `grace_seconds`",
+    description:
+      "A key that renews itself stays valid for an hour or longer, and the account's overview reports the renewal. Only a user can end a key sooner, or end other keys.",
     message: "API key regenerated",
-    aliases: { grace_seconds: ["graceSeconds"] },
-    input: z.object({ id: instanceId, grace_seconds: z.coerce.number().int().min(0).max(86_400).default(0) }),
+    aliases: { grace_seconds: ["graceSeconds"], end_descendants: ["endDescendants"] },
+    input: z.object({
+      id: instanceId,
+      grace_seconds: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(86_400)
+        .optional()
+        .describe("Default: 0; for a request with a key 3600, which is also its minimum."),
+      leaked: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Others may have the old key: it ends at once, and by default so do the keys of descendants.",
+        ),
+      end_descendants: z
+        .boolean()
+        .optional()
+        .describe("Whether the keys of descendants end together with the old key. Default: as `leaked`."),
+    }),
     output: z.object({
       id: z.number().int(),
       api_key: z.string().describe("Returned only in this response."),
+      descendants: z
+        .array(z.object({ id: z.number().int(), name: z.string() }))
+        .describe(
+          "The newest 100 instances that were created with keys of this instance or of its descendants.",
+        ),
+      descendants_ended: z
+        .boolean()
+        .describe("Whether their keys end. Each gets a new key as this instance did."),
     }),
   }),
   getApiKey: route({
@@ -415,6 +457,8 @@ export const apiKeysContract = {
     assistants: "by tools",
     tag,
     summary: "List the instances of the key's account, or all of them with the administrative token",
+    description:
+      "A key lists its own instance only, if the account's setting `keys_manage_instances` is false and its scope is `instance`.",
     message: "Instances",
     input: z.object(pageInput),
     output: z.array(instanceWithToken),

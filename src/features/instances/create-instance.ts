@@ -11,7 +11,7 @@ import type { instancesContract } from "./contract.ts";
 import { createWebhookSecret } from "./create-webhook-secret.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
-import { issueApiKey } from "./issue-api-key.ts";
+import { holdApiKey, issueApiKey } from "./issue-api-key.ts";
 import {
   type OutgoingPolicy,
   requireAllowedProxyUrl,
@@ -60,9 +60,11 @@ export async function createInstance(
     metadata: JSON.stringify(input.metadata ?? {}),
     settings: JSON.stringify(readSettings({}, input)),
     proxy: input.proxy?.url ?? null,
+    parent_instance_id: by.caller.kind === "key" ? by.caller.instance_id : null,
   };
   return deps.db.transaction().execute(async (trx) => {
-    const { key } = by;
+    const { key, caller } = by;
+    if (caller.kind === "key") await holdApiKey(trx, caller.key_id);
     const once = key && { account_id, ...key, fingerprint: fingerprint(input) };
     const earlier = once && (await claimIdempotencyKey(trx, deps.box, once));
     if (earlier) return { created: earlier.response as CreatedInstance, lanes: [], isReplayed: true };
@@ -141,6 +143,7 @@ interface NewInstance {
   metadata: string;
   settings: string;
   proxy: string | null;
+  parent_instance_id: number | null;
   webhook_secret: string;
 }
 

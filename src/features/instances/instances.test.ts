@@ -177,6 +177,7 @@ describe("reading instances", () => {
     expect(byKey.body.data).toEqual({
       id,
       account_id,
+      parent_instance_id: null,
       name: "Sales",
       network: "sandbox",
       status: "created",
@@ -439,29 +440,34 @@ describe("a new API key", () => {
   it("invalidates the old key at once", async () => {
     const { id, key } = await create();
     expect(await status(id, key)).toBe(200);
-    const { body } = await regenerate(id, key);
+    const { body } = await regenerate(id, user);
     expect(body).toEqual({
       success: true,
       message: "API key regenerated",
-      data: { id, api_key: expect.stringMatching(/^wg_[0-9A-Za-z]{49}$/) },
+      data: {
+        id,
+        api_key: expect.stringMatching(/^wg_[0-9A-Za-z]{49}$/),
+        descendants: [],
+        descendants_ended: false,
+      },
     });
     expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([401, 200]);
   });
 
   it("leaves the old key valid for the grace period", async () => {
     const [{ id, key }, other] = [await create(user), await create(user)];
-    const { body } = await regenerate(id, key, { grace_seconds: 3_600 });
+    const { body } = await regenerate(id, user, { grace_seconds: 3_600 });
     const first = { token: body.data.api_key };
     expect([await status(id, key), await status(id, first)]).toEqual([200, 200]);
-    await regenerate(other.id, other.key, { grace_seconds: 3_600 });
+    await regenerate(other.id, user, { grace_seconds: 3_600 });
     // As if the hour had passed.
     const pass =
       "update api_key set expires_at = expires_at - interval '1 hour' where instance_id = $1 and expires_at is not null";
     await rows(pass, other.id);
     expect(await status(other.id, other.key)).toBe(401);
-    const again = await regenerate(id, first, { graceSeconds: 3_600 });
+    const again = await regenerate(id, user, { graceSeconds: 3_600 });
     const second = { token: again.body.data.api_key };
-    const last = await regenerate(id, second);
+    const last = await regenerate(id, user);
     expect([await status(id, first), await status(id, second)]).toEqual([401, 401]);
     expect(await status(id, { token: last.body.data.api_key })).toBe(200);
   });
@@ -470,6 +476,101 @@ describe("a new API key", () => {
     const { id } = await create();
     await Promise.all(Array.from({ length: 6 }, () => regenerate(id, user)));
     expect(await rows("select id from api_key where instance_id = $1", id)).toHaveLength(1);
+  });
+
+  it("that a key makes itself leaves an hour, ends no other key, and is reported to the account", async () => {
+    const shop = await gateway.account();
+    const { id, key } = await create(shop.user);
+    const alerts = async () =>
+      (await gateway.call("GET /api/account/overview", undefined, shop.user)).body.data.alerts;
+    for (const grace_seconds of [0, 3_599]) {
+      const { body } = await regenerate(id, key, { grace_seconds });
+      expect(body).toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { fields: [{ field: "grace_seconds" }] },
+      });
+    }
+    for (const body of [{ leaked: true }, { end_descendants: true }])
+      expect((await regenerate(id, key, body)).body.code).toBe("FORBIDDEN");
+    expect((await regenerate(id, shop.user, { leaked: true, grace_seconds: 3_600 })).status).toBe(400);
+    expect(await alerts()).toEqual([]);
+
+    const { body } = await regenerate(id, key);
+    expect([await status(id, key), await status(id, { token: body.data.api_key })]).toEqual([200, 200]);
+    const [old] = await rows(
+      "select expires_at > now() + interval '59 minutes' as is_late from api_key where instance_id = $1 order by id",
+      id,
+    );
+    expect(old).toEqual({ is_late: true });
+    expect(await alerts()).toMatchObject([{ key: "key_renewed", instance_id: id, name: "Sales" }]);
+    await regenerate(id, shop.user);
+    expect(await alerts()).toEqual([]);
+  });
+});
+
+describe("a key that leaked", () => {
+  const renew = (id: number, body: object, by = user) =>
+    gateway.call(`POST /api/v1/instances/${id}/api-key/regenerate`, body, by);
+  const make = async (key: Headers, name: string) => {
+    const { body } = await gateway.call("POST /instance/create", { name }, key);
+    return { id: body.data.id, key: { "x-api-key": body.data.api_key } as Headers };
+  };
+  const reads = async ({ id, key }: { id: number; key: Headers }) => (await show(id, key)).status;
+
+  it("ends with all keys that were made with it, also over instances between, and with no other", async () => {
+    const [own, other] = [await create(), await create()];
+    const child = await make(own.key, "Child");
+    const between = await make(child.key, "Between");
+    const last = await make(between.key, "Last");
+    const kept = await make(other.key, "Kept");
+    expect((await show(last.id, user)).body.data.parent_instance_id).toBe(between.id);
+    expect((await show(own.id, user)).body.data.parent_instance_id).toBe(null);
+    await gateway.call(`DELETE /api/v1/instances/${between.id}`, undefined, user);
+    expect((await show(last.id, user)).body.data.parent_instance_id).toBe(child.id);
+
+    const { body: shown } = await gateway.call(`GET /api/v1/instances/${own.id}/api-key`, undefined, user);
+    expect(shown.data).toMatchObject({ descendants: 2, expires_at: null, is_renewed_by_key: false });
+    const routine = await renew(own.id, { grace_seconds: 60 });
+    const descendants = [
+      { id: last.id, name: "Last" },
+      { id: child.id, name: "Child" },
+    ];
+    expect(routine.body.data).toMatchObject({ descendants, descendants_ended: false });
+    expect([await reads(last), await reads(child)]).toEqual([200, 200]);
+
+    const { body } = await renew(own.id, { leaked: true });
+    expect(body.data).toMatchObject({ descendants, descendants_ended: true });
+    expect([await reads(own), await reads(last), await reads(child), await reads(kept)]).toEqual([
+      401, 401, 401, 200,
+    ]);
+    const more = await gateway.call("POST /instance/create", { name: "More" }, child.key);
+    expect(more.body.code).toBe("INVALID_API_KEY");
+    const again = await renew(last.id, {});
+    expect(await reads({ id: last.id, key: { token: again.body.data.api_key } })).toBe(200);
+  });
+
+  it("ends with the key of an instance that it was making meanwhile", async () => {
+    const own = await create();
+    const child = await make(own.key, "Child");
+    await Promise.all([
+      ...Array.from({ length: 6 }, (_, n) => make(n % 2 ? own.key : child.key, "Meanwhile").catch(() => {})),
+      renew(own.id, { leaked: true }),
+    ]);
+    const alive = await rows(
+      `select k.id from api_key k join instance i on i.id = k.instance_id
+        where i.parent_instance_id in ($1, $2) and (k.expires_at is null or k.expires_at > now())`,
+      own.id,
+      child.id,
+    );
+    expect(alive).toEqual([]);
+  });
+
+  it("leaves the keys of descendants to a user who says so", async () => {
+    const own = await create();
+    const child = await make(own.key, "Child");
+    const { body } = await renew(own.id, { leaked: true, end_descendants: false });
+    expect(body.data).toMatchObject({ descendants: [{ id: child.id }], descendants_ended: false });
+    expect([await reads(own), await reads(child)]).toEqual([401, 200]);
   });
 });
 
@@ -501,27 +602,27 @@ describe("the routes without a version", () => {
     };
     const made = await make(one.api_key);
     expect(await make(one.api_key)).toEqual(made);
-    const rotated = await gateway.call(
-      `POST /api/v1/instances/${one.id}/api-key/regenerate`,
-      {},
-      { "x-api-key": one.api_key },
-    );
+    const rotated = await gateway.call(`POST /api/v1/instances/${one.id}/api-key/regenerate`, {}, user);
     expect(await make(rotated.body.data.api_key)).toEqual(made);
     expect((await make(other.api_key)).api_key).not.toBe(made.api_key);
   });
 
-  it("reject keys if the account's setting says so, and no other caller", async () => {
+  it("show a key only its own instance if the account's setting says so, and let no key create", async () => {
     const [one, other] = [await gateway.account(), await gateway.account()];
-    const [own, foreign] = [await create(one.user), await create(other.user)];
-    const list = (key: string) => gateway.call("GET /instance/all", undefined, { "x-api-key": key });
+    const [own, wide, foreign] = [await create(one.user), await create(one.user), await create(other.user)];
+    await gateway.call(`PATCH /api/v1/instances/${wide.id}/api-key`, { scope: "account" }, one.user);
+    const list = async (key: Headers) =>
+      (await gateway.call("GET /instance/all", undefined, key)).body.data.map(({ id }: { id: number }) => id);
     await gateway.call("PATCH /api/account", { settings: { keys_manage_instances: false } }, one.user);
-    await waitUntil(async () => (await list(own.api_key)).status === 403);
-    const made = await gateway.call("POST /instance/create", { name: "More" }, { "x-api-key": own.api_key });
-    expect(made.body).toMatchObject({ code: "FORBIDDEN", details: { setting: "keys_manage_instances" } });
-    expect((await list(foreign.api_key)).status).toBe(200);
-    expect((await gateway.call("GET /instance/all", undefined, { admintoken: ADMIN_TOKEN })).status).toBe(
-      200,
-    );
+    await waitUntil(async () => (await list(own.key)).length === 1);
+    expect(await list(own.key)).toEqual([own.id]);
+    expect(await list(wide.key)).toEqual([wide.id, own.id]);
+    for (const { key } of [own, wide]) {
+      const made = await gateway.call("POST /instance/create", { name: "More" }, key);
+      expect(made.body).toMatchObject({ code: "FORBIDDEN", details: { setting: "keys_manage_instances" } });
+    }
+    expect(await list(foreign.key)).toEqual([foreign.id]);
+    expect((await gateway.call("POST /instance/create", { name: "More" }, foreign.key)).status).toBe(200);
   });
 
   it("list all instances for the administrative token", async () => {

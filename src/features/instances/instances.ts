@@ -83,7 +83,7 @@ function accountWide(
       const { rows, pagination } = await listInstances(db, baseUrl, {
         ...input,
         account_id: accountOf(caller),
-        ...(caller.kind === "assistant" && { ids: caller.instance_ids }),
+        ids: idsOf(caller),
       });
       const own = caller.kind === "key" ? caller.instance_id : undefined;
       const shown = caller.kind === "admin" ? rows : rows.map((row) => hideToken(row, own));
@@ -91,6 +91,7 @@ function accountWide(
     },
 
     async createInstanceWithKey({ input, idempotencyKey, ...by }) {
+      if (by.caller.kind === "key" && !by.caller.may_manage) throw managesNothing();
       const key = idempotencyKey ? { route: routeOf(by.caller), key: idempotencyKey } : undefined;
       const account = await chooseAccount(db, by.caller, input.account_id);
       const { created, headers } = await create(deps, account, input, { ...by, key });
@@ -100,6 +101,18 @@ function accountWide(
       return new OkResponse(created, { beside, headers });
     },
   };
+}
+
+/** The only instances that a caller may list; undefined: all of its account. */
+function idsOf(caller: Caller): readonly number[] | undefined {
+  if (caller.kind === "assistant") return caller.instance_ids;
+  const isAlone = caller.kind === "key" && caller.scope === "instance" && !caller.may_manage;
+  return isAlone ? [caller.instance_id] : undefined;
+}
+
+function managesNothing(): GatewayError {
+  const message = "API keys of this account may not create instances. Sign in to do so.";
+  return new GatewayError("FORBIDDEN", message, { details: { setting: "keys_manage_instances" } });
 }
 
 /** Only keys of the same instance get a stored response again, since it contains the new key. */

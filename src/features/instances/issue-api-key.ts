@@ -1,12 +1,19 @@
-import { sql } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
+import { type RawBuilder, sql } from "kysely";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { createApiKey, digestApiKey } from "./api-key.ts";
+
+interface IssuedKey {
+  scope?: "instance" | "account" | undefined;
+  /** The key before it created it, and no user. */
+  is_renewed_by_key?: boolean;
+}
 
 /** Gives an instance a key; only this result contains it. */
 export async function issueApiKey(
   trx: Trx,
   instance: { id: number; account_id: number },
-  scope: "instance" | "account" = "instance",
+  { scope = "instance", is_renewed_by_key = false }: IssuedKey = {},
 ): Promise<{ id: number; api_key: string }> {
   const api_key = createApiKey();
   const { id } = await trx
@@ -15,6 +22,7 @@ export async function issueApiKey(
       account_id: instance.account_id,
       instance_id: instance.id,
       scope,
+      is_renewed_by_key,
       digest: digestApiKey(api_key),
       last4: api_key.slice(-4),
     })
@@ -23,14 +31,40 @@ export async function issueApiKey(
   return { id, api_key };
 }
 
+/** Keeps a key valid until the commit, so that a renewal also sees what the key makes. Throws INVALID_API_KEY. */
+export async function holdApiKey(trx: Trx, id: number): Promise<void> {
+  await trx
+    .selectFrom("api_key")
+    .select("id")
+    .where("id", "=", id)
+    .where(({ eb, or }) => or([eb("expires_at", "is", null), eb("expires_at", ">", sql<Date>`now()`)]))
+    .forShare()
+    .executeTakeFirstOrThrow(
+      () =>
+        new GatewayError(
+          "INVALID_API_KEY",
+          "The API key has ended meanwhile. Use the instance's current key.",
+        ),
+    );
+}
+
+export interface KeyRotation {
+  /** From now until the old keys end. */
+  graceSeconds: number;
+  /** Whether the keys of descendants end with them. */
+  endsDescendants: boolean;
+  /** The old key asked for it, and no user. */
+  isByKey: boolean;
+}
+
 /**
- * Ends the instance's keys, at once or `graceSeconds` from now, and issues one of the same scope. Returns the
- * digests of the ended keys. The caller holds the lock on the instance's row.
+ * Ends the instance's keys, at once or later, and issues one of the same scope. Returns the digests of the ended
+ * keys. The caller holds the lock on the instance's row.
  */
 export async function rotateApiKey(
   trx: Trx,
   instance: { id: number; account_id: number },
-  graceSeconds: number,
+  { graceSeconds, endsDescendants, isByKey }: KeyRotation,
 ): Promise<{ api_key: string; ended: Buffer[] }> {
   const deadline = sql<Date>`now() + make_interval(secs => ${graceSeconds})`;
   const ended = await trx
@@ -45,6 +79,44 @@ export async function rotateApiKey(
     .where("instance_id", "=", instance.id)
     .where("expires_at", "<=", sql<Date>`now()`)
     .execute();
-  const { api_key } = await issueApiKey(trx, instance, newest?.scope);
-  return { api_key, ended: ended.map(({ digest }) => digest) };
+  const digests = ended.map(({ digest }) => digest);
+  if (endsDescendants) digests.push(...(await endDescendants(trx, instance.id, deadline)));
+  const { api_key } = await issueApiKey(trx, instance, {
+    scope: newest?.scope,
+    is_renewed_by_key: isByKey,
+  });
+  return { api_key, ended: digests };
+}
+
+/** A key that makes an instance now delays the statement, so the next one finds the new instance: until there is none. */
+async function endDescendants(trx: Trx, id: number, deadline: RawBuilder<Date>): Promise<Buffer[]> {
+  const ended: Buffer[] = [];
+  for (;;) {
+    const { rows } = await sql<{ digest: Buffer }>`
+      ${descendantsOf(id)}
+      update api_key set expires_at = ${deadline}
+      where instance_id in (select id from descendant) and coalesce(expires_at, 'infinity') > ${deadline}
+      returning digest`.execute(trx);
+    if (rows.length === 0) return ended;
+    ended.push(...rows.map(({ digest }) => digest));
+  }
+}
+
+/** Instances that were created with keys of this instance, or with keys of such instances, newest first. */
+export async function findDescendants(
+  db: Db | Trx,
+  id: number,
+  limit: number,
+): Promise<{ count: number; newest: { id: number; name: string }[] }> {
+  const { rows } = await sql<{ id: number; name: string; count: number }>`
+    ${descendantsOf(id)}
+    select i.id, i.name, count(*) over () as count from instance i join descendant using (id)
+    where i.removed_at is null order by i.id desc limit ${limit}`.execute(db);
+  return { count: rows[0]?.count ?? 0, newest: rows.map(({ id, name }) => ({ id, name })) };
+}
+
+function descendantsOf(id: number): RawBuilder<unknown> {
+  return sql`with recursive descendant as (
+    select id from instance where parent_instance_id = ${id}
+    union select i.id from instance i join descendant d on i.parent_instance_id = d.id)`;
 }

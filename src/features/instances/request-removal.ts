@@ -43,6 +43,13 @@ export interface RemovedInstance {
 export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor): Promise<RemovedInstance> {
   const row = await lockInstance(trx, id);
   const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
+  // Its descendants stay those of the instance above it, whose key can then still be renewed with theirs.
+  if (row.parent_instance_id !== null)
+    await trx
+      .updateTable("instance")
+      .set({ parent_instance_id: row.parent_instance_id })
+      .where("parent_instance_id", "=", id)
+      .execute();
   await addControlJob(trx, row.lane, { do: "delete" });
   await recordAudit(trx, instanceAuditEntry(by, "instance.delete", row));
   await trx

@@ -46,7 +46,7 @@ export const PERSONAL_DATA = {
   use_counter: { plain: "kind uses started_at last_at", secret: "key" },
   instance: {
     plain:
-      "id account_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until sends_paused_until send_pauses reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
+      "id account_id parent_instance_id lane global_lane network status wanted platform webhook_enabled settings last_disconnect_reason attention new_chats_locked_until sends_paused_until send_pauses reconnect_attempts qr_attempt qr_max_attempts qr_expires_at qr_reason pairing_error last_qr_at connected_at disconnected_at last_seen_at created_at updated_at removed_at",
     secret: "webhook_secret proxy qr pairing_code passkey",
     retained: { columns: "phone jid lid", because: "they are the address of its pairing" },
     personal: {
@@ -58,7 +58,7 @@ export const PERSONAL_DATA = {
     },
   },
   api_key: {
-    plain: "id account_id instance_id scope created_at last_used_at expires_at",
+    plain: "id account_id instance_id scope is_renewed_by_key created_at last_used_at expires_at",
     secret: "digest last4",
   },
   instance_link: { plain: "account_id instance_id created_at expires_at", secret: "digest browser" },

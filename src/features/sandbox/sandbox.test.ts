@@ -41,7 +41,14 @@ beforeAll(async () => {
         return waitMs;
       },
     }),
-    async () => ({ kind: "key", account_id: 1, instance_id: 1, key_id: 1, scope: "instance" }),
+    async () => ({
+      kind: "key",
+      account_id: 1,
+      instance_id: 1,
+      key_id: 1,
+      scope: "instance",
+      may_manage: true,
+    }),
   );
 });
 

@@ -29,6 +29,8 @@ export type Caller =
       key_id: number;
       /** What it reads: its own instance, or all of the account's. */
       scope: "instance" | "account";
+      /** Whether the account lets its keys list and create its instances. */
+      may_manage: boolean;
     }
   | {
       /** An assistant that a user has connected through OAuth. */

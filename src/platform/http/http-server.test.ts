@@ -202,7 +202,7 @@ const authorise: Authorise = async (asked, { credential, instanceId, responseHea
     throw new GatewayError("INVALID_API_KEY", "Unknown key.");
   if (asked.access === "instance" && (instanceId ?? 0) > 10) throw forbidden();
   if (asked.access === "instance" && instanceId === 0) throw forbidden();
-  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1, scope: "instance" };
+  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1, scope: "instance", may_manage: true };
 };
 
 function forbidden(): GatewayError {

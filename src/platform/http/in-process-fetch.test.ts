@@ -71,7 +71,7 @@ const handlers: Handlers<typeof contract> = {
 const authorise: Authorise = async (_, { credential, responseHeaders }) => {
   responseHeaders["x-ratelimit-remaining"] = "41";
   if (credential?.value !== "wg_good") throw new GatewayError("INVALID_API_KEY", "Unknown key.");
-  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1, scope: "instance" };
+  return { kind: "key", account_id: 3, instance_id: 7, key_id: 1, scope: "instance", may_manage: true };
 };
 
 const completed: CompletedRequest[] = [];

@@ -33,6 +33,8 @@ export function useAlertWords({ isOfOthers }: { isOfOthers: boolean }): (alert: 
     const { key, name, status, message, recommended_action } = alert;
     if (key === "webhook_failing" && name !== null) return webhookWords(alert, t, cause);
     if (key === "storage_nearly_full" && name !== null) return storageWords(alert, t, isOfOthers);
+    if (key === "key_renewed" && name !== null)
+      return { sentence: t("alerts.keyRenewed", { name }), help: t("alerts.keyRenewedHelp") };
     const known = STATUSES.find((one): one is InstanceStatus => one === status);
     if (key === "instance_lost" && name !== null && known)
       return {

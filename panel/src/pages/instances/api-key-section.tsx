@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type Instance } from "../../api/gateway.ts";
@@ -13,8 +14,13 @@ import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { apiKeyQuery } from "./instances-queries.ts";
 
-const GRACE_SECONDS = { "0": 0, "3600": 3_600, "86400": 86_400 } as const;
-type Grace = keyof typeof GRACE_SECONDS;
+const RENEWALS = {
+  "0": { grace_seconds: 0 },
+  "3600": { grace_seconds: 3_600 },
+  "86400": { grace_seconds: 86_400 },
+  leaked: { leaked: true },
+} as const;
+type Grace = keyof typeof RENEWALS;
 
 /** The key of an instance: masked, with its reach, and its renewal. */
 export function ApiKeySection({ row: { id, name, limits } }: { row: Instance }) {
@@ -40,11 +46,15 @@ export function ApiKeySection({ row: { id, name, limits } }: { row: Instance }) 
                 name: t("lastUsed"),
                 value: data.last_used_at === null ? t("never") : <RelativeTime at={data.last_used_at} />,
               },
+              ...(data.expires_at === null
+                ? []
+                : [{ name: t("ends"), value: <RelativeTime at={data.expires_at} /> }]),
+              { name: t("descendants"), value: String(data.descendants) },
               { name: t("limit"), value: limit === null ? common("none") : t("perMinute", { limit }) },
             ]}
           />
           <KeyScope id={id} scope={data.scope} />
-          <KeyRenewal id={id} name={name} />
+          <KeyRenewal id={id} name={name} descendants={data.descendants} />
         </>
       )}
     </section>
@@ -78,13 +88,42 @@ function KeyScope({ id, scope }: { id: number; scope: "instance" | "account" }) 
   );
 }
 
+const CONSEQUENCES = {
+  "0": "renewNow",
+  "3600": "renewLater",
+  "86400": "renewLater",
+  leaked: "renewLeaked",
+} as const satisfies Record<Grace, string>;
+
+type Renewed = Awaited<ReturnType<typeof gateway.regenerateApiKey>>["data"];
+
+/** Instances that programs have made with the key, which stay when it ends. */
+function Descendants({ renewed: { descendants, descendants_ended } }: { renewed: Renewed }) {
+  const t = useTranslations("apiKey");
+  if (descendants.length === 0) return null;
+  return (
+    <>
+      <p>{t(descendants_ended ? "descendantsEnded" : "descendantsKept")}</p>
+      <ul>
+        {descendants.map(({ id, name }) => (
+          <li key={id}>
+            <Link to="/instances/$id" params={{ id }}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** The new key is in this response only, so it stays on show until the reader closes it. */
-function KeyRenewal({ id, name }: { id: number; name: string }) {
+function KeyRenewal({ id, name, descendants }: { id: number; name: string; descendants: number }) {
   const t = useTranslations("apiKey");
   const queries = useQueryClient();
   const [grace, setGrace] = useState<Grace>("86400");
   const renew = useMutation({
-    mutationFn: () => gateway.regenerateApiKey({ id, grace_seconds: GRACE_SECONDS[grace] }),
+    mutationFn: () => gateway.regenerateApiKey({ id, ...RENEWALS[grace] }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["api-key", id] }),
   });
   if (renew.data)
@@ -92,6 +131,7 @@ function KeyRenewal({ id, name }: { id: number; name: string }) {
       <Notice tone="note" title={t("newTitle")} isUrgent>
         <p>{t("newHelp")}</p>
         <CodeSample text={renew.data.data.api_key} label={t("newTitle")} />
+        <Descendants renewed={renew.data.data} />
         <div className="buttons">
           <ActionButton onPress={() => renew.reset()}>{t("stored")}</ActionButton>
         </div>
@@ -101,6 +141,7 @@ function KeyRenewal({ id, name }: { id: number; name: string }) {
     "86400": t("grace.86400"),
     "3600": t("grace.3600"),
     "0": t("grace.0"),
+    leaked: t("grace.leaked"),
   };
   return (
     <div className="stack">
@@ -112,7 +153,7 @@ function KeyRenewal({ id, name }: { id: number; name: string }) {
         <ConfirmDialog
           label={t("renew")}
           title={t("renewConfirmTitle", { name })}
-          consequence={t(grace === "0" ? "renewNow" : "renewLater")}
+          consequence={t(CONSEQUENCES[grace], { count: descendants })}
           confirmLabel={t("renew")}
           onConfirm={() => renew.mutate()}
         />

@@ -103,7 +103,7 @@ export const account = {
       reachTitle: "What a key reaches",
       reachHelp: "The holder of a key may do with its instance what an administrator may, including removing it. The key reads the chats of this instance and of no other, unless you widen it at the instance.",
       manageOn: "At present every key can also list the instances of the account and create more.",
-      manageOff: "Keys can neither list nor create instances.",
+      manageOff: "Keys list their own instance only, and create none.",
       manageChange: "Change this at Account",
       open: "Open the key",
       openOf: "Open the key of {name}",

@@ -45,6 +45,8 @@ export const alerts = {
       passkey_challenge: "WhatsApp demands the passkey of this account from the linked session, which no gateway can give. Open WhatsApp on the phone and follow what it asks. If the session is logged out, connect the instance and link it again.",
       queue_withheld: "WhatsApp has announced messages that waited for this session, and does not deliver them. Reconnect the instance. If that does not help, log it out and link it again, and ask the senders of missing messages to send them once more.",
     },
+    keyRenewed: "A program has renewed the API key of {name} with the key itself.",
+    keyRenewedHelp: FINDINGS.key_renewed.action,
     storage: "{percent} % of the storage for files is in use.",
     storageHelp: "Keep files for fewer days, or ask for a plan with more storage. When it is full, new files are not kept.",
     storageOf: "{name} uses {percent} % of its storage for files.",

@@ -103,7 +103,7 @@ export const account = {
       reachTitle: "Qué alcanza una clave",
       reachHelp: "Quien tiene la clave puede hacer con su instancia lo mismo que un administrador, incluso quitarla. La clave lee los chats de esta instancia y de ninguna otra, salvo que la amplíes en la instancia.",
       manageOn: "Por ahora, cada clave también lista las instancias de la cuenta y crea otras.",
-      manageOff: "Las claves no pueden listar ni crear instancias.",
+      manageOff: "Las claves solo listan su propia instancia y no crean ninguna.",
       manageChange: "Cambiarlo en Cuenta",
       open: "Abrir la clave",
       openOf: "Abrir la clave de {name}",

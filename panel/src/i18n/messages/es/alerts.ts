@@ -43,6 +43,8 @@ export const alerts = {
       passkey_challenge: "WhatsApp pide la llave de acceso de esta cuenta a la sesión vinculada, y ningún gateway puede darla. Abre WhatsApp en el teléfono y sigue lo que pide. Si la sesión se cierra, conecta la instancia y vincúlala de nuevo.",
       queue_withheld: "WhatsApp anunció mensajes que esperaban a esta sesión y no los entrega. Reconecta la instancia. Si no ayuda, cierra la sesión, vincúlala de nuevo y pide a los remitentes que repitan los mensajes que faltan.",
     },
+    keyRenewed: "Un programa ha renovado la clave de API de {name} con la propia clave.",
+    keyRenewedHelp: "Si no fue un programa tuyo, crea una clave nueva e indica que la anterior se filtró.",
     storage: "Está en uso el {percent} % del espacio para archivos.",
     storageHelp: "Guarda los archivos menos días o pide un plan con más espacio. Cuando se llena, los archivos nuevos no se guardan.",
     storageOf: "{name} usa el {percent} % de su espacio para archivos.",

@@ -103,7 +103,7 @@ export const account = {
       reachTitle: "O que uma chave alcança",
       reachHelp: "Quem tem a chave pode fazer com a instância o que um administrador pode, até removê-la. A chave lê as conversas desta instância e de nenhuma outra, a não ser que você a amplie na instância.",
       manageOn: "No momento, cada chave também lista as instâncias da conta e cria outras.",
-      manageOff: "As chaves não listam nem criam instâncias.",
+      manageOff: "As chaves listam só a própria instância e não criam nenhuma.",
       manageChange: "Alterar isto em Conta",
       open: "Abrir a chave",
       openOf: "Abrir a chave de {name}",

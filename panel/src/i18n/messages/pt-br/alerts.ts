@@ -43,6 +43,8 @@ export const alerts = {
       passkey_challenge: "O WhatsApp pede à sessão conectada a chave de acesso desta conta, que nenhum gateway pode dar. Abra o WhatsApp no telefone e siga o que ele pede. Se a sessão for encerrada, conecte a instância e vincule-a de novo.",
       queue_withheld: "O WhatsApp anunciou mensagens que esperavam por esta sessão e não as entrega. Reconecte a instância. Se não ajudar, encerre a sessão, vincule-a de novo e peça aos remetentes que repitam as mensagens que faltam.",
     },
+    keyRenewed: "Um programa renovou a chave de API de {name} com a própria chave.",
+    keyRenewedHelp: "Se não foi um programa seu, crie uma chave nova e informe que a antiga vazou.",
     storage: "{percent} % do espaço para arquivos está em uso.",
     storageHelp: "Guarde os arquivos por menos dias ou peça um plano com mais espaço. Quando enche, arquivos novos não são guardados.",
     storageOf: "{name} usa {percent} % do seu espaço para arquivos.",
