@@ -1,14 +1,21 @@
 // Baileys 7.0.0-rc14 refuses stories that it cannot decrypt, and ignores those in a <status>; both freeze the queue.
 // Upstream: https://github.com/WhiskeySockets/Baileys/pull/2779 (open).
-import { type BinaryNode, buildAckStanza, decryptMessageNode, jidDecode, type WASocket } from "baileys";
+import {
+  type BinaryNode,
+  buildAckStanza,
+  decodeMessageNode,
+  decryptMessageNode,
+  getBinaryNodeChild,
+  type WASocket,
+} from "baileys";
 import { detachListeners } from "../../connection/detach-listeners.ts";
 import { silentBaileysLogger } from "../silent-baileys-logger.ts";
 
 const MESSAGE = "CB:message";
 const STORIES = "status@broadcast";
 
-/** From other servers, such as `bot`, Baileys refuses every message. */
-const SERVERS = ["s.whatsapp.net", "lid", "hosted", "hosted.lid", "g.us", "broadcast", "newsletter"];
+/** A bot's message, which Baileys refuses. */
+const OF_BOT = "msmsg";
 
 /**
  * Decrypts stories for their keys only, and acknowledges each, whether or not it could be decrypted. The network would
@@ -19,7 +26,7 @@ export function ackStories(sock: WASocket, onAcknowledged: (stanza: Record<strin
   const { ws } = sock;
   const handles = detachListeners(ws, MESSAGE);
   ws.on(MESSAGE, async (node: BinaryNode) => {
-    if (!isAlwaysAcknowledged(node)) {
+    if (!isStory(node) && isHandled(sock, node)) {
       for (const handle of handles) await handle(node);
       return;
     }
@@ -35,8 +42,20 @@ export function ackStories(sock: WASocket, onAcknowledged: (stanza: Record<strin
   ws.on("CB:status", (node: BinaryNode) => ws.emit(MESSAGE, node));
 }
 
-function isAlwaysAcknowledged({ tag, attrs: { from = "" } }: BinaryNode): boolean {
-  return tag === "status" || from === STORIES || !SERVERS.includes(jidDecode(from)?.server ?? "");
+function isStory({ tag, attrs: { from } }: BinaryNode): boolean {
+  return tag === "status" || from === STORIES;
+}
+
+/** Baileys never acknowledges a message whose addresses it cannot read, such as a bot's. */
+function isHandled({ authState }: WASocket, node: BinaryNode): boolean {
+  const { id = "", lid = "" } = authState.creds.me ?? {};
+  if (getBinaryNodeChild(node, "enc")?.attrs.type === OF_BOT) return false;
+  try {
+    decodeMessageNode(node, id, lid);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function decrypt({ authState, signalRepository }: WASocket, node: BinaryNode): Promise<void> {

@@ -127,12 +127,19 @@ describe("the receipt of a message", () => {
   });
 
   it.each([
-    ["a channel", "120363000000000001@newsletter"],
-    ["a bot", "867051314767696@bot"],
-  ])("from %s is an acknowledgement without an error, to where it came from", async (_, from) => {
+    ["a channel", "120363000000000001@newsletter", {}, "plaintext"],
+    ["a bot", "867051314767696@bot", {}, "plaintext"],
+    ["a bot in a chat", "5511900000001@s.whatsapp.net", {}, "enc"],
+    [
+      "a person, for somebody else",
+      "5511900000001@s.whatsapp.net",
+      { recipient: "5511900000002@s.whatsapp.net" },
+      "plaintext",
+    ],
+  ])("from %s is an acknowledgement without an error, to where it came from", async (_, from, more, tag) => {
     const id = "MESSAGE1";
-    const attrs = { from, id, type: "text", t: "1795000000" };
-    const content = [{ tag: "plaintext", attrs: {}, content: Buffer.from("0a024f69", "hex") }];
+    const attrs = { ...more, from, id, type: "text", t: "1795000000" };
+    const content = [{ tag, attrs: { type: "msmsg" }, content: Buffer.from("0a024f69", "hex") }];
     await stage.control.push(stage.phone.number, { tag: "message", attrs, content });
     expect(await ackOf(id)).toMatchObject({ class: "message", to: from, error: undefined });
   });
