@@ -162,6 +162,19 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+|-bookworm$)/.test(image))).toEqual([]);
   });
 
+  test("gives the gateway a role of PostgreSQL that its image does not make a superuser", () => {
+    const gateways = services.filter(([, { build }]) => build);
+    const { environment, volumes } = Object.fromEntries(services).postgres;
+    for (const [, gateway] of gateways) {
+      const { username, pathname } = new URL(gateway.environment.DATABASE_URL);
+      expect(username).not.toBe(environment.POSTGRES_USER ?? "postgres");
+      const made = read("deploy/postgres/make-role.sh");
+      expect(made).toContain(`create role ${username} login createdb password :'password';`);
+      expect(made).toContain(`create database ${pathname.slice(1)} owner ${username};`);
+    }
+    expect(volumes).toContain("./deploy/postgres/make-role.sh:/docker-entrypoint-initdb.d/make-role.sh:ro");
+  });
+
   test("publishes ports to this machine only", () => {
     const ports = services.flatMap(([, service]) => service.ports ?? []);
     expect(ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);

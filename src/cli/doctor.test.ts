@@ -63,6 +63,7 @@ describe("waygate doctor", () => {
       "settings",
       "data directory",
       "database",
+      "database role",
       "migrations",
       "clock",
       "secret key",
@@ -151,6 +152,15 @@ describe("waygate doctor", () => {
     const { isWell, lines } = await ask(changed);
     expect(lines.filter((one) => line.test(one)).length).toBe(1);
     expect(isWell).toBe(!lines.some((one) => one.startsWith("fail")));
+  });
+
+  test("warns of a role that could run programs on the database's machine", async () => {
+    const { lines } = await ask({ DATABASE_URL: store.url.replace("//waygate:", "//postgres:") });
+    expect(lines.filter((line) => line.includes("database role"))).toEqual([
+      expect.stringMatching(
+        /^warn {2}database role: postgres is a superuser.* Let a role without superuser own/,
+      ),
+    ]);
   });
 
   test("warns of settings that open a machine or a network to several accounts", async () => {

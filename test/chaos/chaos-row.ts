@@ -39,7 +39,7 @@ export interface Round {
   /** Counts from 1. */
   readonly number: number;
   readonly random: Random;
-  /** A superuser's way into the PostgreSQL of this run; `waygate_template` is in it, migrated and empty. */
+  /** The way of the gateway's role into the PostgreSQL of this run; `waygate_template` is in it, migrated and empty. */
   readonly databaseUrl: string;
   /** A gateway's story on a database of its own, not started yet; it ends with the round. */
   story(settings?: Record<string, string>, databaseUrl?: string): Promise<E2eStory>;

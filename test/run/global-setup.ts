@@ -23,7 +23,7 @@ export function findMemoryFolder(): string | undefined {
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** A superuser's way into the PostgreSQL of this test run; `waygate_template` is in it, migrated and empty. */
+    /** The way of the gateway's role into the PostgreSQL of this test run; `waygate_template` is in it, migrated and empty. */
     databaseUrl: string;
   }
 }

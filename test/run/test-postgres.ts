@@ -10,12 +10,13 @@ import { migrateDatabase } from "../../src/platform/db/migrate-database.ts";
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
+  superuserUrl,
 } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 
 /** A PostgreSQL for tests: fast, and gone afterwards. */
 export interface TestPostgres {
-  /** A superuser's way in; `waygate_template` is in it, migrated and empty. */
+  /** The gateway's own role, which is no superuser; `waygate_template` is in it, migrated and empty. */
   url: string;
   stop(): Promise<void>;
 }
@@ -62,6 +63,21 @@ async function makeTemplate(url: string): Promise<void> {
   await admin.close();
   const template = openDatabase(url.replace(/\/\w+$/, "/waygate_template"), { max: 1 });
   await migrateDatabase(template.db);
+  await template.close();
+  await openForTests(superuserUrl(url));
+}
+
+/** What tests do and the gateway does not: look into the files of tables, forge audit rows, make roles of less rights. */
+async function openForTests(superuser: string): Promise<void> {
+  const server = openDatabase(superuser, { max: 1 });
+  await server.pool.query(`
+    alter role waygate createrole;
+    alter role waygate set createrole_self_grant = 'set, inherit';
+    grant pg_checkpoint, pg_read_server_files, pg_read_all_settings to waygate;
+    grant set on parameter session_replication_role to waygate`);
+  await server.close();
+  const template = openDatabase(superuser.replace(/\/\w+$/, "/waygate_template"), { max: 1 });
+  await template.pool.query("grant execute on function pg_read_binary_file(text) to waygate");
   await template.close();
 }
 

@@ -45,16 +45,18 @@ export async function checkDisk(directory: string): Promise<DoctorFinding> {
   }
 }
 
-/** Checks the version, migrations and clock of a reachable database. */
+/** Checks the version, role, migrations and clock of a reachable database. */
 export async function checkDatabase(db: Db, detail: string): Promise<DoctorFinding[]> {
   const startedAt = Date.now();
-  const { rows } = await sql<{ version: string; now: Date }>`
-    select current_setting('server_version') as version, clock_timestamp() as now`.execute(db);
+  const { rows } = await sql<{ version: string; now: Date; role: string; is_superuser: boolean }>`
+    select current_setting('server_version') as version, clock_timestamp() as now, current_user::text as role,
+      (select rolsuper from pg_roles where rolname = current_user) as is_superuser`.execute(db);
   const skewMs = (rows[0]?.now.getTime() ?? 0) - (startedAt + Date.now()) / 2;
   const pending = await findPendingMigrations(db);
   const behind = `${pending.length} migrations of this version are pending`;
   return [
     { label: "database", grade: "ok", detail: `${detail} responds: PostgreSQL ${rows[0]?.version}` },
+    checkRole(rows[0]?.role ?? "", rows[0]?.is_superuser ?? false),
     pending.length === 0
       ? { label: "migrations", grade: "ok", detail: "all of this version are applied" }
       : { label: "migrations", grade: "warn", detail: behind, fix: FINDINGS.migrations_pending.action },
@@ -69,6 +71,15 @@ export async function checkDatabase(db: Db, detail: string): Promise<DoctorFindi
       ),
     },
   ];
+}
+
+function checkRole(role: string, isSuperuser: boolean): DoctorFinding {
+  const label = "database role";
+  if (!isSuperuser) return { label, grade: "ok", detail: `${role} is no superuser` };
+  const detail = `${role} is a superuser, so an injected statement could run programs on the database's machine`;
+  const fix =
+    "Let a role without superuser own the database: docs/operation/production-readiness.md shows how.";
+  return { label, grade: "warn", detail, fix };
 }
 
 /** Checks whether this key opens the stored secrets; a database without secrets accepts any key. */

@@ -20,6 +20,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { createPostgresStory, isAlive, postmasterOf, query } from "../../../test/stories/postgres-story.ts";
 import { isDatabaseUnavailable, openDatabase } from "../db/database.ts";
+import { superuserUrl } from "./embedded-postgres.ts";
 import { findPostgresHome } from "./postgres-home.ts";
 import { prepareSocketDir } from "./prepare-socket-dir.ts";
 
@@ -177,7 +178,7 @@ test("the copy of a crashed database's directory has a socket of its own", async
   const copy = join(await openDirectory(), "copy");
   await promisify(execFile)("cp", ["-a", lasting, copy]);
   const { socketUrl } = await story.start(copy);
-  expect(await query(socketUrl ?? "", "show data_directory")).toEqual([
+  expect(await query(superuserUrl(socketUrl ?? ""), "show data_directory")).toEqual([
     { data_directory: join(copy, "postgres/data") },
   ]);
   expect((await readdir(join(copy, "postgres/socket"))).join()).not.toContain(port);
@@ -187,7 +188,7 @@ test("two data directories never share a database", async () => {
   const [one, two] = [await story.directory(), await story.directory()];
   const servers = await Promise.all([story.start(one), story.start(two)]);
   const places = await Promise.all(
-    servers.map(({ url }) => query(url, "select current_setting('data_directory') as at")),
+    servers.map(({ url }) => query(superuserUrl(url), "select current_setting('data_directory') as at")),
   );
   expect(places).toEqual([[{ at: join(one, "postgres/data") }], [{ at: join(two, "postgres/data") }]]);
   const [port, other] = servers.map(({ url }) => new URL(url).port);
@@ -285,13 +286,37 @@ test("a crash during the first start leaves nothing half created", async () => {
   expect((await readdir(dataDir)).filter((name) => name.includes("init"))).toEqual([]);
 });
 
-test("a crash between the creation of the database and its first use is repaired", async () => {
-  const dataDir = lasting;
-  const { url, stop } = await story.start(dataDir);
-  await query(url.replace(/waygate$/, "postgres"), "drop database waygate");
-  await stop();
-  expect(await query((await story.start(dataDir)).url, "select current_database() as at")).toEqual([
-    { at: "waygate" },
+test.each(["drop database waygate", "drop database waygate; drop role waygate"])(
+  "a crash that leaves the cluster as after `%s` is repaired by the next start",
+  async (left) => {
+    const { url, stop } = await story.start(lasting);
+    for (const statement of left.split("; ")) await query(superuserUrl(url), statement);
+    await stop();
+    const at = "select current_database() as at, current_user as who";
+    expect(await query((await story.start(lasting)).url, at)).toEqual([{ at: "waygate", who: "waygate" }]);
+  },
+);
+
+test("the role of the gateway's statements starts no program, reads no file and becomes no superuser", async () => {
+  const { url } = await story.start(lasting);
+  await query(url, "create table if not exists output (line text)");
+  for (const statement of [
+    "copy output from program 'id'",
+    "copy output to program 'cat'",
+    "copy output from '/etc/passwd'",
+    "select pg_read_file('/etc/passwd')",
+    "alter role waygate superuser",
+    "set role postgres",
+    "alter system set archive_command = 'id'",
+    "create function run() returns int language c as 'libc', 'system'",
+  ])
+    await expect(query(url, statement), statement).rejects.toMatchObject({
+      code: expect.stringMatching(/^(42501|0A000)$/),
+    });
+  const own =
+    "select rolsuper, rolcreaterole, rolreplication, rolbypassrls from pg_roles where rolname = current_user";
+  expect(await query(url, own)).toEqual([
+    { rolsuper: false, rolcreaterole: false, rolreplication: false, rolbypassrls: false },
   ]);
 });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../log/log.ts";
-import { ensurePostgresCluster, POSTGRES_USER } from "./ensure-postgres-cluster.ts";
+import { ensurePostgresCluster, SUPERUSER } from "./ensure-postgres-cluster.ts";
 import { freePortsFor } from "./free-ports-for.ts";
 import { findBinariesIn, findPackagedBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { findPostgresHome, type PostgresHome, SHARED_DIR } from "./postgres-home.ts";
@@ -43,7 +43,8 @@ const BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
 const STRAGGLERS_MS = 10_000;
 const LOG_CHECK_MS = 60_000;
-const DATABASE = POSTGRES_USER;
+/** The name of the gateway's database, and of its role, which owns the database and is no superuser. */
+const DATABASE = "waygate";
 
 /**
  * Starts the gateway's own PostgreSQL, or reattaches to the one still running on this data directory, and
@@ -128,7 +129,7 @@ function hasMessage(error: unknown, text: string): boolean {
 }
 
 function urlOf(password: string, port: number, host = "127.0.0.1"): string {
-  return `postgres://${POSTGRES_USER}:${password}@${host}:${port}/${DATABASE}`;
+  return `postgres://${DATABASE}:${password}@${host}:${port}/${DATABASE}`;
 }
 
 /** Creates the database if it is missing. Returns its URLs; the socket's only if this process reaches it. */
@@ -137,27 +138,35 @@ async function prepareDatabase(password: string, { port, socketDir }: Postmaster
   if (socketDir !== undefined) {
     const socketUrl = urlOf(password, port, encodeURIComponent(socketDir));
     try {
-      await ensureDatabase(socketUrl);
+      await ensureDatabase(socketUrl, password);
       return { url, socketUrl };
     } catch (error) {
       log.info({ err: error }, "The Unix socket of PostgreSQL cannot be used; using TCP");
     }
   }
-  await ensureDatabase(url);
+  await ensureDatabase(url, password);
   return { url, socketUrl: undefined };
 }
 
-/** A crash may have happened between the first start and this step. */
-async function ensureDatabase(url: string): Promise<void> {
-  const admin = new pg.Client({
-    connectionString: url.replace(/\/\w+$/, "/postgres"),
-    connectionTimeoutMillis: 10_000,
-  });
+/** The same server as its superuser. */
+export function superuserUrl(url: string): string {
+  return url.replace(`//${DATABASE}:`, `//${SUPERUSER}:`).replace(/\/\w+$/, "/postgres");
+}
+
+/**
+ * Creates what is missing of the gateway's role and its database: a crash may have happened after each step. The role may
+ * create databases, in which backups are verified, but no statement of it starts a program or reads a file.
+ */
+async function ensureDatabase(url: string, password: string): Promise<void> {
+  const admin = new pg.Client({ connectionString: superuserUrl(url), connectionTimeoutMillis: 10_000 });
   admin.on("error", () => {});
   await admin.connect();
   try {
-    const { rowCount } = await admin.query("select from pg_database where datname = $1", [DATABASE]);
-    if (rowCount === 0) await admin.query(`create database ${DATABASE}`);
+    const role = await admin.query("select from pg_roles where rolname = $1", [DATABASE]);
+    if (role.rowCount === 0)
+      await admin.query(`create role ${DATABASE} login createdb password ${admin.escapeLiteral(password)}`);
+    const database = await admin.query("select from pg_database where datname = $1", [DATABASE]);
+    if (database.rowCount === 0) await admin.query(`create database ${DATABASE} owner ${DATABASE}`);
   } finally {
     await admin.end();
   }

@@ -1,14 +1,28 @@
 import { type ExecFileOptions, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  cp,
+  lchown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { isPresent, type PostgresHome } from "./postgres-home.ts";
+import type { PostgresOsUser } from "./postgres-os-user.ts";
 
-/** The superuser of the embedded database, and the name of Waygate's database. */
-export const POSTGRES_USER = "waygate";
+/** The superuser of the embedded database: only a start signs in with it, to make the gateway's role and database. */
+export const SUPERUSER = "postgres";
 
+const NOBODY: PostgresOsUser = { uid: 65_534, gid: 65_534 };
 const NAMED = ["/usr/bin/unshare", "--user", "--map-user=65534", "--map-group=65534"] as const;
 
 /** Creates the database cluster atomically if there is none; throws if another major version created it. */
@@ -72,7 +86,7 @@ async function runInitdb(
   password: string,
   sync: boolean,
 ): Promise<void> {
-  const args = ["--pgdata", data, "--username", POSTGRES_USER, "--pwfile", password];
+  const args = ["--pgdata", data, "--username", SUPERUSER, "--pwfile", password];
   args.push("--auth", "scram-sha-256", "--encoding", "UTF8", "--data-checksums", "--no-instructions");
   args.push(...localeOf(major));
   if (!sync) args.push("--no-sync");
@@ -83,7 +97,31 @@ async function runInitdb(
   // initdb requires a user name that it never uses; users of containers often have none.
   if (isNameless && (await tryRun(NAMED[0], [...NAMED.slice(1), initdb, ...args], options)) === undefined)
     return;
-  throw new Error(`initdb failed: ${first}`);
+  if (!isNameless || home.runner === undefined) throw new Error(`initdb failed: ${first}`);
+  await runInitdbAsNobody(home.runner, initdb, args, { data, password });
+}
+
+/**
+ * For root in a container that allows no namespaces: nobody has a name everywhere. Other programs of nobody may hold the
+ * files open or linked, so the cluster is a copy of them.
+ */
+async function runInitdbAsNobody(
+  runner: PostgresOsUser,
+  initdb: string,
+  args: string[],
+  { data, password }: { data: string; password: string },
+): Promise<void> {
+  for (const path of [data, password]) await chown(path, NOBODY.uid, NOBODY.gid);
+  const options = { cwd: dirname(data), env: { LC_ALL: "C", TZ: "UTC" } };
+  const failure = await tryRun(initdb, args, { ...options, ...NOBODY });
+  if (failure !== undefined) throw new Error(`initdb failed: ${failure}`);
+  const original = `${data}.made`;
+  await rename(data, original);
+  await cp(original, data, { recursive: true });
+  await rm(original, { recursive: true });
+  for (const name of ["", ...(await readdir(data, { recursive: true }))])
+    await lchown(join(data, name), runner.uid, runner.gid);
+  await tryRun(initdb, ["--sync-only", "--pgdata", data], { ...options, ...runner });
 }
 
 /** The error output of a command that failed; undefined on success. */

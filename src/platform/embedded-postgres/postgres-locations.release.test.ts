@@ -19,8 +19,9 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { createPostgresStory, postmasterOf, query } from "../../../test/stories/postgres-story.ts";
+import { superuserUrl } from "./embedded-postgres.ts";
 import { findPackagedBinaries } from "./postgres-binaries.ts";
-import { findInaccessibleDirectory } from "./postgres-os-user.ts";
+import { findInaccessibleDirectory, findPostgresOsUser } from "./postgres-os-user.ts";
 import { findProcess } from "./running-process.ts";
 
 beforeAll(buildDist);
@@ -127,16 +128,20 @@ test("with blocked install scripts, library links and run bits are made where th
   expect(await findPackagedBinaries("/nowhere", undefined, source)).toEqual(binaries);
 });
 
-test("as root, PostgreSQL runs as nobody, which may not list the data directory", async (context) => {
+test("as root, PostgreSQL runs as a user of its own, which no other database has and which may not list the data directory", async (context) => {
   if (!isRoot) return context.skip("needs root");
   const dataDir = await story.directory();
   await chmod(dataDir, 0o700);
   const { url, socketUrl } = await story.start(dataDir);
   expect(await query(url, "select 1 as n")).toEqual([{ n: 1 }]);
   expect(await query(socketUrl ?? "", "select 2 as n")).toEqual([{ n: 2 }]);
-  expect((await stat(join(dataDir, "postgres/socket"))).uid).toBe(65_534);
+  const { uid } = await stat(join(dataDir, "postgres/socket"));
+  expect(await readFile("/etc/passwd", "utf8")).not.toContain(`:${uid}:`);
   expect((await stat(dataDir)).mode & 0o777).toBe(0o701);
-  expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(65_534);
+  expect(await uidOf(await postmasterOf(join(dataDir, "postgres")))).toBe(uid);
+  expect((await stat(join(dataDir, "postgres/data"))).uid).toBe(uid);
+  const places = Array.from({ length: 9 }, (_, nth) => findPostgresOsUser(`/elsewhere/${nth}`));
+  expect(new Set((await Promise.all(places)).map((user) => user?.uid)).size).toBeGreaterThan(1);
   const password = await stat(join(dataDir, "postgres/password"));
   expect({ uid: password.uid, mode: password.mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 });
 });
@@ -148,7 +153,9 @@ test("as root below a closed home, each data directory has a database in /var/li
   await mkdir(one, { mode: 0o700 });
   await mkdir(two, { mode: 0o700 });
   const [first, second] = [await story.start(one), await story.start(two)];
-  const places = await Promise.all([first, second].map(({ url }) => query(url, "show data_directory")));
+  const places = await Promise.all(
+    [first, second].map(({ url }) => query(superuserUrl(url), "show data_directory")),
+  );
   const [a, b] = places.map(([row]) => String(row?.data_directory));
   expect(a).toMatch(/^\/var\/lib\/waygate\/[0-9a-f]{12}\/data$/);
   expect(b).toMatch(/^\/var\/lib\/waygate\/[0-9a-f]{12}\/data$/);

@@ -1,4 +1,5 @@
-import { lstat, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { lstat, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** The user that runs PostgreSQL if the gateway is root, since PostgreSQL refuses to run as root. */
@@ -7,15 +8,25 @@ export interface PostgresOsUser {
   gid: number;
 }
 
-const NOBODY: PostgresOsUser = { uid: 65534, gid: 65534 };
+/** Ids that no system gives to a user or a container (systemd's UIDS-GIDS). */
+const UNUSED_IDS = { first: 60_706, last: 61_183 };
 
 /**
- * The user that must run PostgreSQL: undefined is the current user; as root, the database's owner or nobody.
+ * The user that must run PostgreSQL: undefined is the current user; as root, the database's owner or a user of this
+ * database alone. Another program of that user could read the files, and change who may sign in.
  */
 export async function findPostgresOsUser(database: string): Promise<PostgresOsUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await lstat(database).catch(() => undefined);
-  return owner === undefined || owner.uid === 0 ? NOBODY : { uid: owner.uid, gid: owner.gid };
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const taken = await readFile("/etc/passwd", "utf8").catch(() => "");
+  const count = UNUSED_IDS.last - UNUSED_IDS.first + 1;
+  const start = createHash("sha256").update(database).digest().readUInt32BE();
+  for (let nth = 0; nth < count; nth += 1) {
+    const id = UNUSED_IDS.first + ((start + nth) % count);
+    if (!taken.includes(`:${id}:`)) return { uid: id, gid: id };
+  }
+  throw new Error(`Every user id from ${UNUSED_IDS.first} to ${UNUSED_IDS.last} is taken in /etc/passwd.`);
 }
 
 /** The first directory, from the root down to `path`, that the runner cannot enter. */
