@@ -132,6 +132,8 @@ describeInBrowser("the way into the panel", () => {
     expect(response.status).toBe(200);
   });
 
+  const DEVICE = { name: "waygate-device", httpOnly: true, sameSite: "Strict" };
+
   test("a reload and a second tab keep the session, no script can read it, and a sign-out ends it in both", async () => {
     const { url, openPage, signIn, heading, press } = story;
     const page = await openPage(DESKTOP);
@@ -142,9 +144,8 @@ describeInBrowser("the way into the panel", () => {
     const stored =
       "document.cookie + Object.values({ ...localStorage }) + Object.values({ ...sessionStorage })";
     expect(await page.evaluate<string>(stored)).not.toMatch(/eyJ|__Host/);
-    const [cookie] = await page.context().cookies();
-    expect(cookie).toMatchObject({
-      name: "__Host-waygate",
+    const cookies = await page.context().cookies();
+    expect(cookies.find(({ name }) => name === "__Host-waygate")).toMatchObject({
       httpOnly: true,
       secure: true,
       sameSite: "Strict",
@@ -153,9 +154,18 @@ describeInBrowser("the way into the panel", () => {
     await second.goto(`${url}settings`, { waitUntil: "load" });
     await press(second, "Sign out");
     await heading(second, "Sign in");
-    expect(await page.context().cookies()).toEqual([]);
+    expect(await page.context().cookies()).toMatchObject([DEVICE]);
     await page.reload({ waitUntil: "load" });
     await heading(page, "Sign in");
+    // Another program behind the same address guesses: this browser is known, and signs in.
+    for (let i = 0; i < 6; i++)
+      await fetch(new URL("/api/auth/login", url), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: OWNER.email, password: "wrong" }),
+      });
+    await signIn(page);
+    await heading(page, HOME);
   });
 
   test("after the session has ended, a new sign-in leads back to the page with its filters", async () => {
@@ -217,7 +227,7 @@ describeInBrowser("the way into the panel", () => {
       await page.getByLabel("Password").fill(OWNER.password);
       await press(page, "Sign in");
       await heading(page, HOME);
-      expect(await page.context().cookies()).toEqual([]);
+      expect(await page.context().cookies()).toMatchObject([DEVICE]);
       await page.reload({ waitUntil: "load" });
       await heading(page, "Sign in");
     },
