@@ -23,7 +23,11 @@ const unasking = methods as unknown as Client;
 export const gateway = passwordQuestion.asking(sessionQuestion.asking(methods)) as unknown as Client;
 
 /** A new sign-in, which is kept. */
-export async function signIn(input: { email: string; password: string }): Promise<Signed> {
+export async function signIn(input: {
+  email: string;
+  password: string;
+  account_id?: number;
+}): Promise<Signed> {
   const { token, account, user } = (await unasking.login(input)).data;
   await keepSession(token);
   announceSignIn();

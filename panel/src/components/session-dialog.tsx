@@ -34,7 +34,8 @@ function SessionForm({ question }: { question: Question }) {
   const email = signed?.user.email ?? "";
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    enter.mutate({ email, password: readForm(event.currentTarget).password ?? "" });
+    const { password = "" } = readForm(event.currentTarget);
+    enter.mutate({ email, password, ...(signed && { account_id: signed.account.id }) });
   };
   return (
     <Dialog>

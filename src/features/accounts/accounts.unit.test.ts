@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { cpuMsOf } from "../../../test/cpu-time.ts";
 import { createAccessTokens } from "./access-tokens.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
-import { createPasswordHasher, needsRehash, UNKNOWN_USER } from "./password-hasher.ts";
+import { createPasswordHasher } from "./password-hasher.ts";
 import { createTrustedDevices } from "./trusted-devices.ts";
 
 const SECRET = "s".repeat(43);
@@ -62,10 +62,6 @@ describe("passwords", () => {
     for (let i = 0; i < 8; i++) ratios.push((await cpuMs(undefined)) / (await cpuMs(stored)));
     // Without a hash to check it would be a thousandth.
     expect(Math.max(...ratios)).toBeGreaterThan(0.2);
-  });
-
-  it("of unknown users are checked with the parameters of new hashes", () => {
-    expect(needsRehash(UNKNOWN_USER)).toBe(false);
   });
 
   it("are rejected beyond two running and twenty waiting checks, with the time to wait", async () => {

@@ -122,11 +122,11 @@ describe("users", () => {
 
   it("have a unique e-mail address in their account, even if another account uses it", async () => {
     const { client } = await makeAccount(test.owner);
-    const bia = { name: "Bia", email: "OWNER@example.com", password: PASSWORD };
+    const bia = { name: "Bia", email: "BIA@example.com", password: PASSWORD };
     expect((await client.createUser(bia)).data.email).toBe(bia.email);
-    const again = { ...bia, email: "owner@EXAMPLE.com" };
+    const again = { ...bia, email: "bia@EXAMPLE.com" };
     expect((await refusal(client.createUser(again))).code).toBe("CONFLICT");
-    const weak = { ...bia, email: "bia@example.com", password: "password1234" };
+    const weak = { ...bia, email: "weak@example.com", password: "password1234" };
     expect((await refusal(client.createUser(weak))).code).toBe("VALIDATION_ERROR");
     expect((await client.listUsers()).data).toHaveLength(2);
   });

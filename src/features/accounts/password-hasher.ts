@@ -1,19 +1,21 @@
+import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { Semaphore } from "../../platform/limits/semaphore.ts";
 
 /** Argon2id, 19 MiB, two passes, one lane: 36 ms. The algorithm is the library's default. Tests lower it. */
 export const PASSWORD_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** The hash of a random password that nobody knows, with the parameters above. */
-export const UNKNOWN_USER =
-  "$argon2id$v=19$m=19456,t=2,p=1$17u9kk6vOew/QH3povBSMw$M1RcgR7VMUJmqCZMWAORrAD11H9mabWUn6UwF3rLRkk";
+/** The hash of a random password that nobody knows. */
+let unknownUser: Promise<string> | undefined;
 const HASHES_AT_ONCE = 2;
 const MOST_WAITING = 20;
 
-/** Hashes and checks passwords, two at once; throws RATE_LIMITED if twenty are already queued. */
+/** Hashes passwords and checks them, two users' at once; throws RATE_LIMITED if twenty are already queued. */
 export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /** Takes the same time for a user who does not exist (`undefined`). */
   verify(stored: string | undefined, password: string): Promise<boolean>;
+  /** Which of these hashes fit the password; waits once for all of them. */
+  verifyEach(stored: readonly (string | undefined)[], password: string): Promise<boolean[]>;
 }
 
 export function createPasswordHasher(): PasswordHasher {
@@ -26,14 +28,21 @@ export function createPasswordHasher(): PasswordHasher {
 
   return {
     hash: (password) => inSlot(() => hashPassword(password)),
-    async verify(stored, password) {
-      const isRight = await inSlot(async () => {
-        const { verify } = await import("@node-rs/argon2");
-        return verify(stored ?? UNKNOWN_USER, normalise(password));
-      });
-      return isRight && stored !== undefined;
-    },
+    verify: (stored, password) => inSlot(() => verifyOne(stored, password)),
+    verifyEach: (stored, password) =>
+      inSlot(async () => {
+        const fits: boolean[] = [];
+        for (const one of stored) fits.push(await verifyOne(one, password));
+        return fits;
+      }),
   };
+}
+
+async function verifyOne(stored: string | undefined, password: string): Promise<boolean> {
+  unknownUser ??= hashPassword(randomBytes(32).toString("base64"));
+  const { verify } = await import("@node-rs/argon2");
+  const isRight = await verify(stored ?? (await unknownUser), normalise(password));
+  return isRight && stored !== undefined;
 }
 
 /** Hashes without queueing behind sign-ins; for the first start and the command line. */

@@ -4,7 +4,7 @@ import { accountStateSql } from "./account-state.ts";
 import { noUser } from "./get-user.ts";
 
 /** Maximum number of accounts that share one e-mail address and can sign in without naming the account. */
-export const MOST_USERS = 2;
+export const MOST_USERS = 10;
 
 export type SignInUser = NonNullable<Awaited<ReturnType<typeof findUser>>>;
 

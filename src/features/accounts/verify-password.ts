@@ -43,7 +43,10 @@ export function createCrowd(): Semaphore {
   return new Semaphore({ limit: CROWDS_AT_ONCE, limitPerKey: 1 });
 }
 
-/** The user with this password. A failure takes the same time and has the same message for every reason. */
+/**
+ * The user with this password. Throws VALIDATION_ERROR with the accounts if it fits users of several. A failure takes the same
+ * time and has the same message for every reason.
+ */
 export async function verifyPassword(
   parts: PasswordCheckDeps,
   email: string,
@@ -54,13 +57,15 @@ export async function verifyPassword(
   const device = parts.devices.find(deviceToken);
   const users = await find(device?.user_id);
   const own = users.find(({ id }) => id === device?.user_id);
-  const right =
-    (own && (await attempt(parts, email, { ip, device: device?.id }, [own], password))) ??
-    (await attempt(parts, email, { ip }, users, password).catch((error: unknown) => {
+  let fitting = own ? await attempt(parts, email, { ip, device: device?.id }, [own], password) : [];
+  if (fitting.length === 0)
+    fitting = await attempt(parts, email, { ip }, users, password).catch((error: unknown) => {
       // A known device has its own count, so it may retry immediately.
-      if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return undefined;
+      if (own && error instanceof GatewayError && error.code === "RATE_LIMITED") return [];
       throw error;
-    }));
+    });
+  if (fitting.length > 1) throw chooseAccount(fitting);
+  const [right] = fitting;
   if (right) {
     if (right.awaits_owner) await endWelcome(parts.db, right.id);
     return right;
@@ -69,26 +74,26 @@ export async function verifyPassword(
   throw wrongCredentials();
 }
 
-/** Returns the user whose password it is. Throws RATE_LIMITED. */
+/** Returns the users whose password it is. Throws RATE_LIMITED. */
 async function attempt(
   parts: PasswordCheckDeps,
   email: string,
   from: SignInSource,
   users: SignInUser[],
   password: string,
-): Promise<SignInUser | undefined> {
+): Promise<SignInUser[]> {
   const reservation = await parts.throttle.begin(email.toLowerCase(), from);
   const { networkWait } = reservation;
   let how: "right" | "wrong" | "cancelled" = "cancelled";
   try {
     const hasher = from.device === undefined ? parts.passwords : parts.devicePasswords;
-    const right =
+    const fitting =
       networkWait > 0
         ? await findInCrowd(parts, networkOf(from.ip), users, password)
         : await findByPassword(hasher, users, password);
-    how = right ? "right" : "wrong";
-    if (!right && networkWait > 0) throw tooManyFailures(networkWait);
-    return right;
+    how = fitting.length > 0 ? "right" : "wrong";
+    if (how === "wrong" && networkWait > 0) throw tooManyFailures(networkWait);
+    return fitting;
   } finally {
     await reservation.end(how);
   }
@@ -100,15 +105,15 @@ async function findInCrowd(
   network: string,
   users: SignInUser[],
   password: string,
-): Promise<SignInUser | undefined> {
+): Promise<SignInUser[]> {
   if (crowd.countWaiting(network) >= MOST_IN_CROWD) throw tooManyFailures(1);
   const slot = await crowd.acquire({ key: network });
-  let right: SignInUser | undefined;
+  let fitting: SignInUser[] = [];
   try {
-    right = await findByPassword(crowdPasswords, users, password);
-    return right;
+    fitting = await findByPassword(crowdPasswords, users, password);
+    return fitting;
   } finally {
-    if (right) slot.release();
+    if (fitting.length > 0) slot.release();
     else setTimeout(() => slot.release(), CROWD_PAUSE.ms).unref();
   }
 }
@@ -118,12 +123,22 @@ async function findByPassword(
   passwords: PasswordHasher,
   users: SignInUser[],
   password: string,
-): Promise<SignInUser | undefined> {
+): Promise<SignInUser[]> {
   const candidates = Array.from({ length: MOST_USERS }, (_, index) => users[index]);
-  const matches = await Promise.all(
-    candidates.map((user) => passwords.verify(user?.password_hash, password)),
+  const fits = await passwords.verifyEach(
+    candidates.map((user) => user?.password_hash),
+    password,
   );
-  return candidates.find((_, index) => matches[index]);
+  return users.filter((_, index) => fits[index]);
+}
+
+/** Only the holder of the right password learns which accounts the address has. */
+function chooseAccount(users: readonly SignInUser[]): GatewayError {
+  const accounts = users.map(({ account_id: id, account_name: name }) => ({ id, name }));
+  const shown = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
+  const issue = `must name one of the accounts to which the e-mail and the password belong: ${shown}`;
+  const details = { fields: [{ field: "account_id", issue }], accounts };
+  return new GatewayError("VALIDATION_ERROR", `account_id: ${issue}`, { details });
 }
 
 /** Not awaited: the response time must not reveal whether the user exists. */

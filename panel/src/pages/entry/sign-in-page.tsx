@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { signIn } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-search.ts";
@@ -22,6 +23,9 @@ export function SignInPage() {
     const { email = "", password = "" } = readForm(event.currentTarget);
     enter.mutate({ email, password });
   };
+  const accounts = readAccounts(enter.error);
+  const chooseAccount = (account_id: number) =>
+    enter.variables && enter.mutate({ ...enter.variables, account_id });
   return (
     <GateFrame>
       <PageHead title={t("title")} />
@@ -30,7 +34,20 @@ export function SignInPage() {
           <p>{t("signedOut")}</p>
         </Notice>
       )}
-      <SignInFault error={enter.error} />
+      {accounts.length === 0 ? (
+        <SignInFault error={enter.error} />
+      ) : (
+        <Notice tone="note" isUrgent>
+          <p>{t("which")}</p>
+          <div className="buttons">
+            {accounts.map(({ id, name }) => (
+              <ActionButton key={id} onPress={() => chooseAccount(id)}>
+                {t("account", { id, name })}
+              </ActionButton>
+            ))}
+          </div>
+        </Notice>
+      )}
       <Form className="stack" onSubmit={submit}>
         <FormField name="email" type="email" label={t("email")} autoComplete="username" />
         <FormField name="password" type="password" label={t("password")} autoComplete="current-password" />
@@ -42,6 +59,12 @@ export function SignInPage() {
       <MemoryHint />
     </GateFrame>
   );
+}
+
+/** The accounts of which the gateway asks for one, because the password fits several. */
+function readAccounts(error: unknown): { id: number; name: string }[] {
+  const accounts = error instanceof WaygateError ? error.details?.accounts : undefined;
+  return Array.isArray(accounts) ? accounts : [];
 }
 
 function useSignIn() {

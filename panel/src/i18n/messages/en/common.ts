@@ -105,6 +105,8 @@ export const entry = {
     wrong: "The e-mail or the password is wrong.",
     tooMany: "Too many attempts. Try again in {seconds, plural, one {# second} other {# seconds}}.",
     restricted: "This account is paused or blocked. Ask the operator of the gateway.",
+    which: "Your e-mail and password belong to several accounts. Choose one.",
+    account: "{name} (number {id})",
     signedOut: "You were signed out. Sign in to go on.",
     inMemory: "This page came without HTTPS. Your browser therefore keeps no session: a reload signs you out.",
   },

@@ -105,6 +105,8 @@ export const entry = {
     wrong: "El correo o la contraseña no es correcto.",
     tooMany: "Demasiados intentos. Reintenta en {seconds, plural, one {# segundo} other {# segundos}}.",
     restricted: "Esta cuenta está pausada o bloqueada. Habla con quien opera el gateway.",
+    which: "Tu correo y tu contraseña pertenecen a varias cuentas. Elige una.",
+    account: "{name} (número {id})",
     signedOut: "Tu sesión terminó. Inicia sesión para continuar.",
     inMemory: "Esta página llegó sin HTTPS. Por eso tu navegador no guarda la sesión: al recargar tendrás que iniciarla otra vez.",
   },

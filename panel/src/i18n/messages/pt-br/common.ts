@@ -105,6 +105,8 @@ export const entry = {
     wrong: "O e-mail ou a senha está errado.",
     tooMany: "Tentativas demais. Tente de novo em {seconds, plural, one {# segundo} other {# segundos}}.",
     restricted: "Esta conta está pausada ou bloqueada. Fale com quem opera o gateway.",
+    which: "Seu e-mail e sua senha pertencem a várias contas. Escolha uma.",
+    account: "{name} (número {id})",
     signedOut: "Sua sessão terminou. Entre para continuar.",
     inMemory: "Esta página veio sem HTTPS. Por isso o navegador não guarda a sessão: ao recarregar, você precisa entrar de novo.",
   },
