@@ -46,7 +46,7 @@ describeInBrowser("the account in the panel", () => {
       expect(await page.getByLabel("Time zone").inputValue()).toBe(time_zone);
     }
     await page.getByRole("link", { name: "API keys" }).click();
-    await page.getByText("Keys can neither list nor create instances.").waitFor();
+    await page.getByText("Keys list their own instance only, and create none.").waitFor();
     await story.lookBoth(page, "account-keys");
     await page.getByRole("link", { name: "Open the key of Front desk" }).click();
     await page.waitForURL(/instances\/\d+\/settings$/);
