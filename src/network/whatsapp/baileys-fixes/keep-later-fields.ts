@@ -1,6 +1,7 @@
 // Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114, and drops others, so that their messages are lost.
 // Not reported upstream; the numbers are from https://github.com/wppconnect-team/wa-proto (2.3000.1045816814).
 import { proto } from "baileys";
+import { rawFieldOf, rawFieldsOf } from "../wire/raw-field.ts";
 
 /** Fields of `Message` that Baileys does not know. */
 export interface LaterFields {
@@ -84,11 +85,11 @@ const MOST_UNKNOWN = 16;
 function laterFieldsIn(bytes: Uint8Array): Partial<WireMessage> {
   const found: Record<string, unknown> = {};
   const unknown: number[] = [];
-  for (const { field, value } of partsOf(bytes)) {
-    if (KNOWN_NUMBERS.has(field)) continue;
-    const later = LATER_FIELDS.get(field);
-    if (later && value) found[later[0]] = later[1](value);
-    else if (unknown.length < MOST_UNKNOWN) unknown.push(field);
+  for (const { number, value } of rawFieldsOf(bytes)) {
+    if (KNOWN_NUMBERS.has(number)) continue;
+    const later = LATER_FIELDS.get(number);
+    if (later && value instanceof Uint8Array) found[later[0]] = later[1](value);
+    else if (unknown.length < MOST_UNKNOWN) unknown.push(number);
   }
   return unknown.length > 0 ? { ...found, unknownFields: unknown } : found;
 }
@@ -97,47 +98,12 @@ function laterFieldsIn(bytes: Uint8Array): Partial<WireMessage> {
 const KNOWN_NUMBERS: ReadonlySet<number> = new Set(
   Object.keys(proto.Message.prototype).map((name) => {
     const bytes = proto.Message.encode({ [name]: name === "conversation" ? "" : {} }).finish();
-    const [part] = partsOf(bytes);
-    return part?.field ?? 0;
+    const [field] = rawFieldsOf(bytes);
+    return field?.number ?? 0;
   }),
 );
 
-interface Part {
-  field: number;
-  /** Undefined for a number. */
-  value: Uint8Array | undefined;
-}
-
-/** The fields of a message in protobuf's wire format that was decoded before, and so is valid. */
-function* partsOf(bytes: Uint8Array): Generator<Part> {
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 1; ; shift *= 128) {
-      const byte = bytes[at++] ?? 0;
-      value += (byte & 127) * shift;
-      if (byte < 128) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    const field = Math.floor(tag / 8);
-    const kind = tag % 8;
-    let value: Uint8Array | undefined;
-    if (kind === 0) varint();
-    else if (kind === 1) at += 8;
-    else if (kind === 5) at += 4;
-    else if (kind === 2) {
-      const length = varint();
-      value = bytes.subarray(at, at + length);
-      at += length;
-    } else return;
-    yield { field, value };
-  }
-}
-
 function firstText(bytes: Uint8Array, fields: readonly number[]): string | undefined {
-  const texts = new Map([...partsOf(bytes)].map(({ field, value }) => [field, value]));
-  const found = fields.map((field) => texts.get(field)).find((value) => value && value.length > 0);
+  const found = fields.map((field) => rawFieldOf(bytes, field)).find((value) => value && value.length > 0);
   return found && Buffer.from(found).toString("utf8");
 }

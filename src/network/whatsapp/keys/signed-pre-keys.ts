@@ -5,6 +5,7 @@ import {
   type WASocket,
   xmppSignedPreKey,
 } from "baileys";
+import { rawFieldsOf } from "../wire/raw-field.ts";
 import type { BaileysCredentials } from "./baileys-credentials.ts";
 
 type SignedPreKey = BaileysCredentials["signedPreKey"];
@@ -96,31 +97,12 @@ function toSeconds(ms: number): number {
 
 /** Field of a PreKeySignalMessage. */
 const SIGNED_PRE_KEY_ID = 6;
-const VARINT = 0;
-const BYTES = 2;
 
 /** The signed pre-key under which a first message is encrypted; undefined if the message is malformed. */
 export function signedPreKeyIdOf(ciphertext: Uint8Array): number | undefined {
   // The first byte is the version.
-  const reader = { bytes: ciphertext, at: 1 };
-  while (reader.at < ciphertext.length) {
-    const tag = readVarint(reader);
-    const value = readVarint(reader);
-    if (tag === SIGNED_PRE_KEY_ID * 8 + VARINT) return value;
-    if (tag % 8 === BYTES) reader.at += value;
-    else if (tag % 8 !== VARINT) return undefined;
+  for (const { number, value } of rawFieldsOf(ciphertext.subarray(1))) {
+    if (number === SIGNED_PRE_KEY_ID && typeof value === "number") return value;
   }
   return undefined;
-}
-
-const MAX_VARINT_BYTES = 10;
-
-function readVarint(reader: { bytes: Uint8Array; at: number }): number {
-  let value = 0;
-  for (let i = 0; i < MAX_VARINT_BYTES; i++) {
-    const byte = reader.bytes[reader.at++] ?? 0;
-    value += (byte & 0x7f) * 2 ** (7 * i);
-    if (byte < 0x80) break;
-  }
-  return value;
 }
