@@ -5,12 +5,18 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { Client as McpClient } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client as McpClient } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { buildDist } from "../../test/run/build-dist.ts";
 import { startFileServer } from "../../test/servers/file-server.ts";
+import {
+  askTool,
+  connectMcpClient,
+  MCP_CLIENTS,
+  type McpClientKind,
+  type ToolAnswer,
+} from "../../test/stories/mcp-clients.ts";
 import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
 
 beforeAll(buildDist);
@@ -32,16 +38,12 @@ let assistant: McpClient;
 const lines: string[] = [];
 const toClose: McpClient[] = [];
 
-async function connect(env: Record<string, string>, era: "2025" | "2026" = "2026"): Promise<McpClient> {
-  const transport = new StdioClientTransport({
+async function connect(env: Record<string, string>, kind: McpClientKind = "2.x of 2026"): Promise<McpClient> {
+  const client = await connectMcpClient(kind, {
     command: process.execPath,
     args: [MAIN, "mcp"],
-    stderr: "ignore",
     env: { PATH: process.env.PATH ?? "", ...env },
   });
-  const mode = era === "2025" ? "legacy" : { pin: "2026-07-28" };
-  const client = new McpClient({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-  await client.connect(transport);
   toClose.push(client);
   return client;
 }
@@ -64,15 +66,13 @@ afterAll(async () => {
 
 interface Answered {
   isError: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads only the fields of the response that it needs
-  answer: any;
+  answer: ToolAnswer["result"];
 }
 
 async function ask(name: string, input?: Record<string, unknown>, by = assistant): Promise<Answered> {
-  const { isError = false, content } = await by.callTool({ name, arguments: input });
-  const [{ text = "" } = {}] = content as { text?: string }[];
-  lines.push(text);
-  return { isError: isError === true, answer: JSON.parse(text) };
+  const { isError, result } = await askTool(by, name, input);
+  lines.push(JSON.stringify(result));
+  return { isError, answer: result };
 }
 
 async function read(uri: string) {
@@ -194,13 +194,21 @@ describe("the MCP server", () => {
     expect(JSON.stringify(tools)).not.toMatch(/"(token|webhook_secret|api_key)":/);
   });
 
-  test("serves a host of the protocol of 2025 as well", async () => {
+  test.each(MCP_CLIENTS)("serves the official client %s, with results and refusals", async (kind) => {
     const env = { WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: sales.api_key };
-    const host = await connect(env, "2025");
+    const host = await connect(env, kind);
     expect(host.getServerVersion()).toMatchObject({ name: "waygate" });
     expect((await host.listTools()).tools).toHaveLength(21);
     const { answer } = await ask("get_instance_status", {}, host);
     expect(answer.data).toMatchObject({ id: sales.id });
+    const refused = await ask("send_message", { number: NOBODY, text: "x" }, host);
+    expect([refused.isError, refused.answer.code]).toEqual([true, "RECIPIENT_NOT_FOUND"]);
+    const four = ["a", "b", "c", "d"].map((id) => ({ id, text: id }));
+    const many = await ask("send_buttons", { number: ANA, text: "x", buttons: four }, host);
+    expect([many.isError, many.answer.message]).toEqual([
+      true,
+      "buttons: has at most 3 buttons; send_list accepts more",
+    ]);
   });
 
   test("has three resources and four prompts", async () => {
@@ -402,7 +410,7 @@ describe("MCP prompts", () => {
 
   test("reject an unknown language and an unknown prompt name", async () => {
     const pending = assistant.getPrompt({ name: "customer_support_agent", arguments: { language: "xx" } });
-    await expect(pending).rejects.toThrow("language");
+    await expect(pending).rejects.toThrow("language: must be pt-BR or en");
     await expect(assistant.getPrompt({ name: "sell" })).rejects.toThrow("There is no prompt");
   });
 });

@@ -1,15 +1,19 @@
-import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client as McpClient } from "@modelcontextprotocol/client";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { readOperations } from "../../test/security/operations.ts";
 import { OWNER, signIn } from "../../test/sign-in.ts";
+import {
+  askTool as ask,
+  connectMcpClient,
+  MCP_CLIENTS,
+  type McpClientKind,
+} from "../../test/stories/mcp-clients.ts";
 
 const ANA = "5511988887777";
+const NOBODY = "5511999990000";
 const BASE_URL = "http://waygate.test:4000";
 const ANA_JID = `${ANA}@s.whatsapp.net`;
-
-type Era = "2025" | "2026";
-const MODE = { "2025": "legacy", "2026": { pin: "2026-07-28" } } as const;
 
 let gateway: TestGateway;
 let shop: TestInstance;
@@ -26,20 +30,11 @@ afterEach(async () => {
 });
 afterAll(() => gateway.stop());
 
-async function connect(era: Era, key: string, url = gateway.url): Promise<McpClient> {
-  const client = new McpClient({ name: "test", version: "1" }, { versionNegotiation: { mode: MODE[era] } });
+async function connect(kind: McpClientKind, key: string): Promise<McpClient> {
   const headers = { authorization: `Bearer ${key}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }));
+  const client = await connectMcpClient(kind, { url: new URL("/mcp", gateway.url), headers });
   open.push(client);
-  // The client then compares each result with the output schema of its tool.
-  await client.listTools();
   return client;
-}
-
-async function ask(client: McpClient, name: string, input: Record<string, unknown> = {}) {
-  const { isError = false, structuredContent } = await client.callTool({ name, arguments: input });
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads only the fields of the result that it needs
-  return { isError, result: structuredContent as any };
 }
 
 async function codeOf(response: Response): Promise<[number, unknown]> {
@@ -68,9 +63,9 @@ const ENVELOPE = {
 const MODERN = { ...LIST, params: { _meta: ENVELOPE } };
 const MODERN_HEADERS = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" };
 
-describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era) => {
+describe.each(MCP_CLIENTS)("an assistant with the official client %s", (kind) => {
   test("finds the tools, their four hints and the instructions", async () => {
-    const client = await connect(era, shop.api_key);
+    const client = await connect(kind, shop.api_key);
     const { tools } = await client.listTools();
     expect(tools).toHaveLength(21);
     const hints = (name: string) => tools.find((one) => one.name === name)?.annotations;
@@ -95,8 +90,8 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
   });
 
   test("sends a message by the key alone, and reads it again", async () => {
-    const client = await connect(era, shop.api_key);
-    const text = `By the protocol of ${era}`;
+    const client = await connect(kind, shop.api_key);
+    const text = `By client ${kind}`;
     const { isError, result } = await ask(client, "send_message", { number: ANA, text });
     expect([isError, result.data.jid]).toEqual([false, ANA_JID]);
     const read = await ask(client, "get_conversation_messages", { number: ANA, limit: 1 });
@@ -105,7 +100,7 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
   });
 
   test("gets results that fit the output schema of every kind of tool", async () => {
-    const client = await connect(era, shop.api_key);
+    const client = await connect(kind, shop.api_key);
     await shop.client.sandboxReceive({ id: shop.id, from: ANA, push_name: "Ana", text: "Oi" });
     const made = await ask(client, "create_group", { name: "Team", participants: [ANA] });
     const { jid } = made.result.data;
@@ -129,7 +124,7 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
   });
 
   test("reads resources by template, and gets an error for an unknown address", async () => {
-    const client = await connect(era, shop.api_key);
+    const client = await connect(kind, shop.api_key);
     await ask(client, "send_message", { number: ANA, text: "For a resource" });
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -156,16 +151,18 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
   });
 
   test("gets the refusals of the HTTP API, with code and request id", async () => {
-    const client = await connect(era, shop.api_key);
+    const client = await connect(kind, shop.api_key);
     const refused = await ask(client, "get_instance_status", { instanceId: other.id });
     expect(refused).toMatchObject({
       isError: true,
       result: { code: "INSTANCE_FORBIDDEN", request_id: expect.stringMatching(/^req_/) },
     });
-    const invalid = await ask(client, "send_message", { number: ANA });
+    const unknown = await ask(client, "send_message", { number: NOBODY, text: "x" });
+    expect(unknown).toMatchObject({ isError: true, result: { code: "RECIPIENT_NOT_FOUND" } });
+    const invalid = await ask(client, "get_messages", { direction: "sideways" });
     expect(invalid.result).toMatchObject({
       code: "VALIDATION_ERROR",
-      details: { fields: [{ field: "text" }] },
+      details: { fields: [{ field: "direction", issue: "must be inbound or outbound" }] },
     });
   });
 
@@ -176,7 +173,7 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
         Array.from({ length: 201 }, (_, index) => ({
           account_id: 1,
           instance_id: other.id,
-          jid: `55119${era}${String(index).padStart(4, "0")}@s.whatsapp.net`,
+          jid: `551199${MCP_CLIENTS.indexOf(kind)}${String(index).padStart(6, "0")}@s.whatsapp.net`,
           type: "contact" as const,
           phone: null,
           title: null,
@@ -188,7 +185,7 @@ describe.each<Era>(["2025", "2026"])("an assistant of the protocol of %s", (era)
         })),
       )
       .execute();
-    const client = await connect(era, other.api_key);
+    const client = await connect(kind, other.api_key);
     const steps: (string | undefined)[] = [];
     const { contents } = await client.readResource(
       { uri: "waygate://conversations" },
@@ -283,7 +280,7 @@ describe("a request to /mcp", () => {
   });
 
   test("is in the request log together with the route that its tool used", async () => {
-    const client = await connect("2026", other.api_key);
+    const client = await connect("2.x of 2026", other.api_key);
     await ask(client, "get_instance_status");
     const logged = async () =>
       (await other.client.listInstanceLogs({ id: other.id, type: "api" })).data.api ?? [];
@@ -304,7 +301,7 @@ describe("a request to /mcp", () => {
       name: "Limited",
       settings: { messages_per_minute: 1 },
     });
-    const client = await connect("2026", data.api_key);
+    const client = await connect("2.x of 2026", data.api_key);
     const send = async () => (await ask(client, "send_media", { number: ANA, mediaUrl: "no URL" })).result;
     await waitUntil(async () => (await send()).code === "RATE_LIMITED");
     expect(await send()).toMatchObject({ retry_after_seconds: expect.any(Number) });
@@ -312,7 +309,7 @@ describe("a request to /mcp", () => {
 
   test("with a user's sign-in reaches the user's instances, each by its number", async () => {
     const { token } = await signIn(gateway.url, OWNER);
-    const client = await connect("2026", token);
+    const client = await connect("2.x of 2026", token);
     const unnamed = await ask(client, "get_instance_status");
     expect(unnamed.result).toMatchObject({
       code: "VALIDATION_ERROR",
@@ -323,7 +320,7 @@ describe("a request to /mcp", () => {
   });
 
   test("never returns an API key, even one that somebody has written in a message", async () => {
-    const client = await connect("2025", shop.api_key);
+    const client = await connect("2.x of 2025", shop.api_key);
     await ask(client, "send_message", { number: ANA, text: `Key: ${other.api_key}` });
     const { result } = await ask(client, "get_messages", { limit: 1 });
     expect(result.data[0].text).toBe("Key: wg_***");

@@ -5,6 +5,7 @@ import {
   ProtocolErrorCode,
   type Server,
 } from "@modelcontextprotocol/server";
+import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
 import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
 import type { McpOptions } from "./mcp-options.ts";
@@ -27,25 +28,25 @@ export function serveTools(server: Server, options: McpOptions): void {
       const message = `There is no tool ${params.name.slice(0, 100)}.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    const parsed = tool.input.safeParse(withoutNulls(params.arguments));
+    const parsed = tool.input.safeParse(withoutNulls(params.arguments), { error: createIssueDescriber() });
     if (!parsed.success) return toError(invalidArguments(parsed.error));
     try {
       const { signal } = context.mcpReq;
       const result = await withProgress(context, () => callTool(tool, parsed.data, { ...options, signal }));
-      return toResult(toToolResultText(result, tool));
+      const text = toToolResultText(result, tool);
+      return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
     } catch (error) {
       return toError(explainFailure(error, options));
     }
   });
 }
 
-/** The same result twice: as text for every host, and as an object for hosts that read one. */
-function toResult(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
-}
-
+/** Text alone: clients compare an object with the output schema of the tool, which no refusal fits. */
 function toError(refusal: ToolError): CallToolResult {
-  return { isError: true, ...toResult(toToolResultText(refusal, { isForeign: false })) };
+  return {
+    isError: true,
+    content: [{ type: "text", text: toToolResultText(refusal, { isForeign: false }) }],
+  };
 }
 
 /** Some assistants send null for an absent argument. */

@@ -7,6 +7,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { askTool as ask } from "../../../test/stories/mcp-clients.ts";
 import {
   type OAuthStory,
   PUBLIC_URL,
@@ -87,12 +88,6 @@ async function connectWithConsent(
   expect([result.searchParams.get("state"), result.searchParams.get("iss")]).toEqual(["a state", PUBLIC_URL]);
   await newTransport(store).finishAuth(result.searchParams);
   return connect(store);
-}
-
-async function ask(client: McpClient, name: string, input: Record<string, unknown> = {}) {
-  const { isError = false, structuredContent } = await client.callTool({ name, arguments: input });
-  // biome-ignore lint/suspicious/noExplicitAny: a story reads only the fields of the result that it needs
-  return { isError, result: structuredContent as any };
 }
 
 const names = async (client: McpClient) => (await client.listTools()).tools.map(({ name }) => name);
