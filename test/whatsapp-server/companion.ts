@@ -23,9 +23,11 @@ export interface Registration {
 interface Waiting {
   stanza: BinaryNode;
   delivery?: DeliveryRecord;
-  /** NACKs that follow a request for the same message and settle nothing. */
-  nacksToCome: number;
-  /** A story that the client refused: it stays the first of what waits, and the rest is withheld. */
+  /** The client has asked its writer for it again. */
+  isAskedFor?: boolean;
+  /** Acks to come of copies that this one has replaced, which settle nothing. */
+  earlierAcks: number;
+  /** The client refused it: it stays the first of what waits, and the rest is withheld. */
   isRefused?: boolean;
 }
 
@@ -86,7 +88,8 @@ export class Companion {
     const key = keyOf(stanza.tag, stanza.attrs);
     const before = this.#waiting.get(key);
     this.#waiting.delete(key);
-    const waiting: Waiting = { stanza, nacksToCome: before?.nacksToCome ?? 0 };
+    const earlierAcks = (before?.earlierAcks ?? 0) + (before?.isAskedFor ? 1 : 0);
+    const waiting: Waiting = { stanza, earlierAcks };
     if (MESSAGES.includes(stanza.tag)) waiting.delivery = before?.delivery ?? this.#delivery(stanza);
     this.#waiting.set(key, waiting);
     if (this.#offline) this.#offline.push(waiting);
@@ -98,7 +101,7 @@ export class Companion {
     const waiting = [...this.#waiting.values()].sort(
       (a, b) => Number(b.isRefused ?? false) - Number(a.isRefused ?? false),
     );
-    for (const one of waiting) one.nacksToCome = 0;
+    for (const one of waiting) Object.assign(one, { earlierAcks: 0, isAskedFor: false });
     const count = waiting.length;
     const ofTag = (...tags: string[]) => waiting.filter(({ stanza }) => tags.includes(stanza.tag)).length;
     const kinds = {
@@ -117,7 +120,7 @@ export class Companion {
     this.sendBatch(PRIMER);
   }
 
-  /** Sends so much of what waited; nothing behind a story that was refused. */
+  /** Sends so much of what waited; nothing behind what was refused. */
   sendBatch(count: number): void {
     for (let sent = 0; sent < count && this.#offline?.length; sent++) {
       if (this.#refused || this.#isWithheld) return;
@@ -142,7 +145,7 @@ export class Companion {
   asksAgain(id: string): void {
     const waiting = this.#waiting.get(`message ${id}`);
     if (!waiting) return;
-    waiting.nacksToCome++;
+    waiting.isAskedFor = true;
     if (waiting.delivery) waiting.delivery.retries++;
   }
 
@@ -151,7 +154,11 @@ export class Companion {
     const waiting = this.#waiting.get(key);
     if (!waiting) return;
     if (waiting.delivery && attrs.error) waiting.delivery.nacked = Number(attrs.error);
-    if (attrs.error && waiting.stanza.attrs.from === STORIES) {
+    if (waiting.earlierAcks > 0) {
+      waiting.earlierAcks--;
+      return;
+    }
+    if (attrs.error) {
       waiting.isRefused = true;
       if (this.#offline) this.#refused = waiting;
       return;
@@ -160,8 +167,7 @@ export class Companion {
       this.#refused = undefined;
       this.sendBatch(PRIMER);
     }
-    if (attrs.error && waiting.nacksToCome > 0) waiting.nacksToCome--;
-    else this.#waiting.delete(key);
+    this.#waiting.delete(key);
   }
 
   #send(waiting: Waiting, offline: boolean): void {

@@ -2,7 +2,11 @@ import type { SocketConfig } from "baileys";
 import type { ClientVersions } from "../client-version.ts";
 import type { NetworkDriver, OpenSessionOptions } from "../driver.ts";
 import { createBaileysLoader, type loadBaileys } from "./connection/load-baileys.ts";
-import { type WhatsAppLog, WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
+import {
+  type UnhandledStanzaListener,
+  type WhatsAppLog,
+  WhatsAppRuntime,
+} from "./connection/whatsapp-runtime.ts";
 import type { SessionEgress } from "./session-transport.ts";
 import { WhatsAppSession } from "./whatsapp-session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./whatsapp-timing.ts";
@@ -18,8 +22,8 @@ export interface WhatsAppDriverOptions {
   egress?: SessionEgress;
   log?: WhatsAppLog;
   timing?: Partial<WhatsAppTiming>;
-  /** Receives the tag of each stanza that nothing handles; the network chooses it. */
-  onUnknownStanza?(tag: string): void;
+  /** The kinds of stanzas are tags, which the network chooses. */
+  onUnknownStanza?: UnhandledStanzaListener;
   /** Additional options of Baileys, for tests. */
   socket?: Partial<SocketConfig>;
   /** Loads Baileys in another way, for tests. */

@@ -25,11 +25,15 @@ export interface ResendWithTokensOptions {
   introduce(to: Jid, isForDevice: boolean): Promise<Partial<RelayOptions>>;
   /** How often each device has got a message again. */
   counts: ItemCache<number>;
+  /** So many messages that a request names are ignored. */
+  onIgnored(messages: number): void;
 }
 
 const RECEIPT = "CB:receipt";
 /** As often as Baileys would. */
 const MOST_RESENDS = 5;
+/** A device asks for one message at a time; each costs a look-up in the log. */
+const MOST_REQUESTED = 32;
 
 /**
  * Lets Baileys prepare the Signal session of a device that could not decrypt a direct message, and then sends the message
@@ -44,11 +48,24 @@ export function resendWithTokens(options: ResendWithTokensOptions): void {
   const handles = detachListeners(ws, RECEIPT);
   ws.on(RECEIPT, async (node: BinaryNode) => {
     const { offline: _, ...attrs } = node.attrs;
+    const request = attrs.type === "retry" ? limitRequest(node, options) : node;
     const isDirectRetry = attrs.type === "retry" && attrs.participant === undefined;
-    const handled = isDirectRetry ? { ...node, attrs } : node;
+    const handled = isDirectRetry ? { ...request, attrs } : request;
     for (const handle of handles) await handle(handled);
     if (isDirectRetry) await resendAll(handled, options, (to, id) => recent?.(to, id)?.message);
   });
+}
+
+/** The request with the first messages that it names. Baileys looks for them in the first child, whatever its tag. */
+function limitRequest(node: BinaryNode, { onIgnored }: ResendWithTokensOptions): BinaryNode {
+  if (!Array.isArray(node.content)) return node;
+  const content = node.content.map((child) => {
+    const ignored = getBinaryNodeChildren(child, "item").length + 1 - MOST_REQUESTED;
+    if (ignored <= 0 || !Array.isArray(child.content)) return child;
+    onIgnored(ignored);
+    return { ...child, content: child.content.slice(0, MOST_REQUESTED - 1) };
+  });
+  return { ...node, content };
 }
 
 type Recall = (to: string, id: string) => proto.IMessage | undefined;

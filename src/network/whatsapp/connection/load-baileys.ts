@@ -41,6 +41,8 @@ export async function loadBaileys({ url, rootKey, onFailure }: LoadBaileysOption
   fixSignatureVerification();
   const { keepLaterFields } = await import("../baileys-fixes/keep-later-fields.ts");
   keepLaterFields();
+  const { ackUndecrypted } = await import("../baileys-fixes/acknowledgements/ack-undecrypted.ts");
+  ackUndecrypted();
   if (url !== undefined && rootKey !== undefined) {
     const { trustRootKey } = await import("./trust-root-key.ts");
     trustRootKey(url, rootKey);

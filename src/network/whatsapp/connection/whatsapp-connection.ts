@@ -250,6 +250,7 @@ export class WhatsAppConnection {
       find: (key) => this.#findSent(key),
       introduce: (to, isForDevice) => this.outbox.introduce(to, isForDevice),
       counts: this.#options.caches.createCache<number>("resent"),
+      onIgnored: (messages) => this.#options.runtime.onUnknownStanza("retry", messages),
     });
   }
 

@@ -10,6 +10,9 @@ export interface WhatsAppLog {
   info(fields: object, message: string): void;
 }
 
+/** Receives the kind of stanzas, or of parts of them, that are acknowledged and not handled; `times`: how many, or one. */
+export type UnhandledStanzaListener = (kind: string, times?: number) => void;
+
 export interface WhatsAppRuntimeOptions {
   url: string | undefined;
   /** The network's web client version; Baileys' built-in one if absent. */
@@ -18,7 +21,7 @@ export interface WhatsAppRuntimeOptions {
   timing: WhatsAppTiming;
   log: WhatsAppLog | undefined;
   socket: Partial<SocketConfig>;
-  onUnknownStanza(tag: string): void;
+  onUnknownStanza: UnhandledStanzaListener;
 }
 
 /** State shared by all sessions of a process. */
@@ -34,7 +37,7 @@ export class WhatsAppRuntime {
   readonly connectionLoops = new Set<{ terminate(): void }>();
   /** Additional options of Baileys. */
   readonly socket: Partial<SocketConfig>;
-  readonly onUnknownStanza: (tag: string) => void;
+  readonly onUnknownStanza: UnhandledStanzaListener;
 
   constructor({ url, versions, egress, timing, log, socket, onUnknownStanza }: WhatsAppRuntimeOptions) {
     this.url = url;

@@ -67,7 +67,7 @@ export class InboundListeners {
     this.#account = new AccountListeners({ ...options, keyStore, facts });
     allowConcurrentReceives(sock);
     addressOwnReceipts(sock);
-    ackStories(sock, (stanza) => context.journal.forget(stanza));
+    ackStories(sock, (stanza) => context.journal.forget(stanza), runtime.onUnknownStanza);
     ackUnknownStanzas(sock, runtime.onUnknownStanza);
     this.#order = orderMessagesPerChat(
       sock,

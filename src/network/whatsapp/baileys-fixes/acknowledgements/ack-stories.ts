@@ -20,15 +20,22 @@ const OF_BOT = "msmsg";
 /**
  * Decrypts stories for their keys only, and acknowledges each, whether or not it could be decrypted. The network would
  * redeliver a refused one first, and withhold everything behind it. `onAcknowledged` receives its
- * attributes.
+ * attributes. Does the same with messages that Baileys cannot handle, whose tag `onUnhandled` receives.
  */
-export function ackStories(sock: WASocket, onAcknowledged: (stanza: Record<string, string>) => void): void {
+export function ackStories(
+  sock: WASocket,
+  onAcknowledged: (stanza: Record<string, string>) => void,
+  onUnhandled: (tag: string) => void,
+): void {
   const { ws } = sock;
   const handles = detachListeners(ws, MESSAGE);
   ws.on(MESSAGE, async (node: BinaryNode) => {
-    if (!isStory(node) && isHandled(sock, node)) {
-      for (const handle of handles) await handle(node);
-      return;
+    if (!isStory(node)) {
+      if (isHandled(sock, node)) {
+        for (const handle of handles) await handle(node);
+        return;
+      }
+      onUnhandled(node.tag);
     }
     await decrypt(sock, node).catch(() => {});
     const ack = buildAckStanza(node, undefined, undefined);

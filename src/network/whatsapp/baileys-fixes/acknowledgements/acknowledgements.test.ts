@@ -7,20 +7,25 @@ let stage: WhatsAppStage;
 let listener: RecordingSession;
 let credentials: ReturnType<typeof storeInMemory>;
 let unknown: string[];
+/** Messages that a device requested again. */
+let lookedUp: string[];
 
 beforeEach(async () => {
   stage = await startWhatsAppStage();
   credentials = storeInMemory();
   unknown = [];
-  listener = stage.open({ onUnknownStanza: (tag) => unknown.push(tag) }, { credentials });
+  lookedUp = [];
+  const findSent = async (_: string, id: MessageId) => void lookedUp.push(id);
+  const onUnknownStanza = (kind: string, times = 1) => unknown.push(...Array<string>(times).fill(kind));
+  listener = stage.open({ onUnknownStanza }, { credentials, findSent });
   await listener.pair(stage.phone);
 });
 
 afterEach(() => stage.stop());
 
 const ledger = () => stage.control.ledger();
-const say = async (text = "Oi") =>
-  (await stage.control.sendMessage(stage.contact.number, stage.phone.number, text)) as MessageId;
+const say = async (text = "Oi", corrupt = false) =>
+  (await stage.control.sendMessage(stage.contact.number, stage.phone.number, text, { corrupt })) as MessageId;
 const post = (stanza: "message" | "status", corrupt: boolean) =>
   stage.control.postStory(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
 
@@ -65,6 +70,41 @@ describe("a story", () => {
     const after = stage.open({}, { credentials });
     after.session.connect();
     for (const id of ids) await after.message(id);
+  });
+});
+
+describe("a message that cannot be decrypted", () => {
+  it("is requested again and acknowledged, and its readable copy arrives", async () => {
+    const id = await say("Oi", true);
+    expect(await ackOf(id)).toMatchObject({ class: "message", error: undefined });
+    const { receipts } = await ledger();
+    expect(receipts.filter(({ ids, type }) => ids.includes(id) && type === "retry")).toHaveLength(1);
+    await eventually(() => {
+      const copies = listener.all("message").filter(({ message }) => message.id === id);
+      expect(copies.map(({ message: { content } }) => content.kind)).toEqual(["unsupported", "text"]);
+    });
+  });
+});
+
+describe("a request to send messages again", () => {
+  it.each(["direct", "group"])("of a %s chat looks for the first 32 that it names", async (kind) => {
+    const { contact, phone, control } = stage;
+    const { jid } = kind === "group" ? await control.addGroup("Team", [contact.number, phone.number]) : {};
+    const device = `${contact.number}@s.whatsapp.net`;
+    const items = Array.from({ length: 1_000 }, (_, nth) => ({ tag: "item", attrs: { id: `OTHER${nth}` } }));
+    await control.push(phone.number, {
+      tag: "receipt",
+      attrs: { from: jid ?? device, ...(jid && { participant: device }), id: "FIRST", type: "retry", t: "1" },
+      content: [
+        { tag: "list", attrs: {}, content: items },
+        { tag: "retry", attrs: { count: "1", id: "FIRST", t: "1", v: "1" } },
+      ],
+    });
+    await ackOf("FIRST");
+    await eventually(() => expect(lookedUp).toHaveLength(32));
+    await hearAfterwards();
+    expect(lookedUp).toEqual(["FIRST", ...items.slice(0, 31).map(({ attrs }) => attrs.id)]);
+    expect(unknown).toEqual(Array(1_001 - 32).fill("retry"));
   });
 });
 
@@ -127,20 +167,25 @@ describe("the receipt of a message", () => {
   });
 
   it.each([
-    ["a channel", "120363000000000001@newsletter", {}, "plaintext"],
-    ["a bot", "867051314767696@bot", {}, "plaintext"],
-    ["a bot in a chat", "5511900000001@s.whatsapp.net", {}, "enc"],
+    ["a channel", "120363000000000001@newsletter", {}, "plaintext", []],
+    ["a bot", "867051314767696@bot", {}, "plaintext", ["message"]],
+    ["a bot in a chat", "5511900000001@s.whatsapp.net", {}, "enc", ["message"]],
     [
       "a person, for somebody else",
       "5511900000001@s.whatsapp.net",
       { recipient: "5511900000002@s.whatsapp.net" },
       "plaintext",
+      ["message"],
     ],
-  ])("from %s is an acknowledgement without an error, to where it came from", async (_, from, more, tag) => {
-    const id = "MESSAGE1";
-    const attrs = { ...more, from, id, type: "text", t: "1795000000" };
-    const content = [{ tag, attrs: { type: "msmsg" }, content: Buffer.from("0a024f69", "hex") }];
-    await stage.control.push(stage.phone.number, { tag: "message", attrs, content });
-    expect(await ackOf(id)).toMatchObject({ class: "message", to: from, error: undefined });
-  });
+  ])(
+    "from %s is an acknowledgement without an error, to where it came from",
+    async (_, from, more, tag, counted) => {
+      const id = "MESSAGE1";
+      const attrs = { ...more, from, id, type: "text", t: "1795000000" };
+      const content = [{ tag, attrs: { type: "msmsg" }, content: Buffer.from("0a024f69", "hex") }];
+      await stage.control.push(stage.phone.number, { tag: "message", attrs, content });
+      expect(await ackOf(id)).toMatchObject({ class: "message", to: from, error: undefined });
+      expect(unknown).toEqual(counted);
+    },
+  );
 });
