@@ -19,7 +19,7 @@ import {
 } from "../operations/connection-operations.ts";
 import { unlinkDevice } from "../operations/unlink-device.ts";
 import { ChatTimers } from "../outbound/chat-timers.ts";
-import { ContactTokens } from "../outbound/contact-tokens.ts";
+import { ContactTokens, type ContactTokensOptions } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { DeviceLookup } from "../outbound/device-lookup.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
@@ -267,13 +267,14 @@ export class WhatsAppConnection {
 
   #openOutbox(sock: WASocket): Outbox {
     const { identities, facts, keyStore } = this.#context;
+    const trades: ContactTokensOptions["trades"] = this.#options.caches.createCache("trade");
     const { options: requests } = this.#transport;
     return new Outbox({
       sock,
       acks: this.#acks,
       identities,
       facts,
-      tokens: new ContactTokens({ sock, keyStore, identities, facts }),
+      tokens: new ContactTokens({ sock, keyStore, identities, facts, trades }),
       memberAddresses: this.#members,
       timers: this.#timers,
       devices: new DeviceLookup({ sock, devices: this.#devices, identities }),

@@ -3,6 +3,7 @@ import type { Jid } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import type { AccountFacts } from "../keys/account-facts.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import type { ItemCache } from "../keys/session-caches.ts";
 import type { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 
 export interface ContactTokensOptions {
@@ -10,10 +11,12 @@ export interface ContactTokensOptions {
   keyStore: WriteBehindKeyStore;
   identities: IdentityStore;
   facts: AccountFacts;
+  /** Trades of tokens, also those without a response, by person. Its lifetime is the wait before the next one. */
+  trades: ItemCache<Promise<StoredTokens | undefined>>;
 }
 
 /** The tokens between us and a person, as Baileys stores them. */
-interface StoredTokens {
+export interface StoredTokens {
   /** The person's token for us; empty if there is none. */
   token: Uint8Array;
   /** When the person gave it. Seconds since the epoch, like the next one. */
@@ -66,13 +69,26 @@ export class ContactTokens {
     return stored as StoredTokens | undefined;
   }
 
-  /** Gives the person our token, at most once a week, and stores the one that comes back. */
+  /** Gives the person our token, at most once a week, or again some time after the network did not respond. */
   async #trade(address: Jid, storedAs: Jid, known?: StoredTokens): Promise<StoredTokens | undefined> {
+    if (weekOf(known?.senderTimestamp) >= weekOf(Date.now() / 1000)) return known;
+    const { trades, sock } = this.#options;
+    let trade = trades.get(storedAs);
+    if (!trade) {
+      trade = this.#ask(address, storedAs, known).catch(() => undefined);
+      trades.set(storedAs, trade);
+    }
+    const traded = await trade;
+    if (!traded && !sock.ws.isOpen) trades.del(storedAs);
+    return traded ?? known;
+  }
+
+  /** Stores the token that comes back; undefined without a response. */
+  async #ask(address: Jid, storedAs: Jid, known?: StoredTokens): Promise<StoredTokens | undefined> {
     const { sock, keyStore } = this.#options;
     const now = Math.floor(Date.now() / 1000);
-    if (weekOf(known?.senderTimestamp) >= weekOf(now)) return known;
     const response = await resultWithin(sock.issuePrivacyTokens([address], now), TOKENS_MS);
-    if (!response) return known;
+    if (!response) return undefined;
     const stored = { token: new Uint8Array(), ...known, ...tokenIn(response), senderTimestamp: now };
     await keyStore.set({ [KIND]: { [storedAs]: stored as unknown as { token: Buffer } } });
     return stored;
