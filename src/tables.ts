@@ -325,8 +325,10 @@ export interface MessageTable {
   sender: Json<Record<string, unknown>> | null;
   type: string;
   content: Json<Record<string, unknown>>;
-  /** Sealed; see `sealMessageSecret`. */
+  /** Sealed; see `sealForMessage`. */
   secret: Buffer | null;
+  /** Sealed; see `sealForMessage`. */
+  raw: Buffer | null;
   status: "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
   error: Json<{ code: string; message: string; retryable: boolean }> | null;
   job_id: string | null;

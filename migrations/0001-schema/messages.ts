@@ -20,6 +20,8 @@ create table message (
   content jsonb not null,
   -- Sealed: the 32 bytes under which the network encrypts edits of the message, and reactions to it.
   secret bytea,
+  -- Sealed: the bytes of a message that the gateway cannot read, which a later version may read.
+  raw bytea,
   status text not null check (status in
     ('pending', 'sent', 'delivered', 'read', 'played', 'failed', 'cancelled', 'received')),
   error jsonb,
@@ -47,6 +49,7 @@ create index message_track on message (instance_id, track_id, sent_at desc, id d
 create index message_unread on message (conversation_id) where direction = 'inbound' and read_at is null;
 create index message_waiting on message (instance_id) where status = 'pending';
 create index message_inbound on message (instance_id, id desc) where direction = 'inbound';
+create index message_raw on message (instance_id, id desc) where raw is not null;
 create index message_client on message (instance_id, client_message_id) where client_message_id is not null;
 
 -- The status of a sent message for each group member. person is the member's first known address here, so that a

@@ -10,6 +10,8 @@ export interface NetworkMessage {
   content: InboundContent;
   /** 32 bytes in base64, under which later changes of the message are encrypted. */
   secret?: string;
+  /** Of an unsupported message: its bytes in base64, for a later version of the driver. */
+  raw?: string;
   at: Date;
   /** Its content is that of an edit that arrived before it. */
   edited_at?: Date;
@@ -20,6 +22,10 @@ export interface NetworkMessage {
   /** From before the pairing: stored in the log, not delivered. */
   history?: boolean;
 }
+
+/** A message that an earlier version of the driver could not read. */
+export type UnreadMessage = Pick<NetworkMessage, "id" | "chat" | "chat_type" | "from_me" | "sender" | "at"> &
+  Required<Pick<NetworkMessage, "raw">>;
 
 /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */
 export function isUndecrypted({ content }: Pick<NetworkMessage, "content">): boolean {

@@ -220,7 +220,7 @@ function customerHandlers(
     ...planHandlers(db),
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),
-    ...privacyHandlers({ db, engine }),
+    ...privacyHandlers({ db, engine, box }),
     ...consentHandlers({ db, defaultCountry: config.defaultCountry }),
     ...instanceHandlers({
       db,

@@ -38,6 +38,7 @@ export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export { type FileReplacement, replaceFile } from "./log/replace-file.ts";
+export { openOfMessage } from "./log/seal-for-message.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
 export type { MessageCounters } from "./record/create-message-counters.ts";

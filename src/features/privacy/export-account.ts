@@ -3,8 +3,10 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
+import { openOfMessage } from "../messages/messages.ts";
 import type { EXPORTED_LISTS, privacyContract } from "./contract.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
 import { readLastRows } from "./request-erasure.ts";
@@ -20,12 +22,13 @@ interface Export {
 
 interface Source extends Export {
   db: Db;
+  box: SecretBox;
   log: Log;
 }
 
 /** All data of the account, read page by page while it is sent. */
 export async function exportAccount(
-  db: Db,
+  { db, box }: Pick<Source, "db" | "box">,
   by: HandlerRequest<typeof privacyContract.exportData>,
 ): Promise<RawResponse> {
   const { account_id, user_id } = requireUser(by.caller);
@@ -46,7 +49,7 @@ export async function exportAccount(
     await recordAudit(trx, { by, action: "data.export", target, account_id });
     return { request: added.id, exportedAt: added.created_at.toISOString() };
   });
-  const pieces = write({ db, log: by.log, request, account_id, until }, exportedAt);
+  const pieces = write({ db, box, log: by.log, request, account_id, until }, exportedAt);
   return new RawResponse(
     "application/json; charset=utf-8",
     // Buffers one page, however slow the receiver is.
@@ -70,7 +73,7 @@ export async function failInterruptedExports(db: Db): Promise<void> {
     .execute();
 }
 
-async function* write({ db, log, ...about }: Source, exportedAt: string): AsyncGenerator<string> {
+async function* write({ db, box, log, ...about }: Source, exportedAt: string): AsyncGenerator<string> {
   const counts: Record<string, number> = {};
   let isWhole = false;
   try {
@@ -81,7 +84,8 @@ async function* write({ db, log, ...about }: Source, exportedAt: string): AsyncG
       yield `,"${name}":[`;
       let rows = 0;
       for await (const page of pages(db, about, table)) {
-        yield rows === 0 ? page.text : `,${page.text}`;
+        const text = withOpenedBytes(page, box);
+        yield rows === 0 ? text : `,${text}`;
         rows += page.rows;
       }
       counts[table] = rows;
@@ -107,6 +111,18 @@ interface Page {
   rows: number;
   /** JSON, with commas between the rows. */
   text: string;
+  /** Of messages that the gateway cannot read. */
+  unread?: { instance_id: number; message_id: string; raw: string }[] | null;
+}
+
+/** The text with the bytes of unreadable messages in base64 instead of sealed. */
+function withOpenedBytes({ text, unread }: Page, box: SecretBox): string {
+  let opened = text;
+  for (const { instance_id, message_id, raw } of unread ?? []) {
+    const bytes = openOfMessage(box, "raw", instance_id, message_id, Buffer.from(raw, "hex"));
+    opened = opened.replace(`"raw": "\\\\x${raw}"`, `"raw": ${JSON.stringify(bytes ?? null)}`);
+  }
+  return opened;
 }
 
 type Pages = (db: Db, about: Export, table: DeclaredTable) => AsyncGenerator<Page>;
@@ -181,7 +197,7 @@ async function* readPages(
     const { rows: found } = await sql<Page & ListPosition>`
       with t as (${pageAfter(position)})
       select count(*) as rows, string_agg(${toJson(table)}::text, ',' order by at, id) as text,
-        max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
+        ${table === "message" ? UNREAD : sql`null`} as unread, max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
       from t`.execute(db);
     const page = found[0];
     if (!page || page.rows === 0) return;
@@ -191,9 +207,14 @@ async function* readPages(
   }
 }
 
+const WITHOUT_NO_BYTES = sql` - case when t.raw is null then 'raw' else '' end`;
+
+const UNREAD = sql`json_agg(json_build_object('instance_id', instance_id, 'message_id', message_id,
+          'raw', encode(raw, 'hex'))) filter (where raw is not null)`;
+
 /** A row as JSON, without secrets and internal columns; a message with its file. */
 function toJson(table: DeclaredTable): RawBuilder<unknown> {
-  const row = sql`(to_jsonb(t) - ${hiddenOf(table)}::text[])`;
+  const row = sql`(to_jsonb(t) - ${hiddenOf(table)}::text[]${table === "message" ? WITHOUT_NO_BYTES : sql``})`;
   if (table !== "message" && table !== "campaign") return row;
   const inner = sql`(${row} #- '{content,ref}' #- '{content,upload}' #- '{content,shared}' #- '{media,shared}')`;
   if (table === "campaign") return inner;

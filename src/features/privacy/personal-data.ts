@@ -100,6 +100,7 @@ export const PERSONAL_DATA = {
       sender: SENDER_TREATMENT,
       content: CONTENT_TREATMENT,
       secret: eraseValue("messages"),
+      raw: eraseValue("messages"),
       error: ERROR_TREATMENT,
       client_message_id: eraseValue("messages"),
       track_id: eraseValue("messages"),

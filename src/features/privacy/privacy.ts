@@ -4,6 +4,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser, resellerOf } from "../accounts/accounts.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
@@ -12,6 +13,7 @@ import { requestErasure } from "./request-erasure.ts";
 export interface PrivacyDeps {
   db: Db;
   engine: Engine;
+  box: SecretBox;
 }
 
 type Input = InputOf<typeof privacyContract.listManagedDataRequests>;
@@ -21,9 +23,9 @@ const RESPONSE_AFTER_MS = 4_000;
 const POLL_MS = 50;
 
 /** Export and anonymisation of an account's data. */
-export function privacyHandlers({ db, engine }: PrivacyDeps): Handlers<typeof privacyContract> {
+export function privacyHandlers({ db, engine, box }: PrivacyDeps): Handlers<typeof privacyContract> {
   return {
-    exportData: (request) => exportAccount(db, request),
+    exportData: (request) => exportAccount({ db, box }, request),
 
     async anonymizeData({ input: { scope }, signal, ...by }) {
       const { account_id, user_id } = requireUser(by.caller);

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gat
 import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
 import { requireSecretKey } from "../../platform/config/require-secret-key.ts";
 import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
-import { sealMessageSecret } from "../messages/log/message-secret.ts";
+import { sealForMessage } from "../messages/log/seal-for-message.ts";
 import { createCredentialStore } from "../sessions/credential-store.ts";
 import { rotateSecrets, SEALED_COLUMNS } from "./rotate-secrets.ts";
 
@@ -140,8 +140,11 @@ describe("a gateway's secrets", () => {
       { idempotencyKey: "once" },
     );
     const sent = await client.sendText({ id, number: "5521966661234", text: "Oi" });
-    const secret = sealMessageSecret(old, id, sent.data.message_id ?? "", "secret");
-    await sql`update message set secret = decode(${secret}, 'hex') where instance_id = ${id}`.execute(db);
+    const secret = sealForMessage(old, "secret", id, sent.data.message_id ?? "", "secret");
+    const raw = sealForMessage(old, "raw", id, sent.data.message_id ?? "", "raw");
+    await sql`update message set secret = decode(${secret}, 'hex'), raw = decode(${raw}, 'hex') where instance_id = ${id}`.execute(
+      db,
+    );
     const { id: laneId } = await db
       .insertInto("lane")
       .values({ kind: "test", key: String(other.id), owner: "a", epoch: 1 })

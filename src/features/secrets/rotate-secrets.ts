@@ -20,6 +20,7 @@ export const SEALED_COLUMNS = [
   { table: "pairing_key", column: "secret", key: ["instance_id", "generation", "kind", "id"] },
   { table: "journal_entry", column: "secret", key: ["instance_id", "generation", "id"] },
   { table: "message", column: "secret", key: ["instance_id", "message_id"] },
+  { table: "message", column: "raw", key: ["instance_id", "message_id"] },
   { table: "account_idempotency", column: "response", key: ["account_id", "route", "key"] },
   { table: "sealed_key", column: "sealed", key: ["name"] },
   { table: "secret_check", column: "sealed", key: ["id"] },

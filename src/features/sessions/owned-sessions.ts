@@ -8,6 +8,7 @@ import type {
   NetworkEvent,
   OriginalMessage,
   Session,
+  UnreadMessage,
 } from "../../network/driver.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -29,6 +30,8 @@ export interface OwnedSessionsDeps {
   isNewChat(instanceId: number, chat: Jid): Promise<boolean>;
   /** Finds the message that a change is about. */
   findOriginal(instanceId: number, chat: Jid, id: MessageId): Promise<OriginalMessage | undefined>;
+  /** Finds the latest messages that could not be read. */
+  findUnread(instanceId: number): Promise<UnreadMessage[]>;
   recorder: SessionEventRecorder;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
@@ -97,7 +100,7 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { drivers, findSent, isNewChat, findOriginal } = this.#deps;
+    const { drivers, findSent, isNewChat, findOriginal, findUnread } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
@@ -113,6 +116,7 @@ export class OwnedSessions implements SessionOpener {
       findSent: (chat, messageId) => findSent(id, chat, messageId),
       isNewChat: (chat) => isNewChat(id, chat),
       findOriginal: (chat, messageId) => findOriginal(id, chat, messageId),
+      findUnread: () => findUnread(id),
     });
     return session;
   }

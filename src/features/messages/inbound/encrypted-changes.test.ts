@@ -4,6 +4,7 @@ import { waitUntil } from "../../../../test/gateway.ts";
 import { startWhatsAppGateway, type WhatsAppGateway } from "../../../../test/whatsapp-gateway.ts";
 import type { SecretChange, SecretChangeOptions } from "../../../../test/whatsapp-server/control.ts";
 import { createClient } from "../../../client/client.ts";
+import { LATER_FIELDS } from "../../../network/whatsapp/baileys-fixes/keep-later-fields.ts";
 
 const TOKEN = "a-metrics-token-for-this-test";
 let on: WhatsAppGateway;
@@ -354,4 +355,45 @@ test("an anonymisation erases the secrets of the messages", async () => {
   expect((await stored(id))?.secret).toBeInstanceOf(Buffer);
   await on.gateway.owner.anonymizeData({ scope: "messages" } as never);
   await waitUntil(async () => (await stored(id))?.secret === null);
+});
+
+describe("a message of a kind that nobody knows yet", () => {
+  /** Field 199, of which the sixth field is its words. */
+  const PAYLOAD = Buffer.concat([Buffer.of(0xba, 0x0c, 14, 0x32, 12), Buffer.from("Come to ours")]);
+  const later = LATER_FIELDS.get(122);
+
+  afterAll(() => LATER_FIELDS.delete(199));
+
+  const readAs = async (id: string) => {
+    const [row] = await rows<{ type: string; text: string | null; raw: Buffer | null }>(
+      "select type, content ->> 'text' as text, raw from message where instance_id = $1 and message_id = $2",
+      on.instance.id,
+      id,
+    );
+    return row;
+  };
+
+  test("is kept sealed and exported, and is read by a later version without another event", async () => {
+    const id = await on.control.sendMessage(ana, me, { kind: "payload", bytes: PAYLOAD });
+    await eventOf("message.received", id);
+    const kept = await readAs(id);
+    expect(kept).toMatchObject({ type: "unsupported", text: null, raw: expect.any(Buffer) });
+    expect(kept?.raw?.includes(PAYLOAD)).toBe(false);
+    const { data } = (await (await on.gateway.owner.exportData()).json()) as Data;
+    const raws = data.messages.flatMap(({ raw }: Data) => raw ?? []);
+    expect(raws).toEqual([PAYLOAD.toString("base64")]);
+
+    LATER_FIELDS.set(199, later ?? expect.fail("The field is gone."));
+    await on.control.end(me, 428);
+    await waitUntil(async () => (await readAs(id))?.type === "text");
+    expect(await readAs(id)).toEqual({ type: "text", text: "Come to ours", raw: null });
+    expect(await eventsOf("message.received", id)).toHaveLength(1);
+  });
+
+  test("is not kept if it is longer than any text", async () => {
+    const bytes = Buffer.concat([Buffer.of(0xba, 0x0c, 0x81, 0x80, 0x04), Buffer.alloc(65_537)]);
+    const id = await on.control.sendMessage(ana, me, { kind: "payload", bytes });
+    await eventOf("message.received", id);
+    expect(await readAs(id)).toEqual({ type: "unsupported", text: null, raw: null });
+  });
 });

@@ -3,7 +3,7 @@ import { phoneOfJid } from "../../../network/jid.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import { cleanJson } from "../../../platform/text/clean-text.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
-import { sealMessageSecret } from "../log/message-secret.ts";
+import { sealForMessage } from "../log/seal-for-message.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
 import { inReceivingSpans } from "./receiving-spans.ts";
 
@@ -43,9 +43,12 @@ export function createInboundRecorder<Change>(
       if (received.length === 0 && change === undefined) return true;
       return inReceivingSpans(instance_id, received, async (traces) => {
         const messages = await Promise.all(
-          received.map(({ secret, ...one }, nth) => {
-            const sealed = sealMessageSecret(box, instance_id, one.id, secret);
-            const owner = { instance_id, account_id, trace: traces[nth], secret: sealed };
+          received.map(({ secret, raw, ...one }, nth) => {
+            const sealed = {
+              secret: sealForMessage(box, "secret", instance_id, one.id, secret),
+              raw: sealForMessage(box, "raw", instance_id, one.id, raw),
+            };
+            const owner = { instance_id, account_id, trace: traces[nth], ...sealed };
             return placeInChat(conversations, owner, cleanJson(one));
           }),
         );
@@ -57,7 +60,7 @@ export function createInboundRecorder<Change>(
 
 async function placeInChat(
   conversations: Conversations,
-  { trace, secret, ...owner }: Pick<InboundMessage, "instance_id" | "account_id" | "trace" | "secret">,
+  { trace, secret, raw, ...owner }: Omit<InboundMessage, "conversation_id" | "message">,
   message: NetworkMessage,
 ): Promise<InboundMessage> {
   const chat = await conversations.getOrCreate({
@@ -71,6 +74,7 @@ async function placeInChat(
     ...owner,
     trace,
     secret,
+    raw,
     conversation_id: chat.id,
     message: { ...message, sender, chat: chat.jid },
   };

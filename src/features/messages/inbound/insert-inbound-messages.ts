@@ -15,6 +15,8 @@ export interface InboundMessage {
   message: NetworkMessage;
   /** Sealed, in hex digits. */
   secret?: string | null;
+  /** Sealed, in hex digits. */
+  raw?: string | null;
   /** The span that its event belongs to. */
   trace?: TraceParent | undefined;
 }
@@ -38,20 +40,20 @@ export async function insertInboundMessages(
     with input as (
       select * from jsonb_to_recordset(${JSON.stringify(messages.map(toInput))}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, conversation_id bigint, message_id text, jid text,
-        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, at timestamptz,
+        from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, raw text, at timestamptz,
         edited_at timestamptz, deleted_at timestamptz, words text[])
       ${rowCountHint(messages)}
     ), message as (
       insert into message as m (account_id, instance_id, conversation_id, message_id, jid, from_me, direction,
-        origin, status, sender, type, content, secret, edited_at, deleted_at, sent_at, outcome_at, read_at)
+        origin, status, sender, type, content, secret, raw, edited_at, deleted_at, sent_at, outcome_at, read_at)
       select account_id, instance_id, conversation_id, message_id, jid, from_me,
         case when from_me then 'outbound' else 'inbound' end, case when from_me then 'phone' else 'contact' end,
-        case when from_me then 'sent' else 'received' end, sender, type, content, decode(secret, 'hex'),
+        case when from_me then 'sent' else 'received' end, sender, type, content, decode(secret, 'hex'), decode(raw, 'hex'),
         edited_at, deleted_at, at,
         case when from_me then at end, case when was_read then at end
       from input order by ord
       on conflict (instance_id, message_id, jid) do update set type = excluded.type, content = excluded.content,
-        secret = excluded.secret, edited_at = excluded.edited_at,
+        secret = excluded.secret, raw = excluded.raw, edited_at = excluded.edited_at,
         deleted_at = coalesce(m.deleted_at, excluded.deleted_at)
         where m.type = ${UNSUPPORTED} and ${IS_SAME_SENDER}
           and coalesce(excluded.content ->> 'reason', '') not in ('undecryptable', m.content ->> 'reason')

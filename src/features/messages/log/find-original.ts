@@ -4,8 +4,8 @@ import { isUndecrypted } from "../../../network/network-message.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
-import { openMessageSecret } from "./message-secret.ts";
 import { type MessageRow, wordsOf } from "./message-view.ts";
+import { openOfMessage } from "./seal-for-message.ts";
 
 /** The logged message that a change is about, with its secret. */
 export async function findOriginal(
@@ -30,7 +30,7 @@ export async function findOriginal(
     from_me: row.from_me,
     sender: row.from_me ? null : row.sender,
     unreadable: isUndecrypted(row),
-    secret: openMessageSecret(box, instanceId, id, row.secret),
+    secret: openOfMessage(box, "secret", instanceId, id, row.secret),
     text: wordsOf(row.content) ?? null,
     is_poll: row.content.kind === "text" && row.content.is_poll === true,
   };

@@ -8,7 +8,7 @@ import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { Semaphore } from "../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
-import { sealMessageSecret } from "../log/message-secret.ts";
+import { sealForMessage } from "../log/seal-for-message.ts";
 import { isNewChat, lockNewChats } from "./new-chats.ts";
 import { loadOutgoingContent } from "./outgoing-file.ts";
 import {
@@ -224,7 +224,7 @@ function accepted(
   { deps: { box }, send: { instance_id, message_id } }: SendContext,
   { at, media_ref, secret }: Extract<SendResult, { outcome: "accepted" }>,
 ) {
-  const sealed = sealMessageSecret(box, instance_id, message_id, secret);
+  const sealed = sealForMessage(box, "secret", instance_id, message_id, secret);
   return { status: "sent", at, error: null, media_ref, secret: sealed } as const;
 }
 

@@ -31,6 +31,15 @@ export interface Words {
 export interface WireMessage extends proto.IMessage, LaterFields {
   /** Numbers of fields that nobody knew when this was written; at most 16. */
   unknownFields?: number[];
+  /** What it was decoded from. */
+  [RAW]?: Uint8Array;
+}
+
+const RAW = Symbol("the bytes of a message");
+
+/** The bytes from which Baileys has decoded the message. */
+export function rawBytesOf(message: WireMessage | null | undefined): Uint8Array | undefined {
+  return message?.[RAW];
 }
 
 type LaterName = keyof LaterFields | "pollResultSnapshotMessageV3";
@@ -74,7 +83,7 @@ export function keepLaterFields(): void {
     const from = input instanceof Uint8Array ? 0 : input.pos;
     const message = decode(input, ...rest);
     const bytes = input instanceof Uint8Array ? input : input.buf.subarray(from, input.pos);
-    return Object.assign(message, laterFieldsIn(bytes));
+    return Object.assign(message, laterFieldsIn(bytes), { [RAW]: bytes });
   };
   keeping.keepsLaterFields = true;
   proto.Message.decode = keeping;

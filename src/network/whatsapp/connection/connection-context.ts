@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { GroupMetadata } from "baileys";
-import type { Jid, OpenSessionOptions, PairingStore } from "../../driver.ts";
+import type { Jid, NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import { EarlyChanges } from "../inbound/early-changes.ts";
 import { InboundJournal, type RecordableMessage } from "../inbound/inbound-journal.ts";
@@ -15,13 +15,14 @@ import { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 import { membersByAddress } from "../outbound/member-addresses.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
 import { plainJid } from "../wire/plain-jid.ts";
+import { readAgain } from "../wire/read-inbound-message.ts";
 import { type DecryptedMessage, readStanza } from "../wire/read-stanza.ts";
 import { ownMessageSecret } from "../wire/sealed/message-secret.ts";
 import { authorKeyOf, isBroadcastList } from "../wire/stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
-export interface ConnectionContextOptions extends Pick<OpenSessionOptions, "findOriginal"> {
+export interface ConnectionContextOptions extends Pick<OpenSessionOptions, "findOriginal" | "findUnread"> {
   runtime: WhatsAppRuntime;
   caches: SessionCaches;
   keys: PairingStore;
@@ -112,6 +113,21 @@ export class ConnectionContext {
   async replay(): Promise<void> {
     await this.#early.load();
     await this.journal.replay();
+  }
+
+  /** Reports the messages that an earlier version could not read, if this one can. */
+  reportUnread(): void {
+    const { findUnread } = this.#options;
+    if (!findUnread) return;
+    const read = async () => {
+      const events: NetworkEvent[] = [];
+      for (const message of await findUnread()) {
+        const event = await readAgain(message, this.identities);
+        if (event) events.push(event);
+      }
+      return events;
+    };
+    void this.reporter.report("unread", read()).catch(() => {});
   }
 
   /** Reports an event in the order of its chat; ignores an event that cannot be read. */

@@ -121,6 +121,15 @@ export function readMessageContext(plaintext: Uint8Array): proto.IMessageContext
   return decode(plaintext)?.messageContextInfo;
 }
 
+/** The plaintext itself if its padding is none. */
+export function unpadded(plaintext: Uint8Array): Uint8Array {
+  try {
+    return unpadRandomMax16(plaintext);
+  } catch {
+    return plaintext;
+  }
+}
+
 function decode(plaintext: Uint8Array): proto.IMessage | undefined {
   try {
     return proto.Message.decode(unpadRandomMax16(plaintext));

@@ -15,7 +15,7 @@ export type FieldUse =
   | "silent"
   | "unsupported";
 
-type Field = Exclude<keyof WireMessage, "unknownFields">;
+type Field = Exclude<keyof WireMessage & string, "unknownFields">;
 
 /**
  * What the gateway does with each field of the network's `Message`. A `text` in which its sender has written nothing is

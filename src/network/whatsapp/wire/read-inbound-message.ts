@@ -6,10 +6,11 @@ import type {
   MessageId,
   NetworkEvent,
   NetworkMessage,
+  UnreadMessage,
   UnsupportedContent,
 } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
+import { rawBytesOf, type WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
@@ -36,11 +37,11 @@ interface MessageFrame {
  * timer that the message states.
  */
 export async function readInboundMessage(
-  { message, stanza, isUndecoded }: DecryptedMessage,
+  { message, stanza, undecoded }: DecryptedMessage,
   identities: IdentityStore,
   timers?: TimerStore,
 ): Promise<NetworkEvent | SealedEvent | undefined> {
-  if (!message.message && !isUndecoded) return undefined;
+  if (!message.message && !undecoded) return undefined;
   const body = openMessage(message.message ?? {});
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
@@ -49,14 +50,51 @@ export async function readInboundMessage(
   const read = (one: WireMessage) => readContent(one, (jid) => identities.isMe(jid), nameOf(message.key));
   const change = readChange(frame, body, read);
   if (change) return change.event;
-  const found = read(body) ?? (isUndecoded && UNDECODED);
+  const found = read(body) ?? (undecoded && UNDECODED);
   if (!found) return undefined;
   const content = await withPhoneNumbers(found, frame);
   const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
   const event = toMessageEvent(frame, content);
   if (secret) event.message.secret = secret;
+  if (content.kind === "unsupported") keepBytes(event.message, undecoded ?? rawBytesOf(message.message));
   if (stanza.offline !== undefined) event.message.offline = true;
   return event;
+}
+
+/** Files are not in a message: it has at most a long text and a preview, and a part of it could not be read. */
+const MOST_RAW_BYTES = 65_536;
+
+function keepBytes(message: NetworkMessage, raw: Uint8Array | undefined): void {
+  if (raw && raw.length <= MOST_RAW_BYTES) message.raw = Buffer.from(raw).toString("base64");
+}
+
+/** A message that an earlier version could not read, as history; undefined if this one cannot either. */
+export async function readAgain(
+  { raw, ...message }: UnreadMessage,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const { chat, id, from_me, sender } = message;
+  const whole = decodeMessage(Buffer.from(raw, "base64"));
+  const body = openMessage(whole?.deviceSentMessage?.message ?? whole ?? {});
+  const name = nameOf({
+    remoteJid: await identities.addressOf(chat),
+    id,
+    fromMe: from_me,
+    ...(isGroupJid(chat) && { participant: sender.lid ?? sender.jid }),
+  });
+  const found = readContent(body, (jid) => identities.isMe(jid), name);
+  if (!found || found.kind === "unsupported") return undefined;
+  const content = await withPhoneNumbers(found, { chat, identities });
+  const secret = secretIn(whole ?? {}) ?? secretIn(body);
+  return { type: "message", message: { ...message, content, ...(secret && { secret }), history: true } };
+}
+
+function decodeMessage(bytes: Uint8Array): proto.IMessage | undefined {
+  try {
+    return proto.Message.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 const UNDECODED: UnsupportedContent = { kind: "unsupported", name: "undecoded", reason: "unknown_kind" };
@@ -80,7 +118,7 @@ function toMessageEvent({ chat, id, from_me, sender, at }: MessageFrame, content
 /** Groups and replies identify people by LID; replaces it with the phone number if known. */
 async function withPhoneNumbers(
   content: InboundContent,
-  { chat, identities }: MessageFrame,
+  { chat, identities }: Pick<MessageFrame, "chat" | "identities">,
 ): Promise<InboundContent> {
   const { mentions, quoted } = content;
   if (!mentions && !quoted?.sender) return content;

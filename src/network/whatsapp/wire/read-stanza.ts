@@ -1,14 +1,14 @@
 import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
-import { type JournalEntry, readMessageContext } from "./journal-entry.ts";
+import { type JournalEntry, readMessageContext, unpadded } from "./journal-entry.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
 
 export interface DecryptedMessage {
   message: WAMessage;
   stanza: Record<string, string>;
-  /** A part was decrypted, and is no message that the protocol knows. */
-  isUndecoded?: boolean;
+  /** A part that was decrypted, and is no message that the protocol knows. */
+  undecoded?: Uint8Array | undefined;
 }
 
 /** The message of a stanza, from the stored plaintexts of its ciphertexts. */
@@ -39,8 +39,12 @@ export async function readStanza(
   // Our own phone may name the secret only around the message, which Baileys drops.
   if (fullMessage.key.fromMe && fullMessage.message && !fullMessage.message.messageContextInfo)
     fullMessage.message.messageContextInfo = readMessageContext(first.plaintext);
-  const isUndecoded = entries.some((entry) => entry.isUndecoded);
-  return { message: fullMessage, stanza: first.stanza, isUndecoded };
+  const undecoded = entries.find((entry) => entry.isUndecoded);
+  return {
+    message: fullMessage,
+    stanza: first.stanza,
+    undecoded: undecoded && unpadded(undecoded.plaintext),
+  };
 }
 
 /** A repository that returns the stored plaintexts and changes no state. */
