@@ -205,6 +205,17 @@ describe("an account that is not migrated", () => {
     ]);
   });
 
+  it("that is refused with 463 at the LID is heard at the number, also by the next message", async () => {
+    const account = await link({ migrated: "falsely" });
+    await stage.control.fault({ fault: "ack_error", phone: account.me.phone, error: 463 });
+    for (const _ of ["first", "second"]) expect(await send(account)).toMatchObject({ outcome: "accepted" });
+    expect(await arrivals(account)).toEqual([
+      { to: ana.lid, ack: 463 },
+      { to: ana.jid, ack: "ok" },
+      { to: ana.jid, ack: "ok" },
+    ]);
+  });
+
   it("does not believe a stranger that it is migrated", async () => {
     const account = await link({ migrated: false });
     const encodedMappingPayload = proto.LIDMigrationMappingSyncPayload.encode({
@@ -318,7 +329,8 @@ describe("a first message to a person", () => {
       code: "SEND_FAILED",
       reason: expect.stringContaining("(463)"),
     });
-    expect(await tokens(account)).toEqual([[undefined, 463]]);
+    // At the LID, and once at the number.
+    expect(await tokens(account)).toEqual(Array(2).fill([undefined, 463]));
   });
 
   it("carries the person's own token, fetched first, if the person knows the account", async () => {

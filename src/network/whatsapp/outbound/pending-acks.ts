@@ -83,7 +83,7 @@ export class PendingAcks {
     const reason = messageErrorReasonOf(error);
     const retryable = error === MALFORMED;
     const refusal: SendResult = { outcome: "refused", code: "SEND_FAILED", reason, retryable };
-    const isMisaddressed = isLidJid(from ?? "") ? error === NOT_UNDERSTOOD : error === REACHOUT;
+    const isMisaddressed = error === REACHOUT || (error === NOT_UNDERSTOOD && isLidJid(from ?? ""));
     return isMisaddressed ? { outcome: "misaddressed", refusal } : refusal;
   }
 }
