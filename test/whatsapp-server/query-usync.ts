@@ -1,4 +1,5 @@
 import { certificateOf } from "./business-certificate.ts";
+import { trustToken } from "./contact-trust.ts";
 import type { Network } from "./network.ts";
 import {
   type BinaryNode,
@@ -21,7 +22,9 @@ export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {
   const fault = network.faults.take("usync_error", companion.person.phone, ({ part }) =>
     requested.includes(part),
   );
-  const users = childrenNamed(child(first, "list"), "user").map((user) => userNode(network, user, requested));
+  const users = childrenNamed(child(first, "list"), "user").map((user) =>
+    userNode(network, companion.person, user, requested),
+  );
   return result(iq, [
     node("usync", first.attrs, [
       node(
@@ -34,18 +37,23 @@ export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {
   ]);
 };
 
-function userNode(network: Network, user: BinaryNode, requested: string[]): BinaryNode {
+function userNode(network: Network, by: ServerPerson, user: BinaryNode, requested: string[]): BinaryNode {
   const phone = bytes(child(user, "contact")).toString("utf8").replace(/\D/g, "");
   const person = user.attrs.jid ? network.findPerson(user.attrs.jid) : network.findByNumber(phone);
   const jid = user.attrs.jid ?? `${person?.phone ?? phone}@s.whatsapp.net`;
-  const parts = requested.flatMap((tag) => part(tag, person, user) ?? []);
+  const parts = requested.flatMap((tag) => part(tag, person, user, by) ?? []);
   return node("user", { jid }, parts);
 }
 
 const errorNode = ({ code, backoff }: { code: number; backoff?: number }): BinaryNode =>
   node("error", { code, text: code === 429 ? "rate-overlimit" : "ordered by the test", backoff });
 
-function part(tag: string, person: ServerPerson | undefined, requested: BinaryNode): BinaryNode | undefined {
+function part(
+  tag: string,
+  person: ServerPerson | undefined,
+  requested: BinaryNode,
+  by: ServerPerson,
+): BinaryNode | undefined {
   if (tag === "contact") {
     return node("contact", { type: person ? "in" : "out" }, childBytes(requested, "contact"));
   }
@@ -56,7 +64,11 @@ function part(tag: string, person: ServerPerson | undefined, requested: BinaryNo
     case "lid":
       return node("lid", { val: person.jid("lid") });
     case "status":
-      return node("status", { t: seconds() }, Buffer.from(person.about));
+      return node(
+        "status",
+        { t: seconds() },
+        Buffer.from(isShown(person, requested, by) ? person.about : ""),
+      );
     case "disappearing_mode":
       return node("disappearing_mode", { duration: person.disappearing, t: seconds() });
     case "business":
@@ -69,6 +81,9 @@ function part(tag: string, person: ServerPerson | undefined, requested: BinaryNo
       return undefined;
   }
 }
+
+const isShown = (person: ServerPerson, requested: BinaryNode, by: ServerPerson): boolean =>
+  !person.hidesAbout || childBytes(requested, "tctoken").equals(trustToken(person, by));
 
 /** Of a migrated person only by LID. */
 const devicesOf = (person: ServerPerson, by: string | undefined): BinaryNode[] =>

@@ -19,7 +19,7 @@ import {
 } from "../operations/connection-operations.ts";
 import { unlinkDevice } from "../operations/unlink-device.ts";
 import { ChatTimers } from "../outbound/chat-timers.ts";
-import { ContactTokens, type ContactTokensOptions } from "../outbound/contact-tokens.ts";
+import { ContactTokens } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { DeviceLookup } from "../outbound/device-lookup.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
@@ -104,17 +104,15 @@ export class WhatsAppConnection {
     this.#options = options;
     this.#context = context;
     this.#groups = new GroupMetadataCache(caches.createCache("group"));
-    this.#members = new MemberAddresses({
-      identities: context.identities,
-      groupOf: (jid) => this.#groupOf(jid),
-    });
+    const { keyStore, identities, facts } = context;
+    this.#members = new MemberAddresses({ identities, groupOf: (jid) => this.#groupOf(jid) });
     this.#timers = new ChatTimers({
       store: context.timers,
       creds,
       groupOf: (jid) => this.#groupOf(jid),
       isNewChat: options.isNewChat,
     });
-    this.#devices = new DeviceCache(caches.createCache("devices"), context.keyStore);
+    this.#devices = new DeviceCache(caches.createCache("devices"), keyStore);
     this.#acks = new PendingAcks({
       lockedUntil: () => findNewChatLock(this.#socket.sock),
       isConnected: () => this.#socket.sock.ws.isOpen,
@@ -122,7 +120,7 @@ export class WhatsAppConnection {
     this.#socket = openBaileysSocket({
       runtime,
       creds,
-      keys: context.keyStore,
+      keys: keyStore,
       transport,
       markOnline,
       config: this.#config(),
@@ -141,8 +139,9 @@ export class WhatsAppConnection {
       reported,
       downloadMedia: (ref, onChunk) => this.downloadMedia(ref, onChunk),
     });
-    this.outbox = this.#openOutbox(sock);
-    this.operations = this.#openOperations(sock, reported);
+    const tokens = new ContactTokens({ sock, caches, keyStore, identities, facts });
+    this.outbox = this.#openOutbox(sock, tokens);
+    this.operations = this.#openOperations(sock, tokens, reported);
     this.#watch = setInterval(() => this.#check(), runtime.timing.silentSocketMs / 4).unref();
     void closed.then(() => this.#drop());
   }
@@ -267,16 +266,15 @@ export class WhatsAppConnection {
     return this.#groups.get(jid, () => this.#socket.sock.groupMetadata(jid));
   }
 
-  #openOutbox(sock: WASocket): Outbox {
-    const { identities, facts, keyStore } = this.#context;
-    const trades: ContactTokensOptions["trades"] = this.#options.caches.createCache("trade");
+  #openOutbox(sock: WASocket, tokens: ContactTokens): Outbox {
+    const { identities, facts } = this.#context;
     const { options: requests } = this.#transport;
     return new Outbox({
       sock,
       acks: this.#acks,
       identities,
       facts,
-      tokens: new ContactTokens({ sock, keyStore, identities, facts, trades }),
+      tokens,
       memberAddresses: this.#members,
       timers: this.#timers,
       devices: new DeviceLookup({ sock, devices: this.#devices, identities }),
@@ -285,9 +283,10 @@ export class WhatsAppConnection {
     });
   }
 
-  #openOperations(sock: WASocket, reported: ItemCache<string>): ConnectionOperations & { endAll(): void } {
+  #openOperations(sock: WASocket, tokens: ContactTokens, reported: ItemCache<string>): this["operations"] {
     return createConnectionOperations({
       sock,
+      tokens,
       hosts: this.#hosts,
       identities: this.#context.identities,
       groupMetadata: this.#groups,

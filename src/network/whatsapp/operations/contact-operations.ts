@@ -1,4 +1,4 @@
-import type { WASocket } from "baileys";
+import { USyncQuery, USyncStatusProtocol, USyncUser, type WASocket } from "baileys";
 import type { Identity, Jid } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
@@ -51,7 +51,7 @@ async function info(context: OperationContext, jid: Jid): Promise<ContactInfo> {
   const { sock } = context;
   const { person, verifiedName } = await findPerson(context, jid);
   const [about, picture_url, business] = await Promise.all([
-    aboutOf(sock, person.jid),
+    aboutOf(context, person.jid),
     pictureOf(context, person.jid),
     businessOf(sock, person.jid),
   ]);
@@ -79,9 +79,16 @@ async function personOf(identities: IdentityStore, jid: Jid): Promise<Identity> 
   return person;
 }
 
-/** A person's about text; null if they do not show it. */
-export async function aboutOf(sock: WASocket, jid: Jid): Promise<string | null> {
-  const [found] = (await sock.fetchStatus(jid)) ?? [];
+/** A person's about text; null if they do not show it. Who shows it to contacts only is asked with the person's token. */
+export async function aboutOf(
+  { sock, tokens }: Pick<OperationContext, "sock" | "tokens">,
+  jid: Jid,
+): Promise<string | null> {
+  const [token = null] = await tokens.tokenNodes(jid);
+  const query = new USyncQuery().withUser(new USyncUser().withId(jid));
+  // Baileys 7.0.0-rc14 asks without the token.
+  query.protocols.push(Object.assign(new USyncStatusProtocol(), { getUserElement: () => token }));
+  const { list: [found] = [] } = (await sock.executeUSyncQuery(query)) ?? {};
   const { status } = (found?.status ?? {}) as { status?: string | null };
   return status || null;
 }

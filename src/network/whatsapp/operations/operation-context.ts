@@ -2,6 +2,7 @@ import type { WACallEvent, WASocket } from "baileys";
 import type { MediaHosts } from "../files/media-hosts.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
+import type { ContactTokens } from "../outbound/contact-tokens.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingOperations } from "./pending-operations.ts";
 
@@ -11,6 +12,7 @@ export interface OperationContext {
   hosts: MediaHosts;
   pending: PendingOperations;
   identities: IdentityStore;
+  tokens: ContactTokens;
   groupMetadata: GroupMetadataCache;
   /** Ringing phone calls, by id. */
   ringingCalls: ItemCache<WACallEvent>;

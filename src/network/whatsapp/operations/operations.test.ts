@@ -68,6 +68,15 @@ describe("contacts", () => {
     });
   });
 
+  it("that show their about text to people whom they know show it to an account that has their token", async () => {
+    const trusts = [stage.phone.number];
+    const { jid } = await stage.control.addPerson({ about: "At sea", hidesAbout: true, trusts });
+    const about = async () => done(await session.contacts.info(jid as Jid)).about;
+    expect(await about()).toBeNull();
+    await session.send(jid as Jid, text("Hi"), { id: newMessageId() });
+    expect(await about()).toBe("At sea");
+  });
+
   it("are found under another variant of their number", async () => {
     await stage.control.addPerson({ phone: "553188887777", aliases: ["5531988887777"] });
     const [found] = done(await session.contacts.check(["5531988887777"]));

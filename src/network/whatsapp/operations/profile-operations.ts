@@ -19,7 +19,7 @@ async function profileOf(context: OperationContext): Promise<OwnProfile> {
   const { sock, identities } = context;
   const { me } = identities;
   const [about, picture_url, business, privacy] = await Promise.all([
-    aboutOf(sock, me.jid),
+    aboutOf(context, me.jid),
     pictureOf(context, me.jid),
     businessOf(sock, me.jid),
     sock.fetchPrivacySettings(true),

@@ -3,7 +3,7 @@ import type { Jid } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import type { AccountFacts } from "../keys/account-facts.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import type { ItemCache } from "../keys/session-caches.ts";
+import type { ItemCache, SessionCaches } from "../keys/session-caches.ts";
 import type { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
 
 export interface ContactTokensOptions {
@@ -11,8 +11,7 @@ export interface ContactTokensOptions {
   keyStore: WriteBehindKeyStore;
   identities: IdentityStore;
   facts: AccountFacts;
-  /** Trades of tokens, also those without a response, by person. Its lifetime is the wait before the next one. */
-  trades: ItemCache<Promise<StoredTokens | undefined>>;
+  caches: Pick<SessionCaches, "createCache">;
 }
 
 /** The tokens between us and a person, as Baileys stores them. */
@@ -37,9 +36,12 @@ const WEEKS = 4;
  */
 export class ContactTokens {
   readonly #options: ContactTokensOptions;
+  /** Trades of tokens, also those without a response, by person. Its lifetime is the wait before the next one. */
+  readonly #trades: ItemCache<Promise<StoredTokens | undefined>>;
 
   constructor(options: ContactTokensOptions) {
     this.#options = options;
+    this.#trades = options.caches.createCache("trade");
   }
 
   /**
@@ -57,8 +59,9 @@ export class ContactTokens {
     return content ? [{ tag: "cstoken", attrs: {}, content }] : [];
   }
 
-  /** The person's token as part of a query about the person. */
+  /** The person's token as part of a query about the person; the network never responds to one about ourselves. */
   async tokenNodes(jid: Jid): Promise<BinaryNode[]> {
+    if (this.#options.identities.isMe(jid)) return [];
     const person = await this.#options.identities.identify(jid);
     const known = person && (await this.#find(person.lid ?? person.jid));
     return hasToken(known) ? [{ tag: "tctoken", attrs: {}, content: known.token }] : [];
@@ -72,14 +75,13 @@ export class ContactTokens {
   /** Gives the person our token, at most once a week, or again some time after the network did not respond. */
   async #trade(address: Jid, storedAs: Jid, known?: StoredTokens): Promise<StoredTokens | undefined> {
     if (weekOf(known?.senderTimestamp) >= weekOf(Date.now() / 1000)) return known;
-    const { trades, sock } = this.#options;
-    let trade = trades.get(storedAs);
+    let trade = this.#trades.get(storedAs);
     if (!trade) {
       trade = this.#ask(address, storedAs, known).catch(() => undefined);
-      trades.set(storedAs, trade);
+      this.#trades.set(storedAs, trade);
     }
     const traded = await trade;
-    if (!traded && !sock.ws.isOpen) trades.del(storedAs);
+    if (!traded && !this.#options.sock.ws.isOpen) this.#trades.del(storedAs);
     return traded ?? known;
   }
 

@@ -34,6 +34,15 @@ function createStory(respond: () => Promise<unknown>) {
   const ws = { isOpen: true };
   const issuePrivacyTokens = vi.fn(respond);
   const trades = new Map<string, unknown>();
+  const cache = {
+    get: (key: string) => trades.get(key),
+    set: (key: string, trade: unknown) => {
+      // A second entry would live longer than the first.
+      expect(trades.has(key)).toBe(false);
+      trades.set(key, trade);
+    },
+    del: (key: string) => trades.delete(key),
+  };
   const tokens = new ContactTokens({
     sock: { ws, issuePrivacyTokens },
     keyStore: {
@@ -42,15 +51,7 @@ function createStory(respond: () => Promise<unknown>) {
     },
     identities: { identify: async () => ana, isMe: () => false },
     facts: { contactTokenFor: () => Buffer.from("first") },
-    trades: {
-      get: (key: string) => trades.get(key),
-      set: (key: string, trade: unknown) => {
-        // A second entry would live longer than the first.
-        expect(trades.has(key)).toBe(false);
-        trades.set(key, trade);
-      },
-      del: (key: string) => trades.delete(key),
-    },
+    caches: { createCache: () => cache },
   } as never);
   const nodes = async () => (await tokens.nodesFor(ana.lid as Jid)).map(({ tag }) => tag);
   const send = async () => {
