@@ -199,6 +199,8 @@ export type Fault = {
   | { fault: "mex_error"; code: number }
   /** A key that would open a conversation with this person is asked for, and the network has none. */
   | { fault: "no_prekeys"; of?: string }
+  /** Somebody else has signed that key. */
+  | { fault: "forged_prekeys"; of: string }
   /** One part of a question about people is refused, the question itself is not. */
   | { fault: "usync_error"; part: string; code: number; backoff?: number }
   /** The phone changes the same settings at the moment in which a device does. */

@@ -58,6 +58,8 @@ async function keysOf(network: Network, jid: string): Promise<BinaryNode> {
   );
   if (isEmpty) return node("user", { jid }, [node("error", { code: 406, text: "not-acceptable" })]);
   const { registrationId, identity, signedPreKey, preKey } = await device.bundle();
+  const isForged = network.faults.take("forged_prekeys", undefined, ({ of }) => of === person.phone);
+  const signature = isForged ? Buffer.alloc(64, 1) : Buffer.from(signedPreKey.signature);
   const key = (tag: string, { id, value }: { id: number; value: Uint8Array }, more: BinaryNode[] = []) =>
     node(tag, {}, [
       node("id", {}, Buffer.from(encodeBigEndian(id, 3))),
@@ -68,7 +70,7 @@ async function keysOf(network: Network, jid: string): Promise<BinaryNode> {
     node("registration", {}, Buffer.from(encodeBigEndian(registrationId))),
     node("type", {}, Buffer.from([5])),
     node("identity", {}, Buffer.from(identity)),
-    key("skey", signedPreKey, [node("signature", {}, Buffer.from(signedPreKey.signature))]),
+    key("skey", signedPreKey, [node("signature", {}, signature)]),
     ...(preKey ? [key("key", preKey)] : []),
   ]);
 }

@@ -6,18 +6,26 @@ import { isGroupJid } from "../../jid.ts";
 
 type Relay = WASocket["relayMessage"];
 
-/** A send of a message to a person that is not a repetition for one device. */
-interface DirectSend {
+/** A send of a message that is not a repetition for one device. */
+interface CurrentSend {
   to: string;
-  /** Whether the message is encrypted for a device of somebody else. */
+  isGroup: boolean;
+  /** Whether a device of somebody else can read the message. */
   hasRecipient: boolean;
+  /** Whether it could not be encrypted for a device of somebody else. */
+  hasFailed: boolean;
 }
 
-const toPerson = new AsyncLocalStorage<DirectSend>();
+/** The message cannot be encrypted for any device of somebody else, so that nobody could read it. */
+export class NobodyReachedError extends Error {
+  override readonly name = "NobodyReachedError";
+}
 
-/** The send to a person to which the current work belongs. */
-export function currentDirectSend(): DirectSend | undefined {
-  return toPerson.getStore();
+const sends = new AsyncLocalStorage<CurrentSend>();
+
+/** The send to which the current work belongs. */
+export function currentSend(): CurrentSend | undefined {
+  return sends.getStore();
 }
 
 /** The returned function serialises only the sends of one chat: the Signal session state has its own order. */
@@ -26,11 +34,20 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
   let chat: string | undefined;
   keys.transaction = (work, key) => transaction(work, chat === undefined ? key : `send ${chat}`);
   return (to, message, options) => {
-    const relay = () => relayMessage(to, message, options);
+    const send = { to, isGroup: isGroupJid(to), hasRecipient: false, hasFailed: false };
+    const relay = () =>
+      relayMessage(to, message, options).catch((error) => {
+        throw isUnread(send) ? new NobodyReachedError() : error;
+      });
     // Baileys begins its transaction before it awaits anything.
     chat = to;
-    const relayed = isGroupJid(to) ? relay() : toPerson.run({ to, hasRecipient: false }, relay);
+    const relayed = sends.run(send, relay);
     chat = undefined;
     return relayed;
   };
+}
+
+/** Whether a message to a group would be encrypted for own devices only. */
+export function isUnread({ isGroup, hasFailed, hasRecipient }: CurrentSend): boolean {
+  return isGroup && hasFailed && !hasRecipient;
 }

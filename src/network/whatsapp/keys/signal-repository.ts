@@ -1,5 +1,5 @@
 import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithTransaction } from "baileys";
-import { currentDirectSend } from "../baileys-fixes/allow-concurrent-sends.ts";
+import { currentSend, isUnread, NobodyReachedError } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
 import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
 import type { InboundJournal, JournalDraft } from "../inbound/inbound-journal.ts";
@@ -9,11 +9,6 @@ import type { IdentityStore } from "./identity-store.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { type SignedPreKeys, signedPreKeyIdOf } from "./signed-pre-keys.ts";
 import { JOURNAL_KEY_TYPE, type WriteBehindKeyStore } from "./write-behind-key-store.ts";
-
-/** The network names no device of the recipient, so that nobody could read the message. */
-export class NobodyReachedError extends Error {
-  override readonly name = "NobodyReachedError";
-}
 
 type MakeRepository = (typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"];
 type Repository = ReturnType<MakeRepository>;
@@ -56,10 +51,16 @@ export function createSignalRepository({
       processSenderKeyDistributionMessage: (options) => repository.applySenderKey(options),
       async encryptMessage(options) {
         const step = () => ahead.encryptMessage(options);
-        const send = currentDirectSend();
-        if (send && identities.isMe(options.jid)) return repository.ofOwn(options.jid, step);
-        const encrypted = await repository.ofPerson(options.jid, step);
-        if (send) send.hasRecipient = true;
+        const send = currentSend();
+        const isOwn = identities.isMe(options.jid);
+        if (send && isOwn && !send.isGroup) return repository.ofOwn(options.jid, step);
+        const encrypting = repository.ofPerson(options.jid, step);
+        if (!send || isOwn) return encrypting;
+        const encrypted = await encrypting.catch((error) => {
+          send.hasFailed = true;
+          throw error;
+        });
+        send.hasRecipient = true;
         return encrypted;
       },
       encryptGroupMessage: (options) =>
@@ -127,16 +128,31 @@ function waitBeforeWire(
   store: WriteBehindKeyStore,
   identities: IdentityStore,
 ): void {
-  const { get } = keys;
+  const { get, set } = keys;
   keys.get = async (kind, ids) => {
+    const send = currentSend();
     if (kind === "tctoken") {
-      const send = currentDirectSend();
-      if (send && !send.hasRecipient && !identities.isMe(send.to)) throw new NobodyReachedError();
+      const isDirect = send && !send.isGroup;
+      if (isDirect && !send.hasRecipient && !identities.isMe(send.to)) throw new NobodyReachedError();
       await store.whenDurable();
     }
-    return get(kind, ids);
+    const found = await get(kind, ids);
+    if (kind === GROUP_MEMORY && send?.isGroup) {
+      const devices = Object.keys(found[send.to] ?? {});
+      send.hasRecipient ||= devices.some((jid) => !identities.isMe(jid));
+    }
+    return found;
+  };
+  keys.set = async (data) => {
+    const send = currentSend();
+    // Baileys remembers all devices of the group as holders of its key, also those for which this failed.
+    if (data[GROUP_MEMORY] && send && isUnread(send)) throw new NobodyReachedError();
+    await set(data);
   };
 }
+
+/** Which devices have our key of a group. */
+const GROUP_MEMORY = "sender-key-memory";
 
 type Decrypt = () => Promise<Uint8Array>;
 

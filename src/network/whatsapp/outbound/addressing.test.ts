@@ -260,6 +260,20 @@ describe("a message that no device of its recipient could read", () => {
   });
 });
 
+describe("a group message that could be encrypted for own devices only", () => {
+  it("fails each time, and is sent once a member's device has a right key", async () => {
+    const account = await link({});
+    const bia = await stage.control.addPerson({});
+    const group = await stage.control.addGroup("Team", [account.me.phone, bia.phone]);
+    await stage.control.fault({ fault: "forged_prekeys", of: bia.phone, times: 100 });
+    for (const _ of ["first", "second"])
+      expect(await send(account, group)).toMatchObject({ outcome: "refused", code: "SEND_FAILED" });
+    expect(await arrivals(account)).toEqual([]);
+    await stage.control.clearFaults();
+    expect(await send(account, group)).toMatchObject({ outcome: "accepted" });
+  });
+});
+
 describe("an account that may not start new chats", () => {
   it("is told until when, and tries no other address", async () => {
     const account = await link({});

@@ -13,12 +13,11 @@ import type {
   TextContent,
 } from "../../driver.ts";
 import { isGroupJid, isLidJid, phoneOfJid } from "../../jid.ts";
-import { allowConcurrentSends } from "../baileys-fixes/allow-concurrent-sends.ts";
+import { allowConcurrentSends, NobodyReachedError } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { uploadMedia } from "../files/upload-media.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 import type { AccountFacts } from "../keys/account-facts.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { NobodyReachedError } from "../keys/signal-repository.ts";
 import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { applyTimer } from "../wire/chat-timer.ts";
@@ -55,7 +54,8 @@ const NO_RECIPIENT: SendResult = {
 const NOBODY_REACHED: SendResult = {
   outcome: "refused",
   code: "SEND_FAILED",
-  reason: "WhatsApp names no device of the recipient, so nobody could receive the message.",
+  reason:
+    "WhatsApp names no device of the recipient for which a message can be encrypted, so nobody could read it.",
   retryable: true,
 };
 
