@@ -15,20 +15,117 @@ const PIECE_CHARACTERS = 4 * 65_536;
 /** Reads a data URI or bare base64. Throws VALIDATION_ERROR for a text that is neither, PAYLOAD_TOO_LARGE. */
 export function readBase64File(field: string, text: string, maxBytes: number): Base64File {
   const [header, type, parameters] =
-    /^data:([^;,]*)((?:;[^;,]*)*),/.exec(text.slice(0, HEADER_CHARACTERS)) ?? [];
+    /^\s*data:([^;,]*)((?:;[^;,]*)*),/i.exec(text.slice(0, HEADER_CHARACTERS)) ?? [];
   if (header === undefined) return { pieces: decode(field, text, maxBytes) };
-  if (!parameters?.split(";").includes("base64")) throw invalidField(field, "is a data URI without base64");
+  if (!parameters?.toLowerCase().split(/; */).includes("base64"))
+    throw invalidField(field, "is a data URI without base64");
   return { mime_type: type, pieces: decode(field, text.slice(header.length), maxBytes) };
 }
 
 function decode(field: string, text: string, maxBytes: number): Iterable<Buffer> {
-  const encoded = /\s/.test(text) ? text.replace(/\s/g, "") : text;
-  const padding = encoded.endsWith("==") ? 2 : encoded.endsWith("=") ? 1 : 0;
-  const dataLength = encoded.length - padding;
+  const encoded = withoutBlanks(field, withoutEscapes(text));
+  const paddingAt = encoded.indexOf("=");
+  const dataLength = paddingAt < 0 ? encoded.length : paddingAt;
   if (Math.floor((dataLength * 3) / 4) > maxBytes) throw fileTooLarge(maxBytes);
-  if (/[^A-Za-z0-9+/_-]/.test(encoded.slice(0, dataLength)) || dataLength % 4 === 1)
+  if (/[^A-Za-z0-9+/_-]/.test(encoded.slice(0, dataLength)) || !/^={0,2}$/.test(encoded.slice(dataLength)))
     throw invalidField(field, "is not base64");
+  if (!hasLength(dataLength, encoded.length - dataLength))
+    throw invalidField(field, "is not whole: base64 never has this length");
   return pieces(encoded);
+}
+
+/** Some clients encode base64 for a URL, as a data URI allows. */
+function withoutEscapes(text: string): string {
+  return text.includes("%") ? text.replace(/%(?:2B|2F|3D|0D|0A|20)/gi, decodeURIComponent) : text;
+}
+
+/** Whether base64 has such a length; the padding may be missing. */
+function hasLength(data: number, padding: number): boolean {
+  return padding === 0 ? data % 4 !== 1 : (data + padding) % 4 === 0;
+}
+
+/**
+ * Base64 in one line. A form that was not encoded turned plus signs into blanks, while other blanks are only layout.
+ * Lines or the length prove which; otherwise the file is refused, since it would change.
+ */
+function withoutBlanks(field: string, text: string): string {
+  const line = text.replace(/[^\S ]+/g, "");
+  if (!line.includes(" ")) return line;
+  const paddingAt = line.indexOf("=");
+  const data = paddingAt < 0 ? line : line.slice(0, paddingAt);
+  const padding = paddingAt < 0 ? "" : line.slice(paddingAt).replaceAll(" ", "");
+  const bare = data.replaceAll(" ", "");
+  const meaning = /[+_-]/.test(bare)
+    ? "layout"
+    : (meaningByLines(text) ?? meaningByLength(data, bare, padding));
+  if (meaning === undefined)
+    throw invalidField(
+      field,
+      "has blanks where plus signs may have been: send it as JSON, or encode it for the form, + as %2B",
+    );
+  return (meaning === "plus" ? data.replaceAll(" ", "+") : bare) + padding;
+}
+
+type Meaning = "plus" | "layout";
+
+/** The layout of a long text shows in its beginning. */
+const LAYOUT_CHARACTERS = 1_000_000;
+
+/** Whether lines have one length with their blanks, or without. */
+function meaningByLines(text: string): Meaning | undefined {
+  const [full, bare] = [new EqualLengths(), new EqualLengths()];
+  for (const [line] of text.slice(0, LAYOUT_CHARACTERS).matchAll(/[^\r\n]+/g)) {
+    full.add(line.length);
+    bare.add(line.replaceAll(" ", "").length);
+  }
+  if (full.areEqual === bare.areEqual) return undefined;
+  return full.areEqual ? "plus" : "layout";
+}
+
+function meaningByLength(data: string, bare: string, padding: string): Meaning | undefined {
+  if (isInGroups(data.trim().slice(0, LAYOUT_CHARACTERS))) return "layout";
+  const couldBePlus = hasLength(data.length, padding.length);
+  const couldBeLayout = hasLength(bare.length, padding.length);
+  if (couldBePlus !== couldBeLayout) return couldBePlus ? "plus" : "layout";
+  // Both are possible for a file without padding: an encoder that left it out is rare.
+  const isWholeWithPlus = (data.length + padding.length) % 4 === 0;
+  const isWholeBare = (bare.length + padding.length) % 4 === 0;
+  if (isWholeWithPlus && !isWholeBare) return "plus";
+  return isWholeBare && !data.trim().includes(" ") ? "layout" : undefined;
+}
+
+/** Line breaks that became blanks: groups of one length. Two groups prove it only with a usual length of lines. */
+function isInGroups(data: string): boolean {
+  const groups = new EqualLengths();
+  let first = 0;
+  for (let at = 0; at < data.length; ) {
+    const end = data.indexOf(" ", at);
+    const length = (end < 0 ? data.length : end) - at;
+    first ||= length;
+    if (length > 0) groups.add(length);
+    at += length + 1;
+  }
+  const isUsual = [60, 64, 72, 76].includes(first);
+  return groups.areEqual && first % 4 === 0 && (groups.count > 2 || isUsual);
+}
+
+/** Lengths of which only the last may be shorter. */
+class EqualLengths {
+  count = 0;
+  #first = 0;
+  #last = 0;
+  #isBroken = false;
+
+  add(length: number): void {
+    this.#isBroken ||= this.count > 0 && this.#last !== this.#first;
+    if (this.count === 0) this.#first = length;
+    this.#last = length;
+    this.count += 1;
+  }
+
+  get areEqual(): boolean {
+    return this.count > 1 && !this.#isBroken && this.#last <= this.#first;
+  }
 }
 
 function* pieces(encoded: string): Generator<Buffer> {
