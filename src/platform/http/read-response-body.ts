@@ -11,6 +11,8 @@ export async function readResponseBody(
   maxBytes: number,
 ): Promise<{ body: Buffer; truncated: boolean }> {
   const chunks: Buffer[] = [];
+  // Destroying an unfinished body emits an error that needs a listener.
+  body.on("error", () => {});
   const end = await readWhile(body, (chunk: Buffer, bytes) => {
     chunks.push(chunk);
     return bytes <= maxBytes;
@@ -18,32 +20,28 @@ export async function readResponseBody(
   return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated: end !== "whole" };
 }
 
-/** Passes the body on in pieces; rejects if the body breaks. */
+/** Passes the first `maxBytes` of a body on in pieces; rejects if the body breaks. */
 export async function streamResponseBody(
-  body: Readable,
+  body: AsyncIterable<Buffer>,
   maxBytes: number,
   onChunk: (chunk: Buffer) => void | Promise<void>,
-): Promise<{ bytes: number; isTooLarge: boolean }> {
+): Promise<{ bytes: number; truncated: boolean }> {
   let passed = 0;
   const end = await readWhile(body, async (chunk, bytes) => {
-    if (bytes > maxBytes) {
-      return false;
-    }
-    passed = bytes;
-    await handOver(chunk, onChunk);
-    return true;
+    const piece = chunk.subarray(0, maxBytes - passed);
+    passed += piece.length;
+    if (piece.length > 0) await handOver(piece, onChunk);
+    return bytes <= maxBytes;
   });
-  return { bytes: passed, isTooLarge: end === "cut" };
+  return { bytes: passed, truncated: end === "cut" };
 }
 
 async function readWhile(
-  body: Readable,
+  body: AsyncIterable<Buffer>,
   onChunk: (chunk: Buffer, bytes: number) => boolean | Promise<boolean>,
 ): Promise<"whole" | "cut"> {
   let bytes = 0;
-  // Destroying an unfinished body emits an error that needs a listener.
-  body.on("error", () => {});
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (!(await onChunk(chunk, bytes))) {
       return "cut";

@@ -1,10 +1,8 @@
-import { parse } from "content-disposition";
 import { Mime } from "mime";
 import otherTypes from "mime/types/other.js";
 import standardTypes from "mime/types/standard.js";
 
 const MAX_LENGTH = 200;
-const MAX_HEADER = 2048;
 const MAX_EXTENSION = 10;
 
 /** Types with several extensions: the most common one. */
@@ -54,26 +52,4 @@ export function hasExtension(name: string): boolean {
 export function typeByExtension(name: string): string | undefined {
   const found = hasExtension(name) ? types.getType(name) : null;
   return found === null || /^(image|audio|video)\/|html|javascript|\bsvg\b/.test(found) ? undefined : found;
-}
-
-/** The name in a Content-Disposition header, as its sender wrote it; undefined if absent. */
-export function fileNameInDisposition(header: string | undefined): string | undefined {
-  if (header === undefined || header.length > MAX_HEADER) return undefined;
-  try {
-    const { filename } = parse(header).parameters;
-    return filename ? asUtf8(filename) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Many servers put raw UTF-8 into the header, where HTTP reads each byte as one character. */
-function asUtf8(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: any byte
-  if (!/^[\x00-\xff]*$/.test(text)) return text;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(text, "latin1"));
-  } catch {
-    return text;
-  }
 }

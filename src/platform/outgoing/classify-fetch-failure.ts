@@ -1,3 +1,4 @@
+import { UndecodableBodyError } from "../http/decode-response-body.ts";
 import { DnsResolutionError } from "./dns-resolver.ts";
 import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
 
@@ -63,6 +64,7 @@ export function classifyFetchFailure(error: unknown): { failure: FetchFailureCod
   if (error instanceof ClosedError || OURS.test(code ?? "")) {
     throw error;
   }
+  if (error instanceof UndecodableBodyError) return { failure: "protocol", error: error.message };
   const failure = classify(error, code ?? "");
   const isShown = failure !== "blocked" && code !== undefined;
   return { failure, error: isShown ? `${TEXT[failure]} (${code})` : TEXT[failure] };

@@ -1,4 +1,6 @@
-export const MAX_REDIRECTS = 3;
+import { decodeText } from "../text/decode-text.ts";
+
+const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 interface Hop {
@@ -52,7 +54,8 @@ function nextRequest<Request extends Hop>(
   request: Request,
   { status, headers }: Responded,
 ): Request | undefined {
-  const { location } = headers;
+  // Many hosts write names unencoded, of which HTTP reads each byte as a character.
+  const location = headers.location && decodeText(Buffer.from(headers.location, "latin1"));
   if (!REDIRECTS.has(status) || location === undefined || !URL.canParse(location, request.url))
     return undefined;
   const from = new URL(request.url);

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
+import { packageVersion } from "../config/package-version.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
 import { followRedirects } from "./follow-redirects.ts";
@@ -208,11 +210,13 @@ describe("a download whose address redirects", () => {
     });
   });
 
-  it("is abandoned after three redirects, and the next address is not visited", async () => {
+  it("is abandoned after five redirects, and the next address is not visited", async () => {
     const seen: http.IncomingMessage[] = [];
     const host = await serve(chain(seen));
-    expect(await fetchFile(`http://${host}/4`)).toMatchObject({ failure: "too_many_redirects", read: "" });
-    expect(seen.map(({ url }) => url)).toEqual(["/4", "/3", "/2", "/1"]);
+    expect(await fetchFile(`http://${host}/5`)).toMatchObject({ status: 200, read: "the file" });
+    seen.length = 0;
+    expect(await fetchFile(`http://${host}/6`)).toMatchObject({ failure: "too_many_redirects", read: "" });
+    expect(seen.map(({ url }) => url)).toEqual(["/6", "/5", "/4", "/3", "/2", "/1"]);
   });
 
   it("has one deadline for all hops", async () => {
@@ -264,9 +268,110 @@ describe("a download whose address redirects", () => {
     },
   );
 
+  it("finds a target that its host wrote unencoded", async () => {
+    const host = await serve((request, response) => {
+      if (request.url === "/")
+        response.writeHead(302, { location: Buffer.from("/Número").toString("latin1") }).end();
+      else response.end(decodeURIComponent(request.url ?? ""));
+    });
+    expect(await fetchFile(`http://${host}/`)).toMatchObject({ read: "/Número" });
+  });
+
   it("ends with a response without a file where the redirect has no target", async () => {
     const host = await serve((_request, response) => response.writeHead(302).end());
     expect(await fetchFile(`http://${host}/`)).toMatchObject({ outcome: "response", status: 302, bytes: 0 });
+  });
+});
+
+describe("a download", () => {
+  it("says who asks, accepts any type and no compression, unless the caller wants other headers", async () => {
+    const seen: http.IncomingHttpHeaders[] = [];
+    const host = await serve((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    await fetchFile(`http://${host}/`);
+    await fetchFile(`http://${host}/`, { headers: { Accept: "text/html", "User-Agent": "Other" } });
+    expect(seen).toMatchObject([
+      { "user-agent": `Waygate/${packageVersion()}`, accept: "*/*", "accept-encoding": "identity" },
+      { "user-agent": "Other", accept: "text/html", "accept-encoding": "identity" },
+    ]);
+  });
+
+  const FILE = Buffer.from("the file of a host".repeat(3));
+  /** Downloads a body with this Content-Encoding, in pieces of seven bytes. */
+  async function decoded(
+    body: Buffer,
+    coding: string,
+    path = "/a.bin",
+    type = "application/octet-stream",
+    maxBytes = 100,
+  ) {
+    const host = await serve(async (_request, response) => {
+      response.writeHead(200, { "content-encoding": coding, "content-type": type });
+      for (let at = 0; at < body.length; at += 7) response.write(body.subarray(at, at + 7));
+      response.end();
+    });
+    return fetchFile(`http://${host}${path}`, { maxBytes });
+  }
+
+  it.each<[string, Buffer, string]>([
+    ["gzip", gzipSync(FILE), "gzip"],
+    ["gzip under its old name", gzipSync(FILE), "X-GZIP"],
+    [
+      "two pieces of gzip",
+      Buffer.concat([gzipSync(FILE.subarray(0, 20)), gzipSync(FILE.subarray(20))]),
+      "gzip",
+    ],
+    ["deflate", deflateSync(FILE), "deflate"],
+    ["br", brotliCompressSync(FILE), "br"],
+    ["two codings", brotliCompressSync(gzipSync(FILE)), "gzip, br"],
+    ["identity", FILE, "identity"],
+    ["an empty coding", FILE, ""],
+    ["chunks of S3", FILE, "aws-chunked"],
+    ["gzip beside chunks of S3", gzipSync(FILE), "aws-chunked, gzip"],
+    ["a charset in the wrong header", FILE, "UTF-8"],
+  ])("is stored without the coding of its host: %s", async (_, body, coding) => {
+    expect(await decoded(body, coding)).toMatchObject({ outcome: "response", read: FILE.toString() });
+  });
+
+  it.each<[string, Buffer, string]>([
+    ["plain bytes that call themselves gzip", FILE, "gzip"],
+    ["plain bytes that call themselves br", FILE, "br"],
+    ["gzip that ends too early", gzipSync(FILE).subarray(0, 30), "gzip"],
+    ["br that ends too early", brotliCompressSync(FILE).subarray(0, 12), "br"],
+    ["gzip with a wrong checksum", Buffer.concat([gzipSync(FILE).subarray(0, -8), Buffer.alloc(8)]), "gzip"],
+    ["a coding that Node cannot read", FILE, "zstd"],
+    ["a coding under one that Node cannot read", gzipSync(FILE), "zstd, gzip"],
+    ["four codings", gzipSync(FILE), "gzip, gzip, gzip, gzip"],
+  ])("fails, with the reason, where its host sends %s", async (_, body, coding) => {
+    expect(await decoded(body, coding)).toMatchObject({
+      outcome: "failed",
+      failure: "protocol",
+      error: `The response is compressed (Content-Encoding: ${coding}) and cannot be unpacked.`,
+    });
+  });
+
+  it("stops when the unpacked file is larger than allowed", async () => {
+    for (const [bomb, coding] of [
+      [gzipSync(Buffer.alloc(50_000_000)), "gzip"],
+      [brotliCompressSync(Buffer.alloc(5_000_000)), "br"],
+      [gzipSync(gzipSync(Buffer.alloc(50_000_000))), "gzip, gzip"],
+    ] as const) {
+      const outcome = await decoded(bomb, coding, "/a", undefined, 1_000_000);
+      expect(outcome).toMatchObject({ outcome: "failed", failure: "too_large" });
+      expect(outcome.read.length).toBeLessThanOrEqual(1_000_000);
+    }
+  });
+
+  it.each([
+    ["/backup.tar.gz", "application/octet-stream"],
+    ["/backup.tgz", "application/octet-stream"],
+    ["/backup", "application/gzip"],
+    ["/backup", "application/x-gzip"],
+  ])("keeps a file that is compressed itself: %s, %s", async (path, type) => {
+    const packed = gzipSync(FILE);
+    expect(await decoded(packed, "gzip", path, type)).toMatchObject({ bytes: packed.length });
   });
 });
 
@@ -302,11 +407,11 @@ describe("a request that follows redirects", () => {
     expect(outcome).toEqual({ ...last, url: "http://a.test/b", durationMs: expect.any(Number) });
   });
 
-  it("fails after three redirects, with the reason", async () => {
-    expect(await follow(["/b", "/c", "/d", "/e"].map(redirect))).toEqual({
+  it("fails after five redirects, with the reason", async () => {
+    expect(await follow(["/b", "/c", "/d", "/e", "/f", "/g"].map(redirect))).toEqual({
       outcome: "failed",
       failure: "too_many_redirects",
-      error: "The address redirects more than 3 times.",
+      error: "The address redirects more than 5 times.",
       durationMs: expect.any(Number),
     });
   });

@@ -1,6 +1,8 @@
 import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
+import { packageVersion } from "../config/package-version.ts";
+import { decodeResponseBody } from "../http/decode-response-body.ts";
 import { ChunkHandlerError, readResponseBody, streamResponseBody } from "../http/read-response-body.ts";
 import type { Log } from "../log/log.ts";
 import { createAddressPolicy, type ListenAddress, localAddresses } from "./address-policy.ts";
@@ -60,14 +62,16 @@ interface ReceivedResponse {
  */
 export type FetchOutcome = (ReceivedResponse & { body: Buffer; truncated: boolean }) | Failed<FetchFailure>;
 
-export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body"> {
+export interface DownloadRequest extends Omit<OutgoingRequest, "method" | "body" | "maxBytesFor"> {
   /** Receives the body of a 2xx response in pieces; the next piece waits for it. Its errors are rethrown. */
   onChunk(chunk: Buffer): void | Promise<void>;
+  /** The first `maxBytes` are enough; otherwise a longer body is a failure. */
+  isPartEnough?: boolean;
 }
 
 /** A download succeeds completely or fails. Only a 2xx response has a body. `url`: the URL after redirects. */
 export type DownloadOutcome =
-  | (ReceivedResponse & { bytes: number; url: string })
+  | (ReceivedResponse & { bytes: number; truncated: boolean; url: string })
   | Failed<FetchFailure | "too_large" | "too_many_redirects">;
 
 /** Every outgoing request goes through here: each address is checked on connect, each response is bounded. */
@@ -77,7 +81,7 @@ export interface SafeFetch {
    * gateway's own.
    */
   fetch(request: OutgoingRequest): Promise<FetchOutcome>;
-  /** Follows up to three redirects under the same rules. */
+  /** Follows up to five redirects under the same rules, and decodes the Content-Encoding of a file. */
   download(request: DownloadRequest): Promise<DownloadOutcome>;
   /**
    * Why a URL cannot be saved, as a message for its owner. A name that does not resolve now may do so later.
@@ -246,28 +250,30 @@ async function exchange<Body extends object>(
 }
 
 async function download(tools: FetchDeps, request: DownloadRequest) {
-  const { maxBytes, onChunk } = request;
-  const outcome = await perform(
-    tools,
-    { ...request, method: "GET" },
-    async ({ statusCode, headers, body }) => {
-      const isSuccess = statusCode >= 200 && statusCode < 300;
-      const isTooLarge = isSuccess && Number(headers["content-length"] ?? 0) > maxBytes;
-      if (!isSuccess || isTooLarge) {
-        body.on("error", () => {}).destroy();
-        return { bytes: 0, isTooLarge };
-      }
-      return streamResponseBody(body, maxBytes, onChunk);
-    },
-  );
-  if (outcome.outcome === "failed") {
-    return outcome;
-  }
-  const { isTooLarge, ...response } = outcome;
+  const { maxBytes, onChunk, isPartEnough = false } = request;
+  const headers = { ...request.headers, "accept-encoding": "identity" };
+  const outcome = await perform(tools, { ...request, method: "GET", headers }, async (response) => {
+    const { statusCode, body } = response;
+    const isSuccess = statusCode >= 200 && statusCode < 300;
+    const isTooLarge = !isPartEnough && Number(response.headers["content-length"] ?? 0) > maxBytes;
+    if (!isSuccess || isTooLarge) {
+      body.on("error", () => {}).destroy();
+      return { bytes: 0, truncated: isSuccess };
+    }
+    const coding = isPacked(request.url, response.headers) ? undefined : response.headers["content-encoding"];
+    return streamResponseBody(decodeResponseBody(body, coding?.toString()), maxBytes, onChunk);
+  });
+  if (outcome.outcome === "failed" || !outcome.truncated || isPartEnough) return outcome;
   const error = `The file is larger than ${maxBytes} bytes.`;
-  return isTooLarge
-    ? ({ outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs } as const)
-    : response;
+  return { outcome: "failed", failure: "too_large", error, durationMs: outcome.durationMs } as const;
+}
+
+/** A file that is compressed itself: some servers also call that its Content-Encoding. */
+function isPacked(url: string, headers: Dispatcher.ResponseData["headers"]): boolean {
+  return (
+    /^application\/(?:x-)?g(?:un)?zip\b/i.test(String(headers["content-type"])) ||
+    /\.t?gz$/i.test(new URL(url).pathname)
+  );
 }
 
 async function refusalOf(
@@ -295,11 +301,15 @@ async function refusalOf(
   }
 }
 
+/** Some hosts refuse clients without a name, or that accept nothing. */
+const DEFAULT_HEADERS = { "user-agent": `Waygate/${packageVersion()}`, accept: "*/*" };
+
 function sent({ method, headers = {}, body }: OutgoingRequest, { authorization }: OutgoingTarget) {
-  const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+  const own = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  const added = Object.entries({ ...DEFAULT_HEADERS, ...(authorization && { authorization }) });
   return {
     method: method as Dispatcher.HttpMethod,
-    headers: authorization === undefined || hasOwn ? headers : { ...headers, authorization },
+    headers: { ...Object.fromEntries(added.filter(([name]) => !own.has(name))), ...headers },
     body: typeof body === "string" ? Buffer.from(body) : body,
   };
 }

@@ -1,6 +1,7 @@
 import type { MediaType } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { MediaTypeRule } from "../../../platform/media/detect-media-type.ts";
+import { fileNameOfUrl } from "../../../platform/text/file-names.ts";
 import { readMedia, type StoredMedia } from "../../messages/messages.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";
@@ -33,7 +34,7 @@ export async function fetchAgentFile(
 ): Promise<StoredMedia> {
   const { db, outgoing, maxBytes, converter } = context.deps;
   const url = addressOf(context, attachment);
-  const file_name = nameIn(attachment.data_url ?? "");
+  const file_name = fileNameOfUrl(attachment.data_url ?? "");
   const input = { url, ...(file_name && { file_name }), ...(caption && { caption }) };
   const { account_id } = context.integration;
   const options = { db, outgoing, maxBytes, converter, account_id };
@@ -98,12 +99,4 @@ function kindOf({ file_type }: Attachment, mimeType: string, isVoice: boolean): 
   if (file_type === "audio" && SOUND.test(mimeType)) return "audio";
   if (file_type === "image" && PICTURE.test(mimeType)) return "image";
   return file_type === "video" && mimeType === "video/mp4" ? "video" : "document";
-}
-
-function nameIn(url: string): string | undefined {
-  try {
-    return decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "") || undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { UploadedFile } from "../../../platform/http/route.ts";
 import { cleanText } from "../../../platform/text/clean-text.ts";
+import { fileNameInDisposition } from "../../../platform/text/file-names.ts";
 
 /** A reply in a workflow's HTTP response. */
 export interface WorkflowReply {
@@ -80,9 +81,8 @@ function parse(text: string): unknown {
 }
 
 function fileOf(bytes: Buffer, mime_type: string, headers: WorkflowResponseBody["headers"]): UploadedFile {
-  const [, name] =
-    /filename="([^"]{1,200})"/.exec((headers["content-disposition"] ?? "").slice(0, 1_000)) ?? [];
-  return { bytes, mime_type, ...(name && { file_name: name }) };
+  const file_name = fileNameInDisposition(headers["content-disposition"]);
+  return { bytes, mime_type, ...(file_name && { file_name }) };
 }
 
 /** n8n sends a text as text/html; text that begins like a page is not a reply. */

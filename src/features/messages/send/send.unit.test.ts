@@ -70,11 +70,28 @@ describe("the summary of a page", () => {
     ],
     ["ignores tags after the thousandth", `${"<i></i>".repeat(1_000)}<title>Late</title>`, {}],
     ["is empty if the page contains none", "<html><body>og:title</body></html>", {}],
-  ])("%s", (_, html, summary) => expect(readPageSummary(html)).toEqual(summary));
+  ])("%s", (_, html, summary) => expect(readPageSummary(Buffer.from(html))).toEqual(summary));
+
+  const olá = Buffer.from("<title>Ol\xe1</title>", "latin1");
+  test.each<[string, Buffer, string | undefined]>([
+    ["the header", Buffer.from("<title>\xcf\xf0\xe8</title>", "latin1"), "text/html; charset=windows-1251"],
+    [
+      "a meta tag",
+      Buffer.from('<meta charset="windows-1251"><title>\xcf\xf0\xe8</title>', "latin1"),
+      "text/html",
+    ],
+  ])("is read in the charset of %s", (_, page, type) => {
+    expect(readPageSummary(page, type)).toEqual({ title: "При" });
+  });
+
+  test("is read as ISO-8859-1 if it is no UTF-8, whatever it declares", () => {
+    expect(readPageSummary(olá)).toEqual({ title: "Olá" });
+    expect(readPageSummary(olá, "text/html; charset=utf-8")).toEqual({ title: "Olá" });
+  });
 
   test("takes linear time for closing tags below many open ones", async () => {
     const html = (size: number) => "<i>".repeat(size / 64) + "</b>".repeat(size);
-    expect(await growsLinearly(64_000, (size) => readPageSummary(html(size)))).toBe(true);
+    expect(await growsLinearly(64_000, (size) => readPageSummary(Buffer.from(html(size))))).toBe(true);
   });
 
   test.each([
@@ -89,7 +106,7 @@ describe("the summary of a page", () => {
     "&amp",
   ])("takes linear time for a page full of %j", async (unit) => {
     const isLinear = await growsLinearly(262_144, (size) =>
-      readPageSummary(unit.repeat(Math.ceil(size / unit.length))),
+      readPageSummary(Buffer.from(unit.repeat(Math.ceil(size / unit.length)))),
     );
     expect(isLinear).toBe(true);
   });

@@ -11,6 +11,7 @@ import { createLog } from "../../log/log.ts";
 import { createHttpServer, type HttpServer } from "../http-server.ts";
 import { type Contract, route } from "../route.ts";
 import { readBase64File } from "./base64-file.ts";
+import { FormBody } from "./form-body.ts";
 import { findJsonSyntaxError } from "./json-syntax-error.ts";
 import { parseFormBody } from "./parse-form-body.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
@@ -144,18 +145,86 @@ describe("a file in base64", () => {
     ["", { mime_type: undefined, text: "" }],
   ])("%j is read", (input, expected) => expect(read(input)).toEqual(expected));
 
-  test.each(["a*b", "data:image/png,dot", "data:image/png;base64", "ZG90I", "ZG90===", "=ZG90"])(
-    "%j is refused",
-    (input) => {
-      expect(() => read(input)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
-    },
-  );
+  const PLUS = Buffer.from(Array.from({ length: 400 }, (_, n) => (n * n * 31 + n * 7) % 256));
+  const bytesOf = (input: string) => Buffer.concat([...readBase64File("file", input, 1_048_576).pieces]);
+  const wrapped = (bytes: Buffer, width: number, by: string) =>
+    (bytes.toString("base64").match(new RegExp(`.{1,${width}}`, "g")) ?? []).join(by);
+  const ONE_PLUS = Buffer.from("%PDF-1.4\n\xf8 the end", "latin1");
+  const NO_PLUS = Buffer.from("%PDF-1.7 of many lines\n".repeat(20));
+  const inForm = (text: string) => text.replaceAll("+", " ");
+
+  test.each<[string, string, Buffer]>([
+    ["plus signs that became blanks, proved by the padding", "AA A", Buffer.from([0, 15, 128])],
+    ["a plus sign at the end that became a blank", "AAA ", Buffer.from("AAA+", "base64")],
+    ["a plus sign at the start that became a blank, with padding", " AA=", Buffer.from("+AA=", "base64")],
+    ["the plus signs of a whole file", inForm(ONE_PLUS.toString("base64")), ONE_PLUS],
+    ["lines of 76 with plus signs that became blanks", inForm(wrapped(PLUS, 76, "\r\n")), PLUS],
+    [
+      "lines that end with a plus sign",
+      inForm("AAAAAAA+\nAAAAAAA+\nAAA="),
+      Buffer.from("AAAAAAA+AAAAAAA+AAA=", "base64"),
+    ],
+    [
+      "lines that begin with a plus sign",
+      inForm("+AAAAAAA\n+AAAAAAA\nAAA="),
+      Buffer.from("+AAAAAAA+AAAAAAAAAA=", "base64"),
+    ],
+    ["a blank after the comma of a data URI", "data:text/plain;base64, ZG90", Buffer.from("dot")],
+    ["lines of 76", wrapped(NO_PLUS, 76, "\n"), NO_PLUS],
+    ["lines of 64 that a shell joined by blanks", wrapped(NO_PLUS, 64, " "), NO_PLUS],
+    ["lines of 12 with indentation", `\n    ${wrapped(NO_PLUS, 12, "\n    ")}\n`, NO_PLUS],
+    ["groups of four", wrapped(NO_PLUS, 4, " "), NO_PLUS],
+    ["blanks beside plus signs that are still there", wrapped(PLUS, 76, " "), PLUS],
+    ["blanks in the alphabet of addresses", "-_-_ -_ -_", Buffer.from("-_-_-_-_", "base64")],
+    ["a blank inside the padding", "ZG90IQ= =", Buffer.from("dot!")],
+    ["blanks around the text", "  ZG90\t\n", Buffer.from("dot")],
+    ["plus signs in percent encoding", "%2B%2f%2BA", Buffer.from("+/+A", "base64")],
+    ["padding in percent encoding", "data:text/plain;base64,ZG90IQ%3D%3D", Buffer.from("dot!")],
+    ["DATA:;BASE64", "DATA:text/plain;charset=utf-8; BASE64,ZG90", Buffer.from("dot")],
+  ])("with %s is read as it was", (_, input, bytes) => {
+    expect(bytesOf(input).equals(bytes)).toBe(true);
+  });
+
+  test("is never cut, whatever its length, if its plus signs became blanks", () => {
+    let restored = 0;
+    for (let length = 1; length <= 300; length++) {
+      const bytes = Buffer.from(Array.from({ length }, (_, n) => (n * 7919 + length * 31) % 256));
+      const text = bytes.toString("base64");
+      try {
+        expect(bytesOf(inForm(text)).equals(bytes)).toBe(true);
+        restored += 1;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "VALIDATION_ERROR", message: expect.stringContaining("%2B") });
+      }
+    }
+    expect(restored).toBeGreaterThan(200);
+  });
+
+  test.each([
+    ["a*b", "is not base64"],
+    ["data:image/png,dot", "is a data URI without base64"],
+    ["data:image/png;base64", "is not base64"],
+    ["ZG90I", "is not whole"],
+    ["ZG90I=", "is not whole"],
+    ["ZG90===", "is not base64"],
+    ["=ZG90", "is not base64"],
+    ["ZG=90", "is not base64"],
+    ["ZG90IQ=", "is not whole"],
+    ["A AAA AA A A", "has blanks where plus signs may have been"],
+    ["AAAAA A", "has blanks where plus signs may have been"],
+    ["%ZG90", "is not base64"],
+    ["\u{1d5ad}G90", "is not base64"],
+  ])("%j is refused, with the reason", (input, reason) => {
+    expect(() => read(input)).toThrow(
+      expect.objectContaining({ code: "VALIDATION_ERROR", message: expect.stringContaining(reason) }),
+    );
+  });
 
   test("that is larger than allowed is refused", () => {
     expect(() => read("ZG90", 2)).toThrow(expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }));
   });
 
-  test.each(["a", ";", "data:", "=", " ", "data:a;", "a="])(
+  test.each(["a", ";", "data:", "=", " ", "data:a;", "a=", "a ", "aaaa ", "a \n", "%2B"])(
     "is checked in a time that grows with its length where it is full of %j",
     async (unit) => {
       const isLinear = await growsLinearly(1_000_000, (size) =>
@@ -185,8 +254,34 @@ async function readParts(body: Buffer | string, size = 1_000_000, type = TYPE) {
   return parts;
 }
 
-const part = (head: string, content: string | Buffer) =>
-  Buffer.concat([Buffer.from(`--XX\r\n${head}\r\n\r\n`), Buffer.from(content), Buffer.from("\r\n")]);
+test("the texts and the file name of a form are read in their charset", async () => {
+  const body = Buffer.concat([
+    part('content-disposition: form-data; name="caption"', Buffer.from("Ol\xe1", "latin1")),
+    part(
+      'content-disposition: form-data; name="title"\r\ncontent-type: text/plain; charset=windows-1251',
+      Buffer.from("\xcf\xf0\xe8", "latin1"),
+    ),
+    part(named("text"), "Olá"),
+    part(Buffer.from(`${named("file")}; filename="Número.pdf"`, "latin1"), "x"),
+    Buffer.from("--XX--"),
+  ]);
+  const form = new FormBody(Readable.from([body]), TYPE);
+  expect(await form.read({ upload: "file", limitBytes: 1_000 })).toEqual({
+    caption: "Olá",
+    title: "При",
+    text: "Olá",
+    file: { bytes: Buffer.from("x"), file_name: "Número.pdf", mime_type: undefined },
+  });
+});
+
+const part = (head: string | Buffer, content: string | Buffer) =>
+  Buffer.concat([
+    Buffer.from("--XX\r\n"),
+    Buffer.from(head),
+    Buffer.from("\r\n\r\n"),
+    Buffer.from(content),
+    Buffer.from("\r\n"),
+  ]);
 const named = (name: string) => `content-disposition: form-data; name="${name}"`;
 const end = Buffer.from("--XX--\r\n");
 

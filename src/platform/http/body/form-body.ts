@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { z } from "zod";
 import { GatewayError } from "../../gateway-error.ts";
+import { decodeText } from "../../text/decode-text.ts";
 import type { Route, UploadedFile } from "../route.ts";
 import { type MultipartHeader, malformedForm, readMultipart } from "./read-multipart.ts";
 import type { UploadSink, UploadSpool } from "./upload-spool.ts";
@@ -139,9 +140,13 @@ class FormReader {
 
   #endText(): void {
     if (this.#part && this.#part.file_name === undefined)
-      define(this.#fields, this.#part.name, Buffer.concat(this.#texts).toString("utf8"));
+      define(this.#fields, this.#part.name, decodeText(Buffer.concat(this.#texts), charsetOf(this.#part)));
     this.#texts = [];
   }
+}
+
+function charsetOf({ mime_type = "" }: MultipartHeader): string | undefined {
+  return /;\s*charset="?([\w-]{1,40})/i.exec(mime_type)?.[1];
 }
 
 function memorySink(): UploadSink {

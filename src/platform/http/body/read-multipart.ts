@@ -1,5 +1,6 @@
 import { Dicer } from "@fastify/busboy";
 import { GatewayError } from "../../gateway-error.ts";
+import { fileNameInForm, formText, readDisposition } from "../../text/file-names.ts";
 
 /** One part of a form; its content follows in pieces. */
 export interface MultipartHeader {
@@ -108,27 +109,15 @@ class ArrivingPart {
 type PartHeaders = Partial<Record<string, string[]>>;
 
 function toHeader(headers: PartHeaders): MultipartHeader {
-  const disposition = toText(headers["content-disposition"]);
-  const name = parameterOf(disposition, "name");
-  if (!/^form-data\b/i.test(disposition) || name === undefined) throw malformedForm();
-  const file_name = parameterOf(disposition, "filename");
-  const mime_type = toText(headers["content-type"]);
-  return { name, ...(file_name !== undefined && { file_name }), ...(mime_type && { mime_type }) };
-}
-
-function toText([value = ""]: string[] = []): string {
-  return Buffer.from(value, "latin1").toString("utf8").trim();
-}
-
-const PARAMETERS = {
-  name: /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
-  filename: /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i,
-};
-
-/** Quotes and line breaks in the value are decoded as browsers encode them. */
-function parameterOf(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
-  const [, quoted, bare] = PARAMETERS[name].exec(disposition) ?? [];
-  return (quoted ?? bare)
-    ?.replace(/\\(["\\])/g, "$1")
-    .replace(/%22|%0D|%0A/gi, (code) => decodeURIComponent(code));
+  const [disposition = ""] = headers["content-disposition"] ?? [];
+  const parameters = readDisposition(disposition);
+  const name = parameters.get("name");
+  if (!/^\s*form-data\b/i.test(disposition) || name === undefined) throw malformedForm();
+  const file_name = fileNameInForm(parameters);
+  const mime_type = headers["content-type"]?.[0]?.trim();
+  return {
+    name: formText(name),
+    ...(file_name !== undefined && { file_name }),
+    ...(mime_type && { mime_type }),
+  };
 }

@@ -3,7 +3,6 @@ import { truncateText } from "../../../../network/truncate-text.ts";
 import { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
 import { toPreviewImage } from "../../../../platform/media/to-preview-image.ts";
-import { followRedirects } from "../../../../platform/outgoing/follow-redirects.ts";
 import type { SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
 
 /** The longest delay of a send by its preview. */
@@ -56,7 +55,7 @@ async function readPreview(link: string, reader: Reader): Promise<LinkPreview | 
   const page = await reader.get(link, PAGE_BYTES);
   if (!page || !/^text\/html|^application\/xhtml\+xml/i.test(page.type)) return undefined;
   const { readPageSummary } = await import("./read-page-summary.ts");
-  const { title, description, image } = readPageSummary(decode(page.body, page.type));
+  const { title, description, image } = readPageSummary(page.body, page.type);
   if (!title) return undefined;
   const thumbnail = image && (await readImage(image, page.url, reader));
   return {
@@ -97,19 +96,19 @@ class Reader {
     const totalMs = Math.floor(this.#endAt - performance.now());
     if (totalMs <= 0 || url.length > URL_MAX) return undefined;
     const { outgoing, tenant } = this.#options;
-    const headers = { accept: "text/html, image/*;q=0.9", "accept-encoding": "identity" };
-    const request = { url, method: "GET", headers, totalMs, maxBytes, tenant, signal: this.#signal };
-    const outcome = await followRedirects(request, (hop) => outgoing.fetch(hop));
+    const pieces: Buffer[] = [];
+    const outcome = await outgoing.download({
+      url,
+      headers: { accept: "text/html, image/*;q=0.9, */*;q=0.1" },
+      totalMs,
+      maxBytes,
+      isPartEnough: true,
+      tenant,
+      signal: this.#signal,
+      onChunk: (piece) => void pieces.push(piece),
+    });
     if (outcome.outcome !== "response" || outcome.status !== 200) return undefined;
-    return { ...outcome, type: outcome.headers["content-type"] ?? "" };
-  }
-}
-
-function decode(body: Buffer, type: string): string {
-  const [, charset = "utf-8"] = /charset="?([\w-]{1,40})/i.exec(type) ?? [];
-  try {
-    return new TextDecoder(charset).decode(body);
-  } catch {
-    return new TextDecoder().decode(body);
+    const { headers, truncated } = outcome;
+    return { url: outcome.url, type: headers["content-type"] ?? "", body: Buffer.concat(pieces), truncated };
   }
 }

@@ -3,7 +3,6 @@ import { fileTooLarge, readBase64File } from "../../../../platform/http/body/bas
 import type { SpooledUpload, UploadedFile } from "../../../../platform/http/route.ts";
 import {
   cleanFileName,
-  fileNameInDisposition,
   hasExtension,
   nameForType,
   typeByExtension,
@@ -16,6 +15,7 @@ import type {
   OutgoingRequest,
   SafeFetch,
 } from "../../../../platform/outgoing/safe-fetch.ts";
+import { fileNameInDisposition, fileNameOfUrl } from "../../../../platform/text/file-names.ts";
 import { mimeType } from "../../../media/contract.ts";
 import { requireStorageQuota } from "../../../media/media.ts";
 import type { StoredMedia } from "../../log/message-view.ts";
@@ -162,9 +162,9 @@ export async function storeMediaInput(
   const source = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
   if (!source) throw invalidField("url", "one of url, base64 and file is required");
   const field = options.field ?? source;
-  const text = String(input[source]).trim();
-  if (/^https?:\/\//i.test(text)) return { field, ...(await download(file, text, field, options)) };
-  if (source === "url" && !text.startsWith("data:"))
+  const text = String(input[source]);
+  if (/^\s*https?:\/\//i.test(text)) return { field, ...(await download(file, text.trim(), field, options)) };
+  if (source === "url" && !/^\s*data:/i.test(text))
     throw invalidField(field, "must be an http or https address");
   const { pieces, mime_type } = readBase64File(field, text, options.maxBytes);
   for (const piece of pieces) await file.write(piece);
@@ -204,7 +204,7 @@ async function download(
 
 /** After a redirect, uses the first of the two names that has an extension. */
 function nameOfAddress(requested: string, last: string): string | undefined {
-  const names = [requested, last].map(lastOfPath);
+  const names = [requested, last].map(fileNameOfUrl);
   return names.find((name) => name !== undefined && hasExtension(name)) ?? names[0];
 }
 
@@ -221,14 +221,6 @@ function downloadRefusal(
 
 function downloadFailed(reason: string): GatewayError {
   return new GatewayError("MEDIA_DOWNLOAD_FAILED", `The file could not be fetched: ${reason}`);
-}
-
-function lastOfPath(url: string): string | undefined {
-  try {
-    return decodeURIComponent(new URL(url).pathname.split("/").at(-1) ?? "") || undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined for text that is not a MIME type. */

@@ -1,4 +1,5 @@
 import { Parser } from "htmlparser2";
+import { decodeText } from "../../../../platform/text/decode-text.ts";
 
 /** A page's declarations for previews. */
 export interface PageSummary {
@@ -25,8 +26,8 @@ const FIELDS: Readonly<Record<string, keyof PageSummary>> = {
   "twitter:image": "image",
 };
 
-/** Reads the `meta` tags for previews, or else the `title`, from the start of a page. */
-export function readPageSummary(html: string): PageSummary {
+/** Reads the `meta` tags for previews, or else the `title`, from the start of a page of this Content-Type. */
+export function readPageSummary(page: Buffer, contentType = ""): PageSummary {
   const summary: PageSummary = {};
   let tags = 0;
   let title: string | undefined;
@@ -46,8 +47,15 @@ export function readPageSummary(html: string): PageSummary {
       title = undefined;
     },
   });
-  parser.end(html.slice(0, HTML_MAX));
+  const start = page.subarray(0, HTML_MAX);
+  parser.end(decodeText(start, charsetOf(start, contentType), true));
   return summary;
+}
+
+/** The charset that the header declares, or else a `meta` tag. */
+function charsetOf(start: Buffer, contentType: string): string | undefined {
+  const declared = /charset\s*=\s*["']?([\w-]{1,40})/i;
+  return (declared.exec(contentType) ?? declared.exec(start.toString("latin1", 0, 1024)))?.[1];
 }
 
 function readMeta(attributes: Readonly<Record<string, string>>, summary: PageSummary): void {
