@@ -66,7 +66,6 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await chat(page, /Bia Souza/).focus();
     await page.keyboard.press("Enter");
     await bubble(page, "My order 2041").waitFor();
-    await field(page).focus();
     await story.type(page, "I am looking");
     await page.keyboard.press("Shift+Enter");
     await story.type(page, "One moment, please.");
@@ -93,6 +92,43 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
       "I am looking\nOne moment, please.",
       LONG_MESSAGE,
     ]);
+  });
+
+  test("answers the chats that wait with two keys each beside the words", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Monday" });
+    const waiting = ["5511977771241", "5511977771242", "5511977771243", "5511977771244"];
+    for (const number of waiting) await write(shop, "Is it ready?", number, `Customer ${number.slice(-1)}`);
+    const page = await openChats("Monday");
+    for (let place = 0; place < waiting.length; place++) await chat(page, `Customer ${place + 1}`).waitFor();
+    for (const _ of waiting) {
+      const before = page.url();
+      await page.keyboard.press("Alt+ArrowDown");
+      await expect.poll(() => page.url()).not.toBe(before);
+      await bubble(page, "Is it ready?").waitFor();
+      await expect.poll(() => field(page).evaluate((one) => one.matches(":focus"))).toBe(true);
+      await story.type(page, "Yes, it is.");
+      await page.keyboard.press("Enter");
+      await bubble(page, "Yes, it is.").getByText("Read", { exact: true }).waitFor();
+    }
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.getByText("No other chat is unread.").waitFor();
+    for (const jid of waiting) {
+      const { data } = await shop.client.listChatMessages({ id: shop.id, jid });
+      expect(data.map(({ text }) => text)).toEqual(["Yes, it is.", "Is it ready?"]);
+    }
+    const list = page.getByRole("list", { name: "Chats" }).getByRole("link");
+    expect(await list.evaluateAll((links) => links.filter(({ tabIndex }) => tabIndex === 0).length)).toBe(1);
+    await list.first().focus();
+    await page.keyboard.press("j");
+    await expect.poll(() => list.nth(1).evaluate((one) => one.matches(":focus"))).toBe(true);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page
+      .getByRole("searchbox", { name: "Search chats and messages" })
+      .and(page.locator(":focus"))
+      .waitFor();
   });
 
   test("reacts, replies, edits and deletes, and sees what the contact does to a message", async () => {
@@ -258,7 +294,6 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await once.getByText("Read", { exact: true }).waitFor({ state: "attached" });
     // Nothing of it waits any more, also where the message itself is not on show.
     await page.getByRole("searchbox", { name: "Search chats and messages" }).fill("Hello");
-    await page.getByRole("button", { name: "Messages", exact: true }).click();
     await page.getByRole("link", { name: /Ana.*Hello/ }).click();
     await page.getByRole("link", { name: "Show newer messages" }).waitFor();
     await bubble(page, "Hello").waitFor();
@@ -300,7 +335,6 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await search.fill("bia");
     await chat(page, /Ana/).waitFor({ state: "detached" });
     await search.fill("teapot");
-    await page.getByRole("button", { name: "Messages", exact: true }).click();
     await page.getByRole("link", { name: /The blue teapot is broken/ }).click();
     await bubble(page, "The blue teapot").waitFor();
     expect(await bubble(page, "Later 4").count()).toBe(0);

@@ -5,6 +5,7 @@ export type Theme = (typeof THEMES)[number];
 
 const LANGUAGE_KEY = "waygate.language";
 const THEME_KEY = "waygate.theme";
+const LETTERS_KEY = "waygate.letter-keys";
 
 /** The language that this browser's user has chosen, otherwise the browser's own. */
 export function readLocale(): Locale {
@@ -29,6 +30,15 @@ export function saveTheme(theme: Theme): void {
 export function applyTheme(theme: Theme): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
+}
+
+/** Whether single letters and signs are shortcuts. */
+export function readLetterKeys(): boolean {
+  return read(LETTERS_KEY) !== "off";
+}
+
+export function saveLetterKeys(isOn: boolean): void {
+  write(LETTERS_KEY, isOn ? "on" : "off");
 }
 
 // A browser can forbid storage; the choice then lasts until the page closes.

@@ -18,6 +18,7 @@ import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { BrandMark } from "./gate-frame.tsx";
+import { ShortcutSheet } from "./shortcuts.tsx";
 
 /** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
 export function AppShell() {
@@ -42,6 +43,7 @@ export function AppShell() {
       </div>
       <PasswordDialog />
       <SessionDialog />
+      <ShortcutSheet />
     </div>
   );
 }

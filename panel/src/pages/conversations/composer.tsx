@@ -117,6 +117,7 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
   const typing = useTyping(chat, state.connected);
   const edit = useEdit(chat, () => [onTarget(undefined), write("")]);
   const replies = useQuickReplies(text, write);
+  useFirstFocus(field);
   useTargetFocus(target, field, setText);
   const send = () => {
     const words = text.trim();
@@ -126,10 +127,14 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
     typing.stop();
     onFile(undefined);
     write("");
+    field.current?.focus();
   };
   const press = (event: KeyboardEvent) => {
     if (replies.press(event)) return;
-    if (event.key === "Escape" && target) onTarget(undefined);
+    if (event.key === "Escape" && target) {
+      event.preventDefault();
+      onTarget(undefined);
+    }
     // Enter also ends the choice of a character in Japanese, Chinese and Korean.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -163,6 +168,13 @@ function useDraft({ instance_id, jid }: Chat) {
     else drafts.set(place, next);
   };
   return { text, setText, write };
+}
+
+/** Who opens a chat with a keyboard writes next; on a touch screen the keyboard would hide the chat. */
+function useFirstFocus(field: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    if (matchMedia("(hover: hover)").matches) field.current?.focus({ preventScroll: true });
+  }, [field]);
 }
 
 /** The field has the text of an edited message, and the focus. */

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type DragEvent, lazy, Suspense, useCallback, useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type InstanceState } from "../../api/gateway.ts";
@@ -8,6 +8,8 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
+import { useShortcuts } from "../../shell/shortcuts.tsx";
+import type { ConversationSearch } from "./chats/conversation-search.ts";
 import { Composer, type Target } from "./composer.tsx";
 import { putChat } from "./conversation-cache.ts";
 import { type Chat, chatQuery, type Message } from "./conversation-queries.ts";
@@ -33,6 +35,7 @@ export function ConversationPage() {
   const isSandbox = row.data.network === "sandbox";
   return (
     <>
+      {side && <CloseWithEscape />}
       <section className="talk-main" data-beside={side ? "" : undefined} aria-label={titleOf(shown)}>
         <Head chat={shown} isSandbox={isSandbox} />
         <Talk key={`${shown.jid} ${at}`} chat={shown} until={at} isSandbox={isSandbox} state={state.data} />
@@ -44,6 +47,19 @@ export function ConversationPage() {
       )}
     </>
   );
+}
+
+function CloseWithEscape() {
+  const { id, jid } = useParams({ from: "/shell/instances/$id/chats/$jid" });
+  const navigate = useNavigate();
+  const close = ({ target }: KeyboardEvent) => {
+    // What is written in the side would be lost.
+    if ((target as Element).matches("textarea") && (target as Element).closest(".talk-side")) return false;
+    const search = ({ side: _, ...now }: ConversationSearch) => now;
+    return navigate({ to: "/instances/$id/chats/$jid", params: { id, jid }, search });
+  };
+  useShortcuts({ Escape: close });
+  return null;
 }
 
 /** A chat without a message: the gateway does not know it yet. */

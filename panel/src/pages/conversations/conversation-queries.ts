@@ -42,6 +42,18 @@ export const chatsQuery = (id: number, filter: ChatFilter, q: string) =>
     ),
   );
 
+/** The unread chat after (1) or before (-1) the open one, in the order of the list. undefined: no other is unread. */
+export async function findUnread(
+  id: number,
+  open: string | undefined,
+  step: 1 | -1,
+): Promise<Chat | undefined> {
+  const { data } = await gateway.listChats({ id, unread: true, archived: false, limit: CHATS_PER_PAGE });
+  const at = data.findIndex(({ jid, phone }) => jid === open || phone === open);
+  const next = at === -1 ? data.at(step === 1 ? 0 : -1) : data[(at + step + data.length) % data.length];
+  return next === data[at] ? undefined : next;
+}
+
 /** One chat by any of its addresses; null: no message yet. */
 export const chatQuery = (id: number, jid: string) =>
   queryOptions({

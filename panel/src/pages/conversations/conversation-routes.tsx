@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { instanceRoute } from "../../shell/instance-route.tsx";
-import { readConversationSearch } from "./conversation-search.ts";
+import { readConversationSearch } from "./chats/conversation-search.ts";
 
 const chats = createRoute({
   getParentRoute: () => instanceRoute,

@@ -1,20 +1,18 @@
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { ChatList } from "./chat-list.tsx";
+import { ChatList } from "./chats/chat-list.tsx";
 import "./conversations.css";
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { gateway } from "../../api/gateway.ts";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { PhoneField } from "../../components/form-field.tsx";
-import { RelativeTime } from "../../components/formats.tsx";
-import { Blank, LoadingState, LoadMore } from "../../components/page-head.tsx";
-import { CHAT_FILTERS, type Message, messageSearchQuery } from "./conversation-queries.ts";
-import { type ConversationSearch, readConversationSearch } from "./conversation-search.ts";
-import { flatten } from "./cursor-pages.ts";
-import { summarise } from "./kinds/kinds.tsx";
-import { nameOf } from "./person-name.ts";
+import { showToast } from "../../components/toasts.tsx";
+import { useShortcuts } from "../../shell/shortcuts.tsx";
+import { type ConversationSearch, readConversationSearch } from "./chats/conversation-search.ts";
+import { SearchResults } from "./chats/search-results.tsx";
+import { CHAT_FILTERS, findUnread } from "./conversation-queries.ts";
 import { useLiveConversations } from "./use-live-conversations.ts";
 
 /** The chats of an instance, with the chosen one beside them. On a phone one of both is shown. */
@@ -22,8 +20,9 @@ export function ConversationsPage() {
   const t = useTranslations("conversations");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { jid } = useParams({ strict: false });
-  const { q = "", show = "all", in: where } = useSearch({ from: "/shell/instances/$id/chats" });
+  const { q = "", show = "all" } = useSearch({ from: "/shell/instances/$id/chats" });
   useLiveConversations(id);
+  useUnreadKeys(id, jid);
   return (
     <div className="talk" data-open={jid === undefined ? undefined : ""}>
       <section className="talk-list" aria-label={t("title")}>
@@ -32,15 +31,31 @@ export function ConversationsPage() {
           <NewChat id={id} />
         </div>
         <ChatFilters />
-        {where === "messages" && q !== "" ? (
-          <MessageResults id={id} q={q} />
+        {q === "" ? (
+          <ChatList key={show} id={id} filter={show} chosen={jid} />
         ) : (
-          <ChatList key={`${show} ${q}`} id={id} filter={show} q={q} chosen={jid} />
+          <SearchResults id={id} q={q} chosen={jid} />
         )}
       </section>
       <Outlet />
     </div>
   );
+}
+
+/** Alt and an arrow open the next chat that waits for an answer. */
+function useUnreadKeys(id: number, jid: string | undefined): void {
+  const t = useTranslations("conversations");
+  const navigate = useNavigate();
+  const go = async (step: 1 | -1) => {
+    const next = await findUnread(id, jid, step);
+    if (next === undefined) return showToast(t("noUnread"), "note");
+    const search = ({ at: _, ...now }: ConversationSearch) => now;
+    await navigate({ to: "/instances/$id/chats/$jid", params: { id, jid: next.jid }, search });
+  };
+  useShortcuts({
+    "Alt+ArrowDown": () => void go(1),
+    "Alt+ArrowUp": () => void go(-1),
+  });
 }
 
 /** Opens a chat by a number, after a check that the network knows it. */
@@ -74,81 +89,28 @@ function NewChat({ id }: { id: number }) {
   );
 }
 
-/** Messages that contain the words, newest first; each leads to its place in its chat. */
-function MessageResults({ id, q }: { id: number; q: string }) {
-  const t = useTranslations("conversations");
-  const query = useInfiniteQuery(messageSearchQuery(id, q));
-  const found = flatten(query.data?.pages);
-  if (query.error) return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
-  if (!query.data) return <LoadingState />;
-  if (found.length === 0) return <Blank title={t("nothingTitle")} help={t("nothingHelp")} />;
-  return (
-    <div className="chat-scroll">
-      <ul aria-label={t("filter.messages")}>
-        {found.map((message) => (
-          <li key={message.id}>
-            <Result id={id} message={message} />
-          </li>
-        ))}
-      </ul>
-      <LoadMore query={query} />
-    </div>
-  );
-}
-
-function Result({ id, message }: { id: number; message: Message }) {
-  const t = useTranslations("conversations");
-  // The list of a chat ends before this time.
-  const at = new Date(Date.parse(message.timestamp) + 1).toISOString();
-  const writer = message.from_me ? t("thread.you") : nameOf(message.sender ?? message);
-  return (
-    <Link
-      to="/instances/$id/chats/$jid"
-      params={{ id, jid: message.jid }}
-      search={(now) => ({ ...now, at })}
-      className="result-row"
-      preload={false}
-    >
-      <span>
-        <strong>{writer}</strong> <RelativeTime at={message.timestamp} />
-      </span>
-      <span className="result-text">{summarise(message, t).slice(0, 240)}</span>
-    </Link>
-  );
-}
-
 const TYPING_MS = 300;
 
 /** Search and filters of the list; both stand in the address. */
 function ChatFilters() {
   const t = useTranslations("conversations");
-  const { q = "", show = "all", in: where } = useSearch({ from: "/shell/instances/$id/chats" });
+  const { q = "", show = "all" } = useSearch({ from: "/shell/instances/$id/chats" });
   const change = useSearchChange();
   return (
     <div className="chat-filters">
-      <SearchField
-        q={q}
-        onChange={(text) => change({ q: text || undefined, ...(text === "" && { in: undefined }) })}
-      />
-      <fieldset className="pills" aria-label={t("filter.label")}>
-        {q === ""
-          ? CHAT_FILTERS.map((filter) => (
-              <Pill
-                key={filter}
-                label={t(`filter.${filter}`)}
-                isOn={show === filter}
-                onPress={() => change({ show: filter === "all" ? undefined : filter })}
-              />
-            ))
-          : (["chats", "messages"] as const).map((place) => (
-              <Pill
-                key={place}
-                label={t(`filter.${place}`)}
-                isOn={(where ?? "chats") === place}
-                onPress={() => change({ in: place === "messages" ? place : undefined })}
-              />
-            ))}
-      </fieldset>
+      <SearchField q={q} onChange={(text) => change({ q: text || undefined })} />
+      {q === "" && (
+        <fieldset className="pills" aria-label={t("filter.label")}>
+          {CHAT_FILTERS.map((filter) => (
+            <Pill
+              key={filter}
+              label={t(`filter.${filter}`)}
+              isOn={show === filter}
+              onPress={() => change({ show: filter === "all" ? undefined : filter })}
+            />
+          ))}
+        </fieldset>
+      )}
     </div>
   );
 }

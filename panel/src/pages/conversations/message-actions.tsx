@@ -27,12 +27,17 @@ const EMOJI = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
 const EDITABLE_MS = 15 * 60_000;
 
 /** What can be done with a message, behind one button. */
-export function MessageActions({ message, ...deps }: ActionDeps & { message: Message }) {
+export function MessageActions({
+  message,
+  isTabStop,
+  ...deps
+}: ActionDeps & { message: Message; isTabStop: boolean }) {
   const t = useTranslations("conversations");
   return (
     <DialogTrigger>
       <ActionButton
         kind="bare"
+        excludeFromTabOrder={!isTabStop}
         aria-label={t("actions.open", { message: summarise(message, t).slice(0, 80) })}
       >
         <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" fill="currentColor">

@@ -16,10 +16,11 @@ interface BubbleProps extends ActionDeps {
   message: Message;
   /** Whether the name of the writer stands above, in a group. */
   isNamed: boolean;
+  isTabStop: boolean;
 }
 
 /** A message with all that has happened to it. */
-export function MessageBubble({ message, isNamed, ...deps }: BubbleProps) {
+export function MessageBubble({ message, isNamed, isTabStop, ...deps }: BubbleProps) {
   const t = useTranslations("conversations.thread");
   const { Body } = kindOf(message);
   const isDeleted = message.deleted_at !== null;
@@ -37,7 +38,7 @@ export function MessageBubble({ message, isNamed, ...deps }: BubbleProps) {
         {message.edited_at !== null && !isDeleted && <span>{t("edited")}</span>}
         <Clock at={message.timestamp} />
         {message.from_me && <MessageStatus status={message.status} />}
-        <MessageActions message={message} {...deps} />
+        <MessageActions message={message} isTabStop={isTabStop} {...deps} />
       </footer>
       {(message.status === "failed" || message.status === "cancelled") && (
         <MessageFault message={message} onResend={deps.onResend} instanceId={deps.instanceId} />

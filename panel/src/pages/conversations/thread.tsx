@@ -1,7 +1,15 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -22,6 +30,7 @@ import { readAlong } from "./read-along.ts";
 
 const BUBBLE_HEIGHT = 76;
 const NEAR_END = 120;
+const OVERSCAN = 5;
 
 interface ThreadProps {
   chat: Chat;
@@ -75,27 +84,15 @@ interface LinesProps extends ThreadProps {
 function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
   const t = useTranslations("conversations.thread");
   const frame = useRef<HTMLDivElement>(null);
-  const isPlaced = useRef(false);
-  const list = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => BUBBLE_HEIGHT,
-    getItemKey: (index) => lines[index]?.key ?? index,
-    overscan: 5,
-    anchorTo: "end",
-    followOnAppend: true,
-    scrollEndThreshold: NEAR_END,
-  });
-  useLayoutEffect(() => {
-    if (!isPlaced.current) list.scrollToEnd();
-    isPlaced.current = true;
-  }, [list]);
+  const list = useLineList(frame, lines, until);
   const items = list.getVirtualItems();
   const count = lines.length;
   // Backwards in time is onwards for the cursor, whose list begins with the newest message.
   const [oldest, newest] = [items[0]?.index ?? count - 1, items.at(-1)?.index ?? count - 1];
   useReading(query, count - 1 - newest, count - 1 - oldest, count);
   const step = useSteps(frame, count, (index) => list.scrollToIndex(index));
+  const { stop, focus } = useTabStop(lines, items);
+  const isAway = query.hasPreviousPage || newest < count - 1;
   return (
     <>
       {/* biome-ignore-start lint/a11y/noNoninteractiveTabindex: a keyboard must be able to scroll it */}
@@ -103,14 +100,17 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
       <section ref={frame} className="thread" tabIndex={0} aria-label={t("label")} onKeyDown={step}>
         <div className="thread-lines" style={{ height: list.getTotalSize() }}>
           {items.map(({ key, index, start }) => (
+            // biome-ignore lint/a11y/noStaticElementInteractions: remembers which of its buttons has the focus
             <div
               key={key}
               ref={list.measureElement}
               data-index={index}
+              data-found={until !== "" && index === count - 1 ? "" : undefined}
               className="thread-line"
               style={{ transform: `translateY(${start}px)` }}
+              onFocus={() => focus(index)}
             >
-              <ThreadLine lines={lines} index={index} outbox={outbox} actions={actions} />
+              <ThreadLine {...{ lines, index, outbox, actions }} isTabStop={index === stop} />
             </div>
           ))}
         </div>
@@ -123,12 +123,71 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
       <ToNewest
         chat={chat}
         until={until}
-        isAway={query.hasPreviousPage || newest < count - 10}
+        isAway={isAway}
+        arrived={useArrived(lines, isAway)}
         isCut={query.hasPreviousPage}
         onEnd={() => list.scrollToEnd()}
       />
     </>
   );
+}
+
+/** Keeps the end in view while the reader is there: a picture that loads, or a form below, changes the heights. */
+function useLineList(frame: RefObject<HTMLDivElement | null>, lines: readonly Line[], until: string) {
+  const list = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => BUBBLE_HEIGHT,
+    getItemKey: (index) => lines[index]?.key ?? index,
+    overscan: OVERSCAN,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: NEAR_END,
+    paddingEnd: until === "" ? 0 : BUBBLE_HEIGHT,
+  });
+  const isAtEnd = useRef(true);
+  const height = list.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the height changes
+  useLayoutEffect(() => {
+    if (isAtEnd.current) list.scrollToEnd();
+  }, [list, height]);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const note = () => {
+      const { scrollHeight, scrollTop, clientHeight } = element;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    };
+    const resized = new ResizeObserver(() => isAtEnd.current && list.scrollToEnd());
+    element.addEventListener("scroll", note);
+    resized.observe(element);
+    return () => {
+      element.removeEventListener("scroll", note);
+      resized.disconnect();
+    };
+  }, [frame, list]);
+  return list;
+}
+
+/** All messages are one stop of the Tab key: the one that had the focus last, otherwise the newest in view. */
+function useTabStop(lines: readonly Line[], items: readonly VirtualItem[]) {
+  const [current, setCurrent] = useState<Line["key"]>();
+  const stop = (items.find(({ key }) => key === current) ?? items.at(-1))?.index;
+  return { stop, focus: (index: number) => setCurrent(lines[index]?.key) };
+}
+
+/** How many messages of others have come since the reader left the end. */
+function useArrived(lines: readonly Line[], isAway: boolean): number {
+  const last = lines.at(-1)?.key;
+  const seen = useRef(last);
+  useEffect(() => {
+    if (!isAway) seen.current = last;
+  }, [isAway, last]);
+  if (!isAway) return 0;
+  const from = lines.findIndex(({ key }) => key === seen.current);
+  return from === -1
+    ? 0
+    : lines.slice(from + 1).filter((line) => "message" in line && !line.message.from_me).length;
 }
 
 /** Arrow keys move between the messages. */
@@ -151,11 +210,12 @@ function useSteps(frame: RefObject<HTMLElement | null>, count: number, show: (in
 interface LineProps {
   lines: readonly Line[];
   index: number;
+  isTabStop: boolean;
   outbox: ThreadProps["outbox"];
   actions: ActionDeps;
 }
 
-function ThreadLine({ lines, index, outbox, actions }: LineProps) {
+function ThreadLine({ lines, index, isTabStop, outbox, actions }: LineProps) {
   const line = lines[index];
   const before = lines[index - 1];
   if (line === undefined) return null;
@@ -169,7 +229,7 @@ function ThreadLine({ lines, index, outbox, actions }: LineProps) {
   return (
     <>
       {isNewDay && <Day at={message.timestamp} />}
-      <MessageBubble message={message} isNamed={isNamed} {...actions} />
+      <MessageBubble message={message} isNamed={isNamed} isTabStop={isTabStop} {...actions} />
     </>
   );
 }
@@ -191,11 +251,12 @@ interface ToNewestProps {
   chat: Chat;
   until: string;
   isAway: boolean;
+  arrived: number;
   isCut: boolean;
   onEnd(): void;
 }
 
-function ToNewest({ chat, until, isAway, isCut, onEnd }: ToNewestProps) {
+function ToNewest({ chat, until, isAway, arrived, isCut, onEnd }: ToNewestProps) {
   const t = useTranslations("conversations.thread");
   const client = useQueryClient();
   const { instance_id: id, jid } = chat;
@@ -216,7 +277,7 @@ function ToNewest({ chat, until, isAway, isCut, onEnd }: ToNewestProps) {
   const go = () => (isCut ? void client.resetQueries({ queryKey: threadKey(id, jid) }) : onEnd());
   return (
     <p className="to-newest">
-      <ActionButton onPress={go}>{t("newest")}</ActionButton>
+      <ActionButton onPress={go}>{arrived > 0 ? t("arrived", { count: arrived }) : t("newest")}</ActionButton>
     </p>
   );
 }

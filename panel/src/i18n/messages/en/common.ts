@@ -64,6 +64,17 @@ export const common = {
 } as const;
 
 export const shell = {
+  shortcuts: {
+    title: "Keyboard shortcuts",
+    search: "Search on this page",
+    chats: "Next chat, previous chat",
+    open: "Open the chat and write",
+    unread: "Next unread chat, previous unread chat",
+    close: "Close the panel beside the chat",
+    list: "This list",
+    letters: "Single letters and signs are shortcuts",
+    lettersHint: "Switch them off if you use speech input.",
+  },
   shell: {
     navigation: "Main",
     instances: "Instances",

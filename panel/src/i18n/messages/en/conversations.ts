@@ -11,6 +11,8 @@ export const conversations = {
     nothingHelp: "Try other words, or another filter.",
     noneTitle: "Choose a chat",
     noneHelp: "Its messages appear here. The arrow keys move through the list.",
+    noUnread: "No other chat is unread.",
+    toName: "You to {name}",
     filter: {
       label: "Which chats",
       all: "All",
@@ -18,8 +20,6 @@ export const conversations = {
       groups: "Groups",
       pinned: "Pinned",
       archived: "Archived",
-      chats: "Chats",
-      messages: "Messages",
     },
     marks: {
       muted: "Muted",
@@ -62,6 +62,7 @@ export const conversations = {
       tryAgain: "Try again",
       discard: "Discard",
       newest: "Go to the newest message",
+      arrived: "{count, plural, one {# new message} other {# new messages}}",
       newer: "Show newer messages",
     },
     unread: {

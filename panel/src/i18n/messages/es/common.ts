@@ -64,6 +64,17 @@ export const common = {
 } as const;
 
 export const shell = {
+  shortcuts: {
+    title: "Atajos de teclado",
+    search: "Buscar en esta página",
+    chats: "Chat siguiente, chat anterior",
+    open: "Abrir el chat y escribir",
+    unread: "Siguiente chat no leído, anterior no leído",
+    close: "Cerrar el panel junto al chat",
+    list: "Esta lista",
+    letters: "Las letras y signos sueltos son atajos",
+    lettersHint: "Desactívalo si usas entrada por voz.",
+  },
   shell: {
     navigation: "Principal",
     instances: "Instancias",

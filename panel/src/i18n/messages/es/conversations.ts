@@ -11,6 +11,8 @@ export const conversations = {
     nothingHelp: "Prueba con otras palabras u otro filtro.",
     noneTitle: "Elige un chat",
     noneHelp: "Sus mensajes aparecen aquí. Las flechas del teclado recorren la lista.",
+    noUnread: "No hay otro chat sin leer.",
+    toName: "Tú a {name}",
     filter: {
       label: "Qué chats",
       all: "Todos",
@@ -18,8 +20,6 @@ export const conversations = {
       groups: "Grupos",
       pinned: "Fijados",
       archived: "Archivados",
-      chats: "Chats",
-      messages: "Mensajes",
     },
     marks: {
       muted: "Silenciado",
@@ -62,6 +62,7 @@ export const conversations = {
       tryAgain: "Intentar de nuevo",
       discard: "Descartar",
       newest: "Ir al mensaje más reciente",
+      arrived: "{count, plural, one {# mensaje nuevo} other {# mensajes nuevos}}",
       newer: "Mostrar mensajes más recientes",
     },
     unread: {

@@ -64,6 +64,17 @@ export const common = {
 } as const;
 
 export const shell = {
+  shortcuts: {
+    title: "Atalhos do teclado",
+    search: "Buscar nesta página",
+    chats: "Próxima conversa, conversa anterior",
+    open: "Abrir a conversa e escrever",
+    unread: "Próxima conversa não lida, anterior não lida",
+    close: "Fechar o painel ao lado da conversa",
+    list: "Esta lista",
+    letters: "Letras e sinais isolados são atalhos",
+    lettersHint: "Desative se você usa entrada por voz.",
+  },
   shell: {
     navigation: "Principal",
     instances: "Instâncias",

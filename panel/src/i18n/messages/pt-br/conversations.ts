@@ -11,6 +11,8 @@ export const conversations = {
     nothingHelp: "Tente outras palavras ou outro filtro.",
     noneTitle: "Escolha uma conversa",
     noneHelp: "As mensagens aparecem aqui. As setas do teclado percorrem a lista.",
+    noUnread: "Nenhuma outra conversa não lida.",
+    toName: "Você para {name}",
     filter: {
       label: "Quais conversas",
       all: "Todas",
@@ -18,8 +20,6 @@ export const conversations = {
       groups: "Grupos",
       pinned: "Fixadas",
       archived: "Arquivadas",
-      chats: "Conversas",
-      messages: "Mensagens",
     },
     marks: {
       muted: "Silenciada",
@@ -62,6 +62,7 @@ export const conversations = {
       tryAgain: "Tentar de novo",
       discard: "Descartar",
       newest: "Ir para a mensagem mais recente",
+      arrived: "{count, plural, one {# mensagem nova} other {# mensagens novas}}",
       newer: "Mostrar mensagens mais recentes",
     },
     unread: {

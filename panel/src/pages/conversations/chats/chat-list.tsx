@@ -1,50 +1,45 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from "react";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, memo, type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Blank, LoadingState } from "../../components/page-head.tsx";
-import { type ListQuery, useReading } from "../../components/use-reading.ts";
-import { type Chat, type ChatFilter, chatsQuery } from "./conversation-queries.ts";
-import { flatten } from "./cursor-pages.ts";
+import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { Blank, LoadingState } from "../../../components/page-head.tsx";
+import { type ListQuery, useReading } from "../../../components/use-reading.ts";
+import { type Chat, type ChatFilter, chatsQuery } from "../conversation-queries.ts";
+import { flatten } from "../cursor-pages.ts";
 import "./chat-list.css";
 import { Link } from "@tanstack/react-router";
-import { summarise } from "./kinds/kinds.tsx";
-import { MessageStatus } from "./message-status.tsx";
-import { initialsOf, nameOf, titleOf } from "./person-name.ts";
+import { useShortcuts } from "../../../shell/shortcuts.tsx";
+import { summarise } from "../kinds/kinds.tsx";
+import { MessageStatus } from "../message-status.tsx";
+import { initialsOf, nameOf, titleOf } from "../person-name.ts";
 
 const ROW_HEIGHT = 72;
 
 interface ChatListProps {
   id: number;
   filter: ChatFilter;
-  q: string;
   chosen: string | undefined;
 }
 
 /** Any number of chats; only those in view are in the page. */
-export function ChatList({ id, filter, q, chosen }: ChatListProps) {
+export function ChatList({ id, filter, chosen }: ChatListProps) {
   const t = useTranslations("conversations");
-  const query = useInfiniteQuery(chatsQuery(id, filter, q));
-  const chats = usePinnedFirst(id, filter, q, query.data?.pages);
+  const query = useInfiniteQuery(chatsQuery(id, filter, ""));
+  const chats = usePinnedFirst(id, filter, query.data?.pages);
   if (query.error && chats.length === 0)
     return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingState />;
   if (chats.length === 0) {
-    const kind = q === "" && filter === "all" ? "empty" : "nothing";
+    const kind = filter === "all" ? "empty" : "nothing";
     return <Blank title={t(`${kind}Title`)} help={t(`${kind}Help`)} />;
   }
   return <Rows chats={chats} query={query} id={id} chosen={chosen} />;
 }
 
 /** Pinned chats stand above the others, as on the phone. */
-function usePinnedFirst(
-  id: number,
-  filter: ChatFilter,
-  q: string,
-  pages: Parameters<typeof flatten<Chat>>[0],
-) {
-  const isWanted = filter === "all" && q === "";
+function usePinnedFirst(id: number, filter: ChatFilter, pages: Parameters<typeof flatten<Chat>>[0]) {
+  const isWanted = filter === "all";
   const { data } = useInfiniteQuery({ ...chatsQuery(id, "pinned", ""), enabled: isWanted });
   return useMemo(() => {
     const pinned = isWanted ? flatten(data?.pages).filter(({ archived }) => !archived) : [];
@@ -80,19 +75,7 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
   useLayoutEffect(() => {
     if (isAtTop.current && !query.hasPreviousPage) frame.current?.scrollTo(0, 0);
   }, [first]);
-  const focusRow = (index: number) => {
-    list.scrollToIndex(index);
-    requestAnimationFrame(() =>
-      frame.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus(),
-    );
-  };
-  const step = (event: KeyboardEvent) => {
-    const at = Number((event.target as HTMLElement).closest("[data-index]")?.getAttribute("data-index"));
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: chats.length - 1 }[event.key];
-    if (next === undefined || Number.isNaN(at) || next < 0 || next >= chats.length) return;
-    event.preventDefault();
-    focusRow(next);
-  };
+  const { stop, step, setCurrent } = useRowKeys(frame, list, chats, chosen);
   return (
     <div
       ref={frame}
@@ -111,8 +94,13 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
           const chat = chats[index];
           if (!chat) return null;
           return (
-            <li key={key} data-index={index} style={{ transform: `translateY(${start}px)` }}>
-              <ChatRow id={id} chat={chat} isChosen={chosen === chat.jid || chosen === chat.phone} />
+            <li
+              key={key}
+              data-index={index}
+              style={{ transform: `translateY(${start}px)` }}
+              onFocus={() => setCurrent(chat.id)}
+            >
+              <ChatRow id={id} chat={chat} isChosen={isCalled(chat, chosen)} isTabStop={index === stop} />
             </li>
           );
         })}
@@ -122,13 +110,55 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
   );
 }
 
+/** The whole list is one stop of the Tab key, and the arrows move inside it. */
+function useRowKeys(
+  frame: RefObject<HTMLDivElement | null>,
+  list: Virtualizer<HTMLDivElement, Element>,
+  chats: readonly Chat[],
+  chosen: string | undefined,
+) {
+  const [current, setCurrent] = useState<number>();
+  const at = indexOfStop(chats, current, chosen);
+  const items = list.getVirtualItems();
+  // Out of view, the first row in view is the stop.
+  const stop = items.some(({ index }) => index === at) ? at : items[0]?.index;
+  const focusRow = (index: number) => {
+    if (index < 0 || index >= chats.length) return false;
+    list.scrollToIndex(index);
+    requestAnimationFrame(() =>
+      frame.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus(),
+    );
+    return true;
+  };
+  useShortcuts({ j: () => focusRow(at + 1), k: () => focusRow(at - 1) });
+  const step = (event: KeyboardEvent) => {
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: chats.length - 1 }[event.key];
+    if (next !== undefined && focusRow(next)) event.preventDefault();
+  };
+  return { stop, step, setCurrent };
+}
+
+export const isCalled = ({ jid, phone }: Chat, chosen: string | undefined) =>
+  chosen === jid || chosen === phone;
+
+/** The row that had the focus last, otherwise the open chat. -1: neither is in the list. */
+function indexOfStop(
+  chats: readonly Chat[],
+  current: number | undefined,
+  chosen: string | undefined,
+): number {
+  const focused = chats.findIndex(({ id }) => id === current);
+  return focused === -1 ? chats.findIndex((chat) => isCalled(chat, chosen)) : focused;
+}
+
 interface ChatRowProps {
   id: number;
   chat: Chat;
   isChosen: boolean;
+  isTabStop: boolean;
 }
 
-const ChatRow = memo(function ChatRow({ id, chat, isChosen }: ChatRowProps) {
+export const ChatRow = memo(function ChatRow({ id, chat, isChosen, isTabStop }: ChatRowProps) {
   const title = titleOf(chat);
   return (
     <Link
@@ -137,6 +167,7 @@ const ChatRow = memo(function ChatRow({ id, chat, isChosen }: ChatRowProps) {
       search={({ at: _, ...now }) => now}
       className="chat-row"
       aria-current={isChosen ? "page" : undefined}
+      tabIndex={isTabStop ? 0 : -1}
       preload={false}
     >
       <span className="avatar" aria-hidden="true" data-group={chat.is_group ? "" : undefined}>

@@ -1,4 +1,4 @@
-import type { ChatFilter } from "./conversation-queries.ts";
+import type { ChatFilter } from "../conversation-queries.ts";
 
 const LONGEST = 200;
 const FILTERS: readonly unknown[] = ["unread", "groups", "pinned", "archived"];
@@ -7,8 +7,6 @@ const FILTERS: readonly unknown[] = ["unread", "groups", "pinned", "archived"];
 export interface ConversationSearch {
   q?: string;
   show?: Exclude<ChatFilter, "all">;
-  /** Searches messages instead of chats. */
-  in?: "messages";
   side?: "contact" | "sandbox";
   /** Shows the thread as it was before this time. */
   at?: string;
@@ -21,7 +19,6 @@ export function readConversationSearch(search: Record<string, unknown>): Convers
   return {
     ...(text !== "" && { q: text }),
     ...(FILTERS.includes(show) && { show: show as Exclude<ChatFilter, "all"> }),
-    ...(search.in === "messages" && { in: "messages" as const }),
     ...((side === "contact" || side === "sandbox") && { side }),
     ...(isTime && { at }),
   };
