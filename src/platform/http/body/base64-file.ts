@@ -55,6 +55,7 @@ function withoutBlanks(field: string, text: string): string {
   const data = paddingAt < 0 ? line : line.slice(0, paddingAt);
   const padding = paddingAt < 0 ? "" : line.slice(paddingAt).replaceAll(" ", "");
   const bare = data.replaceAll(" ", "");
+  if (/[^A-Za-z0-9+/_-]/.test(bare)) throw invalidField(field, "is not base64");
   const meaning = /[+_-]/.test(bare)
     ? "layout"
     : (meaningByLines(text) ?? meaningByLength(data, bare, padding));
