@@ -32,7 +32,7 @@ export async function verifyBackup(
     try {
       return await compare(withName(url, name), order, written);
     } finally {
-      await admin.query(`drop database if exists ${name} with (force)`);
+      await dropDatabase(admin, name);
     }
   });
 }
@@ -46,12 +46,24 @@ async function scratchPrefix(admin: pg.Client): Promise<string> {
 }
 
 /** Drops scratch databases of killed processes; only one backup of a database runs at a time. */
-async function dropLeftOvers(admin: pg.Client, prefix: string): Promise<void> {
+export async function dropLeftOvers(admin: pg.Client, prefix: string): Promise<void> {
   const { rows } = await admin.query<{ datname: string }>(
     "select datname from pg_database where starts_with(datname, $1)",
     [prefix],
   );
-  for (const { datname } of rows) await admin.query(`drop database if exists ${datname} with (force)`);
+  for (const { datname } of rows) await dropDatabase(admin, datname);
+}
+
+/**
+ * Ends the role's own connections to the database and drops it. Only a superuser may use `with (force)` while autovacuum
+ * works in it; without that, PostgreSQL ends autovacuum itself.
+ */
+async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
+  await admin.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and usename = current_user",
+    [name],
+  );
+  await admin.query(`drop database if exists ${name}`);
 }
 
 function whyNot(error: unknown): string {
