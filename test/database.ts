@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Database, openDatabase } from "../src/platform/db/database.ts";
+import { superuserUrl } from "../src/platform/embedded-postgres/embedded-postgres.ts";
 
 /** Some of the pending jobs without maintenance; empty if there are none. */
 export const WORK_LEFT =
@@ -32,7 +33,8 @@ async function createDatabase(server: string, from: string): Promise<TestDatabas
   const database = openDatabase(url);
   const drop = async (): Promise<void> => {
     if (!database.pool.ending) await database.close();
-    await runAsAdmin(server, `drop database if exists ${name} with (force)`);
+    // Autovacuum may be at work in it, which only a superuser may end.
+    await runAsAdmin(superuserUrl(server), `drop database if exists ${name} with (force)`);
   };
   return { url, database, drop };
 }

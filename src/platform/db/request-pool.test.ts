@@ -77,7 +77,7 @@ describe("a statement of a request", () => {
     const ready = await whileLocked(async () => {
       const many = Array.from({ length: 30 }, () => runInRequest({ account_id: 1 }, blocked));
       await waitUntil(async () => (await countBlocked()) === REQUEST_CONNECTIONS.perAccount);
-      expect(requests.waitingRequests()).toBe(30 - REQUEST_CONNECTIONS.perAccount);
+      await waitUntil(() => requests.waitingRequests() === 30 - REQUEST_CONNECTIONS.perAccount);
       const { rows } = await runInRequest({ account_id: 2 }, () => sql`select 1`.execute(requests.db));
       expect(rows).toHaveLength(1);
       const others = [2, 3].map((account_id) => runInRequest({ account_id }, blocked));
