@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { createGate } from "../../../test/gate.ts";
+import { openDatabase } from "../db/database.ts";
 import { fingerprint } from "../secrets/fingerprint.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { OkResponse } from "./handler.ts";
@@ -96,14 +97,17 @@ describe("a request with an Idempotency-Key", () => {
       return ANSWER;
     });
     await hasBegun.opened;
-    const second = run();
+    const impatient = openDatabase(store.url, { lockTimeoutMs: 1 });
+    const second = runIdempotently({ db: impatient.db, box }, ONCE, async () => ANSWER);
     const waiting =
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await expect.poll(async () => (await store.database.pool.query(waiting)).rowCount).toBe(1);
-    mayEnd.open();
+    await expect
+      .poll(async () => (await store.database.pool.query(waiting)).rowCount)
+      .toBe(1)
+      .finally(mayEnd.open);
     expect(await first).toEqual(ANSWER);
     expect(await second).toMatchObject({ data: ANSWER });
-    expect(runs).toBe(0);
+    await impatient.close();
   });
 
   test("runs anew after 24 hours, also with another body", async () => {

@@ -24,6 +24,8 @@ export async function claimIdempotencyKey(
   { account_id, route, key, fingerprint }: IdempotentRequest,
 ): Promise<{ response: unknown } | undefined> {
   const digest = Buffer.from(fingerprint, "hex");
+  // The first request may take longer than other statements wait for a locked row.
+  await sql`set local lock_timeout = '10s'`.execute(trx);
   const claimed = await sql`
     insert into account_idempotency as i (account_id, route, key, fingerprint)
     values (${account_id}, ${route}, ${key}, ${digest})
