@@ -252,6 +252,7 @@ describe("messages from the inbox to WhatsApp", () => {
     async () => {
       const { conversation } = await open();
       chatwoot.record(conversation.id, SAMPLE.wav, "wav");
+      await story.waitForSent(1);
       const song = { bytes: SAMPLE.wav, type: "audio/wav", file_name: "song.wav" };
       chatwoot.write(conversation.id, { attachments: [song] });
       await story.waitForSent(2);
@@ -334,17 +335,10 @@ describe("an agent's Retry", () => {
     await save();
     const conversation = start("+5521977770002");
     chatwoot.write(conversation.id, "never acknowledged");
+    const submitted = "select from message where submitted_at is not null and instance_id = $1";
+    await waitUntil(async () => (await query(submitted, story.shop.id)).length > 0);
     const waiting = chatwoot.write(conversation.id, "behind it");
     await story.waitForSent(2);
-    await waitUntil(
-      async () =>
-        (
-          await query(
-            "select from message where submitted_at is not null and instance_id = $1",
-            story.shop.id,
-          )
-        ).length > 0,
-    );
     await end();
     await waitUntil(() => waiting.status === "failed");
     expect(waiting.content_attributes.external_error).toMatch(reason);
