@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { Content, EditOptions, MediaContent } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
-import type { NetworkMessage, UnreadMessage } from "./network-message.ts";
+import type { NetworkMessage, UnsupportedMessage } from "./network-message.ts";
 import type { SendResult } from "./send-result.ts";
 import type {
   ChatState,
@@ -41,7 +41,7 @@ export type {
   StoredJournalEntry,
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
-export type { NetworkMessage, UnreadMessage } from "./network-message.ts";
+export type { NetworkMessage, UnsupportedMessage } from "./network-message.ts";
 export type { SendResult } from "./send-result.ts";
 export type { Presence, ReachableSession } from "./session-operations.ts";
 
@@ -248,7 +248,7 @@ export interface OpenSessionOptions {
   /** Finds the message that a change is about. */
   findOriginal?: (chat: Jid, id: MessageId) => Promise<OriginalMessage | undefined>;
   /** The latest messages that could not be read. Those that can be read now are reported again, as history. */
-  findUnread?: () => Promise<UnreadMessage[]>;
+  findUnsupported?: () => Promise<UnsupportedMessage[]>;
   /** `http:`, `https:`, `socks5:` or `socks4:` URL for all traffic of this session. */
   proxy?: string;
   /** Resolves the proxy's host name, and fails for an address that is not allowed. */

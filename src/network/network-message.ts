@@ -24,7 +24,10 @@ export interface NetworkMessage {
 }
 
 /** A message that an earlier version of the driver could not read. */
-export type UnreadMessage = Pick<NetworkMessage, "id" | "chat" | "chat_type" | "from_me" | "sender" | "at"> &
+export type UnsupportedMessage = Pick<
+  NetworkMessage,
+  "id" | "chat" | "chat_type" | "from_me" | "sender" | "at"
+> &
   Required<Pick<NetworkMessage, "raw">>;
 
 /** Could not be decrypted yet. It never replaces a message; the decrypted message replaces it. */

@@ -16,7 +16,7 @@ import type { InboundWriter } from "../features/messages/inbound/inbound-recorde
 import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call-rejecter.ts";
 import { findOriginal } from "../features/messages/log/find-original.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
-import { findUnread } from "../features/messages/log/find-unread.ts";
+import { findUnsupported } from "../features/messages/log/find-unsupported.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
 import type { MessageCounters } from "../features/messages/record/create-message-counters.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
@@ -133,7 +133,7 @@ function openOwnedSessions(
     isNewChat: (id, chat) => isNewChat(db, id, chat),
     findOriginal: async (id, chat, messageId) =>
       findOriginal(db, box, id, await conversations.addressOf(id, chat), messageId),
-    findUnread: (id) => findUnread(db, box, id),
+    findUnsupported: (id) => findUnsupported(db, box, id),
     recorder,
     presence,
     failStuckSendsSoon: () => failStuckSendsSoon(db, engine),

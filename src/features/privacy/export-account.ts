@@ -112,13 +112,13 @@ interface Page {
   /** JSON, with commas between the rows. */
   text: string;
   /** Of messages that the gateway cannot read. */
-  unread?: { instance_id: number; message_id: string; raw: string }[] | null;
+  unsupported?: { instance_id: number; message_id: string; raw: string }[] | null;
 }
 
 /** The text with the bytes of unreadable messages in base64 instead of sealed. */
-function withOpenedBytes({ text, unread }: Page, box: SecretBox): string {
+function withOpenedBytes({ text, unsupported }: Page, box: SecretBox): string {
   let opened = text;
-  for (const { instance_id, message_id, raw } of unread ?? []) {
+  for (const { instance_id, message_id, raw } of unsupported ?? []) {
     const bytes = openOfMessage(box, "raw", instance_id, message_id, Buffer.from(raw, "hex"));
     opened = opened.replace(`"raw": "\\\\x${raw}"`, `"raw": ${JSON.stringify(bytes ?? null)}`);
   }
@@ -197,7 +197,7 @@ async function* readPages(
     const { rows: found } = await sql<Page & ListPosition>`
       with t as (${pageAfter(position)})
       select count(*) as rows, string_agg(${toJson(table)}::text, ',' order by at, id) as text,
-        ${table === "message" ? UNREAD : sql`null`} as unread, max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
+        ${table === "message" ? UNSUPPORTED_BYTES : sql`null`} as unsupported, max(at) as at, (array_agg(id order by at desc, id desc))[1] as id
       from t`.execute(db);
     const page = found[0];
     if (!page || page.rows === 0) return;
@@ -209,7 +209,7 @@ async function* readPages(
 
 const WITHOUT_NO_BYTES = sql` - case when t.raw is null then 'raw' else '' end`;
 
-const UNREAD = sql`json_agg(json_build_object('instance_id', instance_id, 'message_id', message_id,
+const UNSUPPORTED_BYTES = sql`json_agg(json_build_object('instance_id', instance_id, 'message_id', message_id,
           'raw', encode(raw, 'hex'))) filter (where raw is not null)`;
 
 /** A row as JSON, without secrets and internal columns; a message with its file. */

@@ -64,7 +64,7 @@ function createSessions(): OwnedSessions {
     findSent: async () => undefined,
     isNewChat: async () => false,
     findOriginal: async () => undefined,
-    findUnread: async () => [],
+    findUnsupported: async () => [],
     recorder: {
       record: async ({ id }, event) => void recorded.push([id, event]),
       recordMessages: async () => true,

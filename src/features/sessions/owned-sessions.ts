@@ -8,7 +8,7 @@ import type {
   NetworkEvent,
   OriginalMessage,
   Session,
-  UnreadMessage,
+  UnsupportedMessage,
 } from "../../network/driver.ts";
 import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -31,7 +31,7 @@ export interface OwnedSessionsDeps {
   /** Finds the message that a change is about. */
   findOriginal(instanceId: number, chat: Jid, id: MessageId): Promise<OriginalMessage | undefined>;
   /** Finds the latest messages that could not be read. */
-  findUnread(instanceId: number): Promise<UnreadMessage[]>;
+  findUnsupported(instanceId: number): Promise<UnsupportedMessage[]>;
   recorder: SessionEventRecorder;
   presence: PresenceUpdater;
   /** Fails the waiting sends of instances that will not reconnect by themselves. */
@@ -100,7 +100,7 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { drivers, findSent, isNewChat, findOriginal, findUnread } = this.#deps;
+    const { drivers, findSent, isNewChat, findOriginal, findUnsupported } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
@@ -116,7 +116,7 @@ export class OwnedSessions implements SessionOpener {
       findSent: (chat, messageId) => findSent(id, chat, messageId),
       isNewChat: (chat) => isNewChat(id, chat),
       findOriginal: (chat, messageId) => findOriginal(id, chat, messageId),
-      findUnread: () => findUnread(id),
+      findUnsupported: () => findUnsupported(id),
     });
     return session;
   }

@@ -37,7 +37,7 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
     const send = { to, isGroup: isGroupJid(to), hasRecipient: false, hasFailed: false };
     const relay = () =>
       relayMessage(to, message, options).catch((error) => {
-        throw isUnread(send) ? new NobodyReachedError() : error;
+        throw reachesNobody(send) ? new NobodyReachedError() : error;
       });
     // Baileys begins its transaction before it awaits anything.
     chat = to;
@@ -48,6 +48,6 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
 }
 
 /** Whether a message to a group would be encrypted for own devices only. */
-export function isUnread({ isGroup, hasFailed, hasRecipient }: CurrentSend): boolean {
+export function reachesNobody({ isGroup, hasFailed, hasRecipient }: CurrentSend): boolean {
   return isGroup && hasFailed && !hasRecipient;
 }

@@ -22,7 +22,8 @@ import { authorKeyOf, isBroadcastList } from "../wire/stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
-export interface ConnectionContextOptions extends Pick<OpenSessionOptions, "findOriginal" | "findUnread"> {
+export interface ConnectionContextOptions
+  extends Pick<OpenSessionOptions, "findOriginal" | "findUnsupported"> {
   runtime: WhatsAppRuntime;
   caches: SessionCaches;
   keys: PairingStore;
@@ -116,18 +117,18 @@ export class ConnectionContext {
   }
 
   /** Reports the messages that an earlier version could not read, if this one can. */
-  reportUnread(): void {
-    const { findUnread } = this.#options;
-    if (!findUnread) return;
+  rereadUnsupported(): void {
+    const { findUnsupported } = this.#options;
+    if (!findUnsupported) return;
     const read = async () => {
       const events: NetworkEvent[] = [];
-      for (const message of await findUnread()) {
+      for (const message of await findUnsupported()) {
         const event = await readAgain(message, this.identities);
         if (event) events.push(event);
       }
       return events;
     };
-    void this.reporter.report("unread", read()).catch(() => {});
+    void this.reporter.report("unsupported", read()).catch(() => {});
   }
 
   /** Reports an event in the order of its chat; ignores an event that cannot be read. */

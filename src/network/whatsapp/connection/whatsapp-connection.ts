@@ -70,7 +70,7 @@ export class WhatsAppConnection {
   /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
-    const { runtime, caches, keys, creds, report, findOriginal, findUnread } = options;
+    const { runtime, caches, keys, creds, report, findOriginal, findUnsupported } = options;
     const context = new ConnectionContext({
       runtime,
       caches,
@@ -78,7 +78,7 @@ export class WhatsAppConnection {
       creds,
       report,
       findOriginal,
-      findUnread,
+      findUnsupported,
       onLost: () =>
         connection?.endWith({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
       onPeerMessage: (entry) => connection?.handlePeerMessage(entry),
@@ -174,7 +174,7 @@ export class WhatsAppConnection {
   #greet(): void {
     this.#context.signedPreKeys.start(this.#socket.sock);
     this.#listeners.replayPeerMessages();
-    this.#context.reportUnread();
+    this.#context.rereadUnsupported();
     // Baileys itself sends no presence until it knows our name.
     if (this.#options.markOnline && !this.me.push_name) void this.outbox.setPresence("available");
   }

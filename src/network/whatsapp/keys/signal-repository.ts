@@ -1,5 +1,5 @@
 import { DEFAULT_CONNECTION_CONFIG, type SignalDataSet, type SignalKeyStoreWithTransaction } from "baileys";
-import { currentSend, isUnread, NobodyReachedError } from "../baileys-fixes/allow-concurrent-sends.ts";
+import { currentSend, NobodyReachedError, reachesNobody } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { decryptWithRollback } from "../baileys-fixes/decrypt-with-rollback.ts";
 import { isPreKeySigned } from "../baileys-fixes/is-pre-key-signed.ts";
 import type { InboundJournal, JournalDraft } from "../inbound/inbound-journal.ts";
@@ -146,7 +146,7 @@ function waitBeforeWire(
   keys.set = async (data) => {
     const send = currentSend();
     // Baileys remembers all devices of the group as holders of its key, also those for which this failed.
-    if (data[GROUP_MEMORY] && send && isUnread(send)) throw new NobodyReachedError();
+    if (data[GROUP_MEMORY] && send && reachesNobody(send)) throw new NobodyReachedError();
     await set(data);
   };
 }

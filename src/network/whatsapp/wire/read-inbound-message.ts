@@ -6,8 +6,8 @@ import type {
   MessageId,
   NetworkEvent,
   NetworkMessage,
-  UnreadMessage,
   UnsupportedContent,
+  UnsupportedMessage,
 } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import { rawBytesOf, type WireMessage } from "../baileys-fixes/keep-later-fields.ts";
@@ -70,7 +70,7 @@ function keepBytes(message: NetworkMessage, raw: Uint8Array | undefined): void {
 
 /** A message that an earlier version could not read, as history; undefined if this one cannot either. */
 export async function readAgain(
-  { raw, ...message }: UnreadMessage,
+  { raw, ...message }: UnsupportedMessage,
   identities: IdentityStore,
 ): Promise<NetworkEvent | undefined> {
   const { chat, id, from_me, sender } = message;

@@ -1,14 +1,18 @@
-import type { UnreadMessage } from "../../../network/driver.ts";
+import type { UnsupportedMessage } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import type { MessageRow } from "./message-view.ts";
 import { openOfMessage } from "./seal-for-message.ts";
 
 /** An instance reads so many again with each connection. */
-const MOST_UNREAD = 100;
+const MOST_REREAD = 100;
 
 /** The latest messages of the instance whose bytes are kept because the gateway could not read them. */
-export async function findUnread(db: Db, box: SecretBox, instanceId: number): Promise<UnreadMessage[]> {
+export async function findUnsupported(
+  db: Db,
+  box: SecretBox,
+  instanceId: number,
+): Promise<UnsupportedMessage[]> {
   const rows = await db
     .selectFrom("message as m")
     .innerJoin("conversation as c", "c.id", "m.conversation_id")
@@ -17,7 +21,7 @@ export async function findUnread(db: Db, box: SecretBox, instanceId: number): Pr
     .where("m.raw", "is not", null)
     .where("m.deleted_at", "is", null)
     .orderBy("m.id", "desc")
-    .limit(MOST_UNREAD)
+    .limit(MOST_REREAD)
     .$castTo<
       Pick<MessageRow, "message_id" | "jid" | "from_me" | "sender" | "sent_at" | "raw" | "chat_type">
     >()
