@@ -81,8 +81,10 @@ export function createSyncClients(on: WhatsAppStory, people: readonly string[]):
     },
     async readLedger() {
       const rows = await on.story.rows<SendRow>(
-        `select id, content ->> 'text' as text, message_id, job_id, jid, origin, created_at from message
-         where direction = 'outbound' and content ->> 'text' = any($1)`,
+        // A send that never began has freed its key: the repeated request is another one.
+        `select id, content ->> 'text' as text, message_id, job_id from message
+         where direction = 'outbound' and content ->> 'text' = any($1)
+           and (submitted_at is not null or error ->> 'code' is distinct from 'SEND_TIMEOUT')`,
         requested.map(({ text }) => text),
       );
       const byText = new Map(rows.map((row) => [row.text, row]));
