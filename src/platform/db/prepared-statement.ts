@@ -162,9 +162,10 @@ export class PreparedStatementClient implements PostgresPoolClient {
     return [await this.#client.query(only)];
   }
 
-  release(): void {
+  /** `destroy`: closes the connection in place of keeping it for others. */
+  release(destroy = false): void {
     this.#transaction = undefined;
-    this.#client.release();
+    this.#client.release(destroy);
     if (this.#turn) this.#pool.turns.end(this.#turn);
   }
 

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { waitUntil } from "../../../test/gateway.ts";
 import { type Database, isStatementTimeout, openDatabase } from "./database.ts";
-import { REQUEST_CONNECTIONS, runInRequest, runOutsideRequests } from "./request-pool.ts";
+import { REQUEST_CONNECTIONS, runInRequest, runOutsideRequests, shareConnections } from "./request-pool.ts";
 
 let store: TestDatabase;
 let requests: Database;
@@ -21,8 +22,12 @@ afterAll(async () => {
   await store.drop();
 });
 
-/** Waits for a lock that the test holds. */
-const blocked = () => sql`select pg_advisory_xact_lock(1)`.execute(requests.db);
+/** Waits for a lock that the test holds, for as long as it takes. */
+const blocked = () =>
+  requests.db.transaction().execute(async (trx) => {
+    await sql`set local statement_timeout = 0`.execute(trx);
+    await sql`select pg_advisory_xact_lock(1)`.execute(trx);
+  });
 
 async function countBlocked(): Promise<number> {
   const { rows } = await store.database.pool.query<{ count: number }>(
@@ -71,6 +76,28 @@ describe("a statement of a request", () => {
     }).then(({ other, shared }) => Promise.all([other, shared]));
     const late = runInRequest({ account_id: 1, signal: leaves.signal }, blocked);
     await expect(late).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("that ends by itself while it is being cut does not leave its connection to others", async () => {
+    const leaves = new AbortController();
+    const pool = new pg.Pool({ connectionString: store.url, max: 1, application_name: "requests" });
+    let cuts = 0;
+    const shared = shareConnections(pool, () => cuts++);
+    const run = async (text: string, signal?: AbortSignal) => {
+      const scope = { account_id: 1, ...(signal && { signal }) };
+      const client = await runInRequest(scope, () => shared.connect());
+      const { rows } = await client.query<{ pid: number }>(text, []).finally(() => client.release());
+      return rows[0]?.pid;
+    };
+    const first = await whileLocked(async () => {
+      const ends = run("select pg_backend_pid() as pid from pg_advisory_xact_lock(1)", leaves.signal);
+      await waitUntil(async () => (await countBlocked()) === 1);
+      leaves.abort();
+      await waitUntil(() => cuts === 1);
+      return { ends };
+    });
+    expect(await run("select pg_backend_pid() as pid")).not.toBe(await first.ends);
+    await pool.end();
   });
 
   test("of an account that takes all its connections leaves some to other accounts, and to its own transactions", async () => {

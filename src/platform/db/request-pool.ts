@@ -88,6 +88,8 @@ class RequestClient implements PostgresPoolClient {
   readonly #cut: () => void;
   readonly #free: () => void;
   #timer: NodeJS.Timeout | undefined;
+  /** Of no use to others: the cut may still be on its way when the statement has ended by itself. */
+  #isCut = false;
 
   constructor(
     client: PostgresPoolClient,
@@ -99,11 +101,15 @@ class RequestClient implements PostgresPoolClient {
     this.#request = request;
     this.#cut = cut;
     this.#free = free;
+    if (request?.signal?.aborted) this.#cutSoon();
     request?.signal?.addEventListener("abort", this.#cutSoon, { once: true });
   }
 
   #cutSoon = (): void => {
-    this.#timer = setTimeout(this.#cut, GRACE_MS);
+    this.#timer = setTimeout(() => {
+      this.#isCut = true;
+      this.#cut();
+    }, GRACE_MS);
   };
 
   query = (async (text: string, values: unknown[]) => {
@@ -124,7 +130,7 @@ class RequestClient implements PostgresPoolClient {
   release(): void {
     clearTimeout(this.#timer);
     this.#request?.signal?.removeEventListener("abort", this.#cutSoon);
-    this.#client.release();
+    (this.#client.release as (destroy: boolean) => void)(this.#isCut);
     this.#free();
   }
 }
