@@ -186,7 +186,7 @@ function toRow({
 }
 
 function matches(text: string) {
-  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-  return sql`(account.name ilike ${pattern} or exists (
-    select from account_user u where u.account_id = account.id and u.email ilike ${pattern}))`;
+  const sought = sql`search_form(${text})`;
+  return sql`(position(${sought} in search_form(account.name)) > 0 or exists (
+    select from account_user u where u.account_id = account.id and position(${sought} in search_form(u.email)) > 0))`;
 }

@@ -44,7 +44,7 @@ async function receive(instance: TestInstance, from: string, text: string): Prom
     id: instance.id,
     from,
     text,
-    push_name: `P${from.slice(-3)}`,
+    push_name: `Pé${from.slice(-3)}`,
   });
   await waitUntil(async () =>
     (await messagesOf(instance, from)).some((one) => one.message_id === data.message_id),
@@ -79,7 +79,7 @@ describe("the list of chats", () => {
       {
         phone: bia,
         jid: `${bia}@s.whatsapp.net`,
-        title: `P${bia.slice(-3)}`,
+        title: `Pé${bia.slice(-3)}`,
         unread_count: 2,
         is_group: false,
         archived: false,
@@ -189,6 +189,7 @@ describe("the chat lists of an account", () => {
       { instance_id: support.id, last_message: { text: "to support zebra" } },
     ]);
     expect((await client.listConversations({ q: bia })).data).toHaveLength(2);
+    expect((await client.listConversations({ q: `pe${bia.slice(-3)}` })).data).toHaveLength(2);
   });
 
   test("include only the key's instance, until an administrator lets the key read the account", async () => {

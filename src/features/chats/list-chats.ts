@@ -111,8 +111,8 @@ const IS_UNREAD = sql`(c.marked_unread or exists (
   select from message m where m.conversation_id = c.id and m.direction = 'inbound' and m.read_at is null))`;
 
 function isCalled(q: string): RawBuilder<unknown> {
-  const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-  const byName = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title) ilike ${part}`;
+  const name = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title)`;
+  const byName = sql`position(search_form(${q}) in search_form(${name})) > 0`;
   const numbers = searchedNumbers(q);
   if (numbers.length === 0) return byName;
   const [phones, lids] = [numbers.map((number) => `%${number}%`), numbers.map(lidJid)];

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import { lidJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
@@ -16,19 +17,12 @@ export async function listContacts(db: Db, input: InputOf<typeof contactsContrac
     .orderBy("id", "desc")
     .limit(input.limit + 1);
   if (before !== undefined) query = query.where("id", "<", before);
-  if (input.q) query = query.where(({ eb, or }) => or(conditions(input.q ?? "").map((one) => eb(...one))));
+  if (input.q) query = query.where(isCalled(input.q));
   return toPage(await query.execute(), input.limit, (row) => row.id);
 }
 
-type Condition = ["name" | "push_name" | "verified_name" | "phone" | "lid", "ilike" | "like", string];
-
-function conditions(q: string): Condition[] {
-  const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-  const names = ["name", "push_name", "verified_name"] as const;
+function isCalled(q: string): RawBuilder<boolean> {
   const numbers = searchedNumbers(q);
-  return [
-    ...names.map((name): Condition => [name, "ilike", part]),
-    ...numbers.map((number): Condition => ["phone", "like", `%${number}%`]),
-    ...numbers.map((number): Condition => ["lid", "like", lidJid(number)]),
-  ];
+  return sql`(position(search_form(${q}) in search_form(concat_ws(E'\\n', name, push_name, verified_name))) > 0
+    or phone like any(${numbers.map((number) => `%${number}%`)}::text[]) or lid = any(${numbers.map(lidJid)}::text[]))`;
 }

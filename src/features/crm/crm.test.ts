@@ -59,7 +59,7 @@ describe("a lead", () => {
     const phone = newPhone();
     const { data } = await owner.createLead({
       phone: `+${phone}`,
-      name: "Bia Souza",
+      name: "Bia Conceição",
       email: "bia@example.com",
       tags: ["vip", "vip"],
       kanban_status: "open",
@@ -80,11 +80,11 @@ describe("a lead", () => {
     const changed = await owner.updateLead({ id, status: "won", custom_fields: { Size: null } });
     expect(changed.data).toMatchObject({
       status: "won",
-      name: "Bia Souza",
+      name: "Bia Conceição",
       custom_fields: { City: "Recife" },
     });
     for (const filter of [
-      { search: "souza" },
+      { search: "CONCEICAO" },
       { search: `00${phone}` },
       { tag: "vip" },
       { status: "won" },

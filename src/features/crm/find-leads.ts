@@ -26,10 +26,10 @@ export function findLeads(
   if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
   if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
   if (search) {
-    const parts = [search.toLowerCase(), ...searchedNumbers(search)];
+    const parts = [search, ...searchedNumbers(search)];
     query = query.where(
       sql<boolean>`exists (select from unnest(${parts}::text[]) part
-        where position(part in lower(concat_ws(' ', name, email, phone))) > 0)`,
+        where position(search_form(part) in search_form(concat_ws(' ', name, email, phone))) > 0)`,
     );
   }
   return query.orderBy("id", "desc").limit(limit).execute();

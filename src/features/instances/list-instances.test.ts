@@ -8,7 +8,7 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   const { id: connected } = await gateway.connectInstance({ name: "Returns 100 %" });
   ids = { "Returns 100 %": connected };
-  for (const name of ["alpha", "Beta", "Gamma_1"]) {
+  for (const name of ["alpha", "Béta", "Gamma_1"]) {
     ids[name] = (await gateway.owner.createInstance({ name, network: "sandbox" })).data.id;
   }
 });
@@ -25,7 +25,7 @@ describe("the list of instances", () => {
 
   test("is searched by a part of the name, of the phone, or by id, and takes no pattern", async () => {
     const { data } = await gateway.owner.getInstance({ id: ids["Returns 100 %"] ?? 0 });
-    expect(await names({ search: "ETA" })).toEqual(["Beta"]);
+    expect(await names({ search: "ETA" })).toEqual(["Béta"]);
     expect(await names({ search: "%" })).toEqual(["Returns 100 %"]);
     expect(await names({ search: "a_1" })).toEqual(["Gamma_1"]);
     expect(await names({ search: `+${data.phone?.slice(0, 4)} ${data.phone?.slice(4)}` })).toEqual([
@@ -35,7 +35,7 @@ describe("the list of instances", () => {
   });
 
   test("goes by age or by name, also from page to page", async () => {
-    expect(await names({ sort: "oldest" })).toEqual(["Returns 100 %", "alpha", "Beta", "Gamma_1"]);
+    expect(await names({ sort: "oldest" })).toEqual(["Returns 100 %", "alpha", "Béta", "Gamma_1"]);
     const found: string[] = [];
     let cursor: string | null = null;
     do {
@@ -45,6 +45,6 @@ describe("the list of instances", () => {
       found.push(...page.data.map(({ name }) => name));
       cursor = page.pagination.next_cursor;
     } while (cursor);
-    expect(found).toEqual(["alpha", "Beta", "Gamma_1", "Returns 100 %"]);
+    expect(found).toEqual(["alpha", "Béta", "Gamma_1", "Returns 100 %"]);
   });
 });

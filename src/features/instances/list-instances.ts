@@ -62,7 +62,7 @@ const ORDERS: Readonly<Record<NonNullable<ListInstancesOptions["sort"]>, Instanc
 function matches(text: string): RawBuilder<boolean> {
   const digits = text.replace(/[\s().+-]/g, "");
   const isNumber = /^\d{1,15}$/.test(digits);
-  return sql`(position(lower(${text}) in lower(instance.name)) > 0
+  return sql`(position(search_form(${text}) in search_form(instance.name)) > 0
     or (${isNumber} and (instance.id::text = ${digits} or position(${digits} in coalesce(instance.phone, '')) > 0)))`;
 }
 
