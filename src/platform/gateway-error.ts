@@ -30,9 +30,15 @@ export class GatewayError extends Error {
   }
 }
 
+/** What programs read of a wrong field, beside the sentence. */
+export interface FieldReason {
+  code: string;
+  params: Record<string, string | number>;
+}
+
 /** An error that names one field of the request. */
-export function invalidField(field: string, issue: string): GatewayError {
+export function invalidField(field: string, issue: string, reason?: FieldReason): GatewayError {
   return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
-    details: { fields: [{ field, issue }] },
+    details: { fields: [{ field, issue, ...reason }] },
   });
 }

@@ -13,7 +13,12 @@ export interface Issue {
 
 /** The gateway's English sentences, without a full stop. The first match counts. */
 const KINDS: readonly (readonly [pattern: RegExp, kind: IssueKind])[] = [
-  [/^may contain only digits, spaces and \+ \( \) -/, "signs"],
+  [/^contains (.{1,8} \(.{1,8}\)), which is not part of a phone number$/, "sign"],
+  [/^was changed by a spreadsheet/, "spreadsheet"],
+  [/^contains more than one phone number/, "several"],
+  [/^is not a phone number$/, "noNumber"],
+  [/^is not a number of any country/, "impossible"],
+  [/^can be (\+\d+), or (\+\d+) in \w{1,2}/, "ambiguous"],
   [/^must have (\d+) to (\d+) digits/, "digits"],
   [/^has no country code/, "country"],
   [/^names the same lead as line (\d+)$/, "twice"],

@@ -28,7 +28,13 @@ import {
 } from "./gateway-words.ts";
 
 test.each([
-  ["may contain only digits, spaces and + ( ) - .", "signs", "", ""],
+  ['contains "*" (U+002A), which is not part of a phone number', "sign", '"*" (U+002A)', ""],
+  [
+    "can be +51987654321, or +5551987654321 in BR. Write it with + and the country code",
+    "ambiguous",
+    "+51987654321",
+    "+5551987654321",
+  ],
   ["must have 7 to 15 digits, with country and area code", "digits", "7", "15"],
   ["names the same lead as line 3", "twice", "3", ""],
   ["must be a time in ISO 8601, such as 2026-01-31T12:00:00Z", "moment", "", ""],
@@ -57,7 +63,7 @@ test("a reason is split into its field and its issue", () => {
 
 test("an issue in words has one full stop, and none that stands for a sign", () => {
   const t = createTranslator({ locale: "es", messages: es, namespace: "faults" });
-  expect(t("issues.signs")).not.toMatch(/\.$/);
+  expect(t("issues.noNumber")).not.toMatch(/\.$/);
   expect(t("issues.twice", { a: "3" })).toBe("es el mismo contacto que el de la línea 3");
 });
 
@@ -117,11 +123,19 @@ test.each(MADE)("the panel knows the gateway's own sentence for the issue %s", (
   expect([sentence, readIssue(sentence)?.kind]).toEqual([sentence, kind]);
 });
 
+const FOLD = "src/platform/phone/fold-phone-text.ts";
+const READ = "src/platform/phone/read-phone-number.ts";
+
 /** Sentences that stand in a source, with # for each value. */
 const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])[] = [
-  ["signs", "src/features/contacts/recipient.ts", "may contain only digits, spaces and + ( ) - ."],
-  ["digits", "src/features/contacts/recipient.ts", "must have 7 to 15 digits, with country and area code"],
-  ["country", "src/features/contacts/recipient.ts", "has no country code. Send it in international format"],
+  ["sign", FOLD, "contains # (#), which is not part of a phone number"],
+  ["spreadsheet", FOLD, "was changed by a spreadsheet such as Excel"],
+  ["several", FOLD, "contains more than one phone number"],
+  ["noNumber", FOLD, "is not a phone number"],
+  ["impossible", READ, "is not a number of any country"],
+  ["ambiguous", READ, "can be +#, or +# in #"],
+  ["digits", READ, "must have # to # digits, with country and area code"],
+  ["country", READ, "has no country code. Send it in international format"],
   ["twice", "src/features/crm/read-lead-file.ts", "names the same lead as line #"],
   ["moment", "src/features/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
   ["emptyFile", "src/features/sandbox/to-content.ts", "the file is empty"],

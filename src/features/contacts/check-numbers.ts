@@ -2,11 +2,12 @@ import type { Jid } from "../../network/driver.ts";
 import { isGroupJid, lidJid, phoneOfJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
+import { alternativeNumber } from "../../platform/phone/number-variants.ts";
+import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { Conversations } from "./conversations.ts";
 import type { CachedNumber, InstanceRef, NumberResolver } from "./number-resolver.ts";
-import { alternativeNumber } from "./number-variants.ts";
-import { isImpossiblePhone, type Recipient, readAddress } from "./recipient.ts";
+import { type Recipient, readAddress } from "./recipient.ts";
 
 export interface CheckNumbersDeps {
   db: Db;

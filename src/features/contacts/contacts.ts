@@ -3,16 +3,22 @@ import { phoneOfJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { canonicalNumberOf } from "../../platform/phone/number-variants.ts";
 import { getInstance, type InstanceRow } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
 import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
 import type { InstanceRef } from "./number-resolver.ts";
-import { canonicalNumberOf } from "./number-variants.ts";
 import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
 import { type RecipientInput, resolveRecipient } from "./recipient.ts";
 
+export {
+  alternativeNumber,
+  canonicalNumberOf,
+  numberVariantsOf,
+  searchedNumbers,
+} from "../../platform/phone/number-variants.ts";
 export {
   addressesOf,
   type Conversations,
@@ -21,12 +27,6 @@ export {
 } from "./conversations.ts";
 export { findLidMappings } from "./find-lid-mappings.ts";
 export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
-export {
-  alternativeNumber,
-  canonicalNumberOf,
-  numberVariantsOf,
-  searchedNumbers,
-} from "./number-variants.ts";
 export {
   type Recipient,
   type RecipientInput,

@@ -5,7 +5,7 @@ import {
   canonicalNumberOf,
   numberVariantsOf,
   searchedNumbers,
-} from "./number-variants.ts";
+} from "../../platform/phone/number-variants.ts";
 import { resolveRecipient } from "./recipient.ts";
 
 test.each([
@@ -85,7 +85,7 @@ test("a national number gets a country code only if a default country is set", (
   expect(resolveRecipient({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
   expect(resolveRecipient({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
   expect(resolveRecipient({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
-  expect(resolveRecipient({ number: "11999990001" }).phone).toBe("11999990001");
+  expect(() => resolveRecipient({ number: "11999990001" })).toThrow("number: has no country code");
 });
 
 test("a number with the prefix 00 is international, whatever the default country is", () => {

@@ -6,8 +6,8 @@ import { isGroupJid, isLidJid, phoneJid, phoneOfJid } from "../../network/jid.ts
 import type { ContactUpdate } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
+import { canonicalNumberOf, numberVariantsOf } from "../../platform/phone/number-variants.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
-import { canonicalNumberOf, numberVariantsOf } from "./number-variants.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
 /** A chat and the known data of the person or group behind it. */

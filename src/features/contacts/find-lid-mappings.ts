@@ -1,6 +1,6 @@
 import { lidJid } from "../../network/jid.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { isImpossiblePhone } from "./recipient.ts";
+import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
 
 export interface LidMapping {
   lid: string;

@@ -3,8 +3,8 @@ import { lidJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import { searchedNumbers } from "../../platform/phone/number-variants.ts";
 import type { contactsContract } from "./contract.ts";
-import { searchedNumbers } from "./number-variants.ts";
 
 /** The newest first. */
 export async function listContacts(db: Db, input: InputOf<typeof contactsContract.listContacts>) {

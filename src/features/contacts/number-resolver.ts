@@ -6,10 +6,10 @@ import type { NumberCheck, OperationResult } from "../../network/session-operati
 import type { Db } from "../../platform/db/database.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
+import { alternativeNumber } from "../../platform/phone/number-variants.ts";
+import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
 import type { Conversations } from "./conversations.ts";
-import { alternativeNumber } from "./number-variants.ts";
-import { isImpossiblePhone } from "./recipient.ts";
 
 /** The instance whose session is asked, and whose account stores the result. */
 export interface InstanceRef {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { canonicalNumberOf, numberVariantsOf } from "./number-variants.ts";
+import { canonicalNumberOf, numberVariantsOf } from "../../platform/phone/number-variants.ts";
 
 let store: TestDatabase;
 

@@ -1,7 +1,8 @@
-import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/min";
 import type { Jid } from "../../network/driver.ts";
 import { groupJid, lidJid, phoneJid } from "../../network/jid.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
+import { foldSigns } from "../../platform/phone/fold-phone-text.ts";
+import { readPhoneNumber } from "../../platform/phone/read-phone-number.ts";
 
 /** One of the three names a recipient; `jid` wins over `number`, `number` over `phone`. */
 export interface RecipientInput {
@@ -34,12 +35,10 @@ export function resolveRecipient(target: RecipientInput, defaultCountry?: string
   return readAddress(field, text, defaultCountry);
 }
 
-/** A person or group by digits or JID; `field` is the name of the request's field. */
+/** A person or group by number or JID; `field` is the name of the request's field. */
 export function readAddress(field: string, text: string, defaultCountry?: string): Recipient {
-  const trimmed = text.trim();
-  return trimmed.includes("@")
-    ? readJid(field, trimmed)
-    : toPerson(readDigits(field, trimmed, defaultCountry));
+  const trimmed = foldSigns(text).trim();
+  return trimmed.includes("@") ? readJid(field, trimmed) : toPerson(readDigits(field, text, defaultCountry));
 }
 
 function readJid(field: string, jid: string): Recipient {
@@ -58,37 +57,19 @@ function readJid(field: string, jid: string): Recipient {
     if (!/^\d{5,20}$/.test(id)) throw invalidField(field, "is not a LID");
     return { jid: lidJid(id), phone: null, lid: lidJid(id), type: "contact" };
   }
-  return toPerson(readDigits(field, id));
+  if (!/^[1-9]\d{6,14}$/.test(id))
+    throw invalidField(field, "must have 7 to 15 digits before the @, with country and area code");
+  return toPerson(id);
 }
 
-/** A number that begins with + or 00 has its country code; any other gets the default country's. */
+/** The digits of a LID stay as they are: the network's directory knows whose they are. */
 function readDigits(field: string, text: string, defaultCountry?: string): string {
-  const bare = text.replace(/[+()\-.\s]/g, "");
-  if (!/^\d+$/.test(bare)) throw invalidField(field, "may contain only digits, spaces and + ( ) - .");
-  const isInternational = text.startsWith("+") || bare.startsWith("00");
-  const dialled = bare.replace(/^00/, "");
-  const digits = defaultCountry && !isInternational ? withCountry(dialled, defaultCountry) : dialled;
-  if (digits.length < 7 || digits.length > 15) {
-    throw invalidField(field, "must have 7 to 15 digits, with country and area code");
-  }
-  if (digits.startsWith("0")) throw invalidField(field, WITHOUT_COUNTRY);
-  return digits;
-}
-
-const WITHOUT_COUNTRY =
-  "has no country code. Send it in international format, for example 5511999990004, or set WAYGATE_DEFAULT_COUNTRY";
-
-function withCountry(digits: string, country: string): string {
-  const parsed = parsePhoneNumberFromString(digits, country as CountryCode);
-  return parsed?.isValid() ? parsed.number.slice(1) : digits;
-}
-
-/**
- * Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as
- * one.
- */
-export function isImpossiblePhone(digits: string): boolean {
-  return parsePhoneNumberFromString(`+${digits}`)?.isValid() !== true;
+  const country = defaultCountry === undefined ? undefined : { code: defaultCountry, isSet: true };
+  const reading = readPhoneNumber(text, country);
+  const digits = reading.is === "refused" ? reading.lid : reading.digits;
+  if (digits !== null) return digits;
+  const { issue, code, params } = reading as Exclude<typeof reading, { is: "number" }>;
+  throw invalidField(field, issue, { code, params });
 }
 
 function toPerson(digits: string): Recipient {

@@ -41,7 +41,12 @@ export const faults = {
       UNKNOWN_OUTCOME: "The message may have arrived. Look at the phone before you send again.",
     },
     issues: {
-      signs: "may contain only digits, spaces and these signs: + ( ) - and the full stop",
+      sign: "contains {a}, which is not part of a phone number",
+      spreadsheet: "was changed by a spreadsheet such as Excel: format the column as text, and enter the number again",
+      several: "contains more than one phone number",
+      noNumber: "is not a phone number",
+      impossible: "is not a number of any country: check its digits",
+      ambiguous: "can be {a} or {b}: write it with + and the country code",
       digits: "must have {a} to {b} digits, with country and area code",
       country: "has no country code, as in 5511999990004",
       twice: "names the same contact as line {a}",

@@ -41,7 +41,12 @@ export const faults = {
       UNKNOWN_OUTCOME: "Puede que el mensaje haya llegado. Mira el teléfono antes de enviar de nuevo.",
     },
     issues: {
-      signs: "solo puede tener dígitos, espacios, paréntesis, +, - y puntos",
+      sign: "contiene {a}, que no es parte de un número de teléfono",
+      spreadsheet: "fue cambiado por una hoja de cálculo como Excel: da formato de texto a la columna y vuelve a escribir el número",
+      several: "contiene más de un número de teléfono",
+      noNumber: "no es un número de teléfono",
+      impossible: "no es un número de ningún país: revisa sus dígitos",
+      ambiguous: "puede ser {a} o {b}: escríbelo con + y el código de país",
       digits: "debe tener de {a} a {b} dígitos, con código de país y de área",
       country: "no tiene código de país, como en 5511999990004",
       twice: "es el mismo contacto que el de la línea {a}",

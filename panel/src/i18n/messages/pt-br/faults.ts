@@ -41,7 +41,12 @@ export const faults = {
       UNKNOWN_OUTCOME: "A mensagem pode ter chegado. Veja o celular antes de enviar de novo.",
     },
     issues: {
-      signs: "só pode ter dígitos, espaços, parênteses, +, - e pontos",
+      sign: "contém {a}, que não faz parte de um número de telefone",
+      spreadsheet: "foi alterado por uma planilha como o Excel: formate a coluna como texto e digite o número de novo",
+      several: "contém mais de um número de telefone",
+      noNumber: "não é um número de telefone",
+      impossible: "não é um número de nenhum país: confira os dígitos",
+      ambiguous: "pode ser {a} ou {b}: escreva com + e o código do país",
       digits: "precisa ter de {a} a {b} dígitos, com país e DDD",
       country: "não tem código de país, como em 5511999990004",
       twice: "é o mesmo contato da linha {a}",

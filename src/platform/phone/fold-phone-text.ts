@@ -1,0 +1,158 @@
+/** What is wrong with a text that should be a phone number. The code is stable; the sentence may change. */
+export interface PhoneProblem {
+  code: string;
+  params: Record<string, string | number>;
+  /** In English, for a message that begins with the name of the field. */
+  issue: string;
+}
+
+/** Digits as they were written, and whether a plus or 00 says that the country code is among them. */
+export interface FoldedPhone {
+  digits: string;
+  isInternational: boolean;
+  /** Written as digits alone, which may also be a LID. */
+  isBare: boolean;
+}
+
+const LONGEST_TEXT = 200;
+/** The fewest digits of a phone number, so that the parts of a cell are numbers of their own. */
+export const FEWEST_DIGITS = 7;
+
+/** Reads the signs of a phone number as people, spreadsheets and contact books write it. */
+export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
+  if (text.length > LONGEST_TEXT)
+    return problem("too_long", { max: LONGEST_TEXT }, `is longer than ${LONGEST_TEXT} characters`);
+  const visible = foldSigns(text).trim().toLowerCase();
+  if (visible === "") return problem("missing", {}, "is empty");
+  const bare = unwrap(visible);
+  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/.test(bare)) return changedBySpreadsheet();
+  if (!/\d/.test(bare)) return problem("not_a_number", {}, "is not a phone number");
+  const number = withoutExtension(bare);
+  return typeof number === "string" ? (refuseParts(number) ?? readSigns(number)) : number;
+}
+
+function problem(code: string, params: PhoneProblem["params"], issue: string): PhoneProblem {
+  return { code, params, issue };
+}
+
+function changedBySpreadsheet(): PhoneProblem {
+  return problem(
+    "changed_by_spreadsheet",
+    {},
+    "was changed by a spreadsheet such as Excel. Format the column as text, and enter the number again",
+  );
+}
+
+const SAME_SIGN: readonly [string, RegExp][] = [
+  // Invisible: marks of direction, joiners, variation selectors, and the frame of a keycap.
+  ["", /\p{Cf}|\p{Default_Ignorable_Code_Point}|\u20e3/gu],
+  ["\n", /[\r\n\u0085\u2028\u2029]/g],
+  [" ", /[\p{Zs}\u2800]|(?!\n)\p{Cc}/gu],
+  ["-", /[\p{Pd}\u2212\u30fc\uff70]/gu],
+  ["+", /[\uff0b\ufe62\ufb29\u2795]/g],
+  [".", /[\uff0e\ufe52\u2024]/g],
+  [",", /[\uff0c\ufe50\u3001\u060c\u066b\u066c]/g],
+  ["/", /[\uff0f\u2044\u2215]/g],
+  [":", /[\uff1a\ufe55]/g],
+  ["=", /[\uff1d\ufe66]/g],
+  ["'", /[\u2018\u2019\u201a\u201b\u02bc\u00b4\u0060\uff07]/g],
+  ['"', /[\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02]/g],
+  ["(", /\p{Ps}/gu],
+  [")", /\p{Pe}/gu],
+];
+
+/** The text with its visible signs alone, the digits of every script as 0 to 9, and one sign of each kind. */
+export function foldSigns(text: string): string {
+  let folded = text;
+  for (const [sign, same] of SAME_SIGN) folded = folded.replace(same, sign);
+  return folded.replace(/(?![0-9])\p{Nd}/gu, valueOfDigit);
+}
+
+const DIGIT = /^\p{Nd}$/u;
+
+/** Unicode encodes the digits of each script in a row from zero to nine. */
+function valueOfDigit(digit: string): string {
+  const at = digit.codePointAt(0) ?? 0;
+  let first = at;
+  while (DIGIT.test(String.fromCodePoint(first - 1))) first -= 1;
+  return String((at - first) % 10);
+}
+
+const WRAPPERS: readonly RegExp[] = [
+  /^="(.*)"$/s,
+  /^"(.*)"$/s,
+  /^'(.*)'$/s,
+  /^[='](?=[ (+]*\d)(.*)$/s,
+  /^(?:tel|whatsapp):(?!\/\/)(.*)$/s,
+  /^(?:https?:\/\/)?(?:www\.)?wa\.me\/([+\d]*)\/?(?:\?.*)?$/s,
+  /^(?:https:\/\/(?:api|web)\.whatsapp\.com|whatsapp:\/)\/send\/?\?phone=(?:%2b)?([+\d]+)(?:&.*)?$/s,
+];
+
+/** The number inside the marks of a spreadsheet, and behind the scheme of an address. */
+function unwrap(text: string): string {
+  for (const wrapper of WRAPPERS) {
+    const inside = wrapper.exec(text)?.[1];
+    if (inside !== undefined) return unwrap(inside.trim());
+  }
+  return text;
+}
+
+/** Every other letter is refused: a letter of a keypad is no digit that the text has. */
+const EXTENSION =
+  /^(?:;?ext(?:n|ension|ensión|ensão|ensao)?|x|#|ramal|anexo|interno|int|poste|доб|durchwahl)[.:= ]*\d{1,7}$/;
+const AND_ANOTHER = /^(?:and|or|e|ou|y|o|und|oder|et)\b/;
+
+/** An extension is a place behind the number, so it is left out. */
+function withoutExtension(text: string): string | PhoneProblem {
+  const at = text.search(/[\p{L}#]/u);
+  if (at < 0) return text;
+  const [head, tail] = [text.slice(0, at), text.slice(at)];
+  if (EXTENSION.test(tail) && countDigits(head) >= FEWEST_DIGITS) return head.replace(/[ ,;.-]+$/, "");
+  if (AND_ANOTHER.test(tail) && countDigits(head) >= FEWEST_DIGITS && countDigits(tail) >= FEWEST_DIGITS)
+    return severalNumbers();
+  return unknownSign(text.slice(at));
+}
+
+function countDigits(text: string): number {
+  return text.match(/\d/g)?.length ?? 0;
+}
+
+function severalNumbers(): PhoneProblem {
+  return problem("several_numbers", {}, "contains more than one phone number. Give each its own entry");
+}
+
+function unknownSign(rest: string): PhoneProblem {
+  const sign = String.fromCodePoint(rest.codePointAt(0) ?? 0);
+  const code_point = `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+  return problem(
+    "unknown_sign",
+    { sign, code_point },
+    `contains ${JSON.stringify(sign)} (${code_point}), which is not part of a phone number`,
+  );
+}
+
+/** Refuses two numbers, and a number that ends with a fraction: the digits must not be joined. */
+function refuseParts(text: string): PhoneProblem | undefined {
+  const parts = text.split(/[\n ,;|/&]|(?=\+)/).filter((part) => countDigits(part) >= FEWEST_DIGITS);
+  if (parts.length > 1) return severalNumbers();
+  // Such as 3333-4444/45, two numbers of one office.
+  const [first = "", ...others] = text.split(/[;|/&]/);
+  if (countDigits(first) >= FEWEST_DIGITS && others.some((one) => countDigits(one) > 0))
+    return severalNumbers();
+  const joined = text.replace(/[ ()\n-]/g, "").replace(/[,.;]+$/, "");
+  if (/,\d/.test(joined)) return changedBySpreadsheet();
+  const [whole = "", fraction, ...more] = joined.split(".");
+  if (fraction === undefined || more.length > 0 || countDigits(whole) < FEWEST_DIGITS) return undefined;
+  return /^(?:\d{1,3}|0+)$/.test(fraction) ? changedBySpreadsheet() : undefined;
+}
+
+function readSigns(text: string): FoldedPhone | PhoneProblem {
+  const written = text.replace(/[\n ]/g, "").replace(/[,.;]+$/, "");
+  const isMarked = /^\(?\+/.test(written);
+  const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];
+  if (other !== undefined) return unknownSign(other);
+  const all = written.replace(/[^\d]/g, "");
+  const isInternational = isMarked || all.startsWith("00");
+  const digits = isInternational ? all.replace(/^00/, "") : all;
+  return { digits, isInternational, isBare: /^\d+$/.test(text) };
+}

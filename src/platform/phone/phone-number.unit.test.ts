@@ -1,0 +1,296 @@
+import fc from "fast-check";
+import { parsePhoneNumberFromString } from "libphonenumber-js/max";
+import examples from "libphonenumber-js/mobile/examples";
+import { expect, test } from "vitest";
+import { canonicalNumberOf } from "./number-variants.ts";
+import { type PhoneCountry, type PhoneReading, readPhoneNumber } from "./read-phone-number.ts";
+
+const BRAZIL: PhoneCountry = { code: "BR", isSet: true };
+const MAYBE_BRAZIL: PhoneCountry = { code: "BR", isSet: false };
+
+/** What a request that names one recipient does with the text. */
+function send(text: string, country?: PhoneCountry): string {
+  const reading = readPhoneNumber(text, country);
+  if (reading.is === "number") return reading.digits;
+  if (reading.is === "assumed" && reading.digits !== null) return `${reading.digits} by ${reading.code}`;
+  return reading.code;
+}
+
+const ANA = "5511987650003";
+
+test.each([
+  // Notations of one number.
+  ["5511987650003", ANA],
+  ["+5511987650003", ANA],
+  ["+55 (11) 98765-0003", ANA],
+  ["(+55) 11 98765.0003", ANA],
+  ["55.11.98765.0003", ANA],
+  ["55-11-98765-0003", ANA],
+  ["+55 11/98765-0003", ANA],
+  ["+55 [11] 98765-0003", ANA],
+  ["  5511987650003\t", ANA],
+  ["5511987650003,", ANA],
+  ["5511987650003;", ANA],
+  ["5511987650003.", ANA],
+  ["00 55 11 98765 0003", ANA],
+  ["0055(11)98765-0003", ANA],
+  ["+0055 11 98765 0003", ANA],
+  ["+55 (0)11 98765-0003", ANA],
+  ["+55 011 98765-0003", ANA],
+  ["+55 0 15 11 98765-0003", ANA],
+  // What cannot be seen.
+  ["\u202a+55 11 98765-0003\u202c", ANA],
+  ["\u20685511987650003\u2069", ANA],
+  ["\u200e\ufeff5511\u200b9876\u2060500\u00ad03", ANA],
+  ["+55\u00a011\u202f98765\u20090003", ANA],
+  ["+55\u300011\u280098765\u31640003", ANA],
+  ["5\ufe0f\u20e3511987650\ufe0e003", ANA],
+  // Dashes and digits of every script.
+  ["+55 11 98765\u20110003", ANA],
+  ["+55 11 98765\u20130003", ANA],
+  ["+55\u201411\u221298765\u30fc0003", ANA],
+  [
+    "\uff0b\uff15\uff15\uff08\uff11\uff11\uff09\uff19\uff18\uff17\uff16\uff15\uff0d\uff10\uff10\uff10\uff13",
+    ANA,
+  ],
+  ["+٥٥ ١١ ٩٨٧٦٥ ٠٠٠٣", ANA],
+  ["+۵۵۱۱۹۸۷۶۵۰۰۰۳", ANA],
+  ["५५११९८७६५०००३", ANA],
+  ["\u{1d7dd}\u{1d7dd}11987650003", ANA],
+  // Marks of programs.
+  ["'5511987650003", ANA],
+  ["\u20195511987650003", ANA],
+  ['"5511987650003"', ANA],
+  ['="5511987650003"', ANA],
+  ["=5511987650003", ANA],
+  ["tel:+55-11-98765-0003", ANA],
+  ["TEL: 5511987650003", ANA],
+  ["whatsapp:+5511987650003", ANA],
+  ["https://wa.me/5511987650003?text=Hi", ANA],
+  ["wa.me/+5511987650003", ANA],
+  ["https://api.whatsapp.com/send?phone=5511987650003&text=a", ANA],
+  ["whatsapp://send?phone=5511987650003", ANA],
+  // Extensions and trunk zeros.
+  ["+44 20 7946 0018 ext. 5", "442079460018"],
+  ["tel:+44-20-7946-0018;ext=12", "442079460018"],
+  ["+44 20 7946 0018 x12", "442079460018"],
+  ["+44 20 7946 0018 #7", "442079460018"],
+  ["+55 11 3333-0003 ramal 21", "551133330003"],
+  ["+44 (0)20 7946 0018", "442079460018"],
+  ["+4402079460018", "442079460018"],
+  ["+49 (0) 151 12345678", "4915112345678"],
+  ["+39 06 1234 5678", "390612345678"],
+  ["+33.6.12.34.56.78", "33612345678"],
+  // Formats that the network itself uses, and numbers that are nobody's.
+  ["553187654321", "553187654321"],
+  ["5215512345678", "5215512345678"],
+  ["5491123456789", "5491123456789"],
+  ["+54 11 15 2312 3456", "5491123123456"],
+  ["15550000001", "15550000001"],
+  ["12025550123", "12025550123"],
+  ["4790000001", "4790000001"],
+  ["5511999990000", "5511999990000"],
+  ["1234567890123", "impossible_number"],
+  // What a spreadsheet has changed.
+  ["5511987650003.0", "changed_by_spreadsheet"],
+  ["5511987650003.00", "changed_by_spreadsheet"],
+  ["5511987650003,0", "changed_by_spreadsheet"],
+  ["5511987650003,00", "changed_by_spreadsheet"],
+  ["5.511.987.650.003,00", "changed_by_spreadsheet"],
+  ["5,511,987,650,003", "changed_by_spreadsheet"],
+  ["551133330003.5", "changed_by_spreadsheet"],
+  ["5511987650003 .0", "changed_by_spreadsheet"],
+  ["+5511987650003\uff0e0", "changed_by_spreadsheet"],
+  ["5511987650003\u066b0", "changed_by_spreadsheet"],
+  ["'5511987650003.0", "changed_by_spreadsheet"],
+  ["5,51199E+12", "changed_by_spreadsheet"],
+  ["5.51199e12", "changed_by_spreadsheet"],
+  ["5E+12", "changed_by_spreadsheet"],
+  // Two numbers in one cell.
+  ["5511987650003 / 5511987650004", "several_numbers"],
+  ["5511987650003;5511987650004", "several_numbers"],
+  ["5511987650003, 5511987650004", "several_numbers"],
+  ["+5511987650003+5511987650004", "several_numbers"],
+  ["5511987650003 ou 5511987650004", "several_numbers"],
+  ["98765-0003 98765-0004", "several_numbers"],
+  ["+55 11 3333-4444/45", "several_numbers"],
+  ["5511987650003\n5511987650004", "several_numbers"],
+  // No numbers.
+  ["", "missing"],
+  [" \u200b", "missing"],
+  ["n/a", "not_a_number"],
+  ["#####", "not_a_number"],
+  ["1-800-FLOWERS", "unknown_sign"],
+  ["5511987650003*", "unknown_sign"],
+  ["\u260e 5511987650003", "unknown_sign"],
+  ["+55 11 98765-0003 Ana", "unknown_sign"],
+  ["5511987650003 ext", "unknown_sign"],
+  ["55_11_987650003", "unknown_sign"],
+  ["²³5511987650003", "unknown_sign"],
+  ["5+511987650003", "unknown_sign"],
+  ["123456", "too_short"],
+  ["+1 234", "too_short"],
+  ["12345678901234567", "too_long"],
+  ["9".repeat(201), "too_long"],
+  // Countries that are missing or do not exist.
+  ["11961022224", "no_country_code"],
+  ["(11) 98765-0003", "no_country_code"],
+  ["011 98765-0003", "no_country_code"],
+  ["0151 12345678", "no_country_code"],
+  ["31987654321", "no_country_code"],
+  ["+11 96102-2224", "impossible_number"],
+  ["+999 1234 5678", "impossible_number"],
+  ["55119876500030", "impossible_number"],
+  ["+55119876500030", "impossible_number"],
+  ["5511963043333000", "too_long"],
+])("the text %j means %s", (text, meaning) => {
+  expect(send(text)).toBe(meaning);
+});
+
+test.each([
+  ["BR", "11961022224", "5511961022224 by assumed_country", "no_country_code"],
+  ["BR", "(31) 98765-4321", "5531987654321 by assumed_country", "no_country_code"],
+  ["BR", "011 98765-0003", "5511987650003 by assumed_country", "no_country_code"],
+  ["BR", "0 15 11 98765-0003", "5511987650003 by assumed_country", "no_country_code"],
+  ["BR", "11 3333-0003", "551133330003 by assumed_country", "no_country_code"],
+  ["BR", "+11 96102-2224", "no_country_code", "no_country_code"],
+  ["BR", "51987654321", "ambiguous_country", "51987654321 by ambiguous_country"],
+  ["BR", "84987654321", "ambiguous_country", "84987654321 by ambiguous_country"],
+  ["BR", "+51987654321", "51987654321", "51987654321"],
+  ["BR", "5511987650003", ANA, ANA],
+  ["BR", "553187654321", "553187654321", "553187654321"],
+  ["BR", "351912345678", "351912345678", "351912345678"],
+  ["BR", "98765-0003", "no_country_code", "no_country_code"],
+  ["BR", "0055 11 98765 0003", ANA, ANA],
+  ["DE", "0151 12345678", "4915112345678 by assumed_country", "no_country_code"],
+  ["DE", "5511987650003", ANA, ANA],
+  ["DE", "971501234567", "971501234567", "971501234567"],
+  ["US", "(202) 555-0123", "12025550123 by assumed_country", "no_country_code"],
+  ["US", "011 44 20 7946 0018", "442079460018", "no_country_code"],
+  ["US", "5511987650003", ANA, ANA],
+  ["CN", "15012345678", "ambiguous_country", "15012345678 by ambiguous_country"],
+  ["ID", "0812-3456-7890", "6281234567890 by assumed_country", "no_country_code"],
+  ["RU", "8 (912) 345-67-89", "79123456789 by assumed_country", "no_country_code"],
+  ["XX", "11961022224", "no_country_code", "no_country_code"],
+])("in %s the text %j means %s, and %s while the country is a guess", (code, text, isSet, isGuess) => {
+  expect([send(text, { code, isSet: true }), send(text, { code, isSet: false })]).toEqual([isSet, isGuess]);
+});
+
+test("a refused sign is named with its code point, and a missing country with what was probably meant", () => {
+  expect(readPhoneNumber("+55 11 98765-0003 \u260e")).toMatchObject({
+    params: { sign: "\u260e", code_point: "U+260E" },
+    issue: 'contains "\u260e" (U+260E), which is not part of a phone number',
+  });
+  expect(readPhoneNumber("51987654321", MAYBE_BRAZIL)).toMatchObject({
+    params: { country: "BR", suggestion: "+5551987654321", as_written: "+51987654321" },
+  });
+});
+
+test("digits that are no phone number but as long as a LID are kept for the directory", () => {
+  expect(readPhoneNumber("100011999990058")).toMatchObject({ is: "refused", lid: "100011999990058" });
+  expect(readPhoneNumber("1000 11999990058")).toMatchObject({ lid: null });
+  expect(readPhoneNumber("11961022224")).toMatchObject({ lid: null });
+});
+
+test("each digit of each script means its value", () => {
+  const all = Array.from({ length: 0x11_0000 }, (_, at) => at)
+    .filter((at) => at < 0xd800 || at > 0xdfff)
+    .map((at) => String.fromCodePoint(at))
+    .filter((sign) => /^\p{Nd}$/u.test(sign));
+  expect(all.length).toBeGreaterThan(600);
+  for (const [at, sign] of all.entries()) {
+    const number = `+55119876500${at % 10}3`;
+    expect([sign, send(`+55119876500${sign}3`)]).toEqual([sign, number.slice(1)]);
+  }
+});
+
+/** The digits that a reading may go to. */
+function reached(reading: PhoneReading): string[] {
+  if (reading.is === "refused") return reading.lid === null ? [] : [reading.lid];
+  return reading.is === "number"
+    ? [reading.digits]
+    : [reading.digits ?? reading.suggestion, reading.suggestion];
+}
+
+/** Whether the digits are the text's own, some left out; the mark of a mobile may be added. */
+function isSpelled(digits: string, spelled: string): boolean {
+  return [digits, canonicalNumberOf(digits)].some((wanted) => {
+    let at = 0;
+    for (const digit of spelled) if (digit === wanted[at]) at += 1;
+    return at === wanted.length;
+  });
+}
+
+const COUNTRIES = Object.keys(examples) as (keyof typeof examples)[];
+const SIGNS = [
+  ..."0123456789",
+  ..."+ ()-./,;#x'\"=\n\u200b\u2013\u00a0E",
+  "00",
+  "+55",
+  "11 98765-0003",
+  "(0)",
+];
+
+test("no accepted text goes to digits that it does not spell, but for the code of its country", () => {
+  const number = fc.constantFrom(...COUNTRIES).map((country) => {
+    const parsed = parsePhoneNumberFromString(examples[country], country);
+    return [parsed?.number ?? "", parsed?.formatInternational() ?? "", parsed?.formatNational() ?? ""];
+  });
+  const written = fc.tuple(number, fc.nat(2)).map(([forms, at]) => forms[at] ?? "");
+  const noise = fc.array(fc.constantFrom(...SIGNS), { maxLength: 12 }).map((signs) => signs.join(""));
+  const damaged = fc
+    .tuple(written, noise, fc.nat(20))
+    .map(([text, more, at]) => text.slice(0, at) + more + text.slice(at));
+  const country = fc.option(fc.record({ code: fc.constantFrom(...COUNTRIES), isSet: fc.boolean() }));
+  fc.assert(
+    fc.property(fc.oneof(written, damaged, noise), country, (text, known) => {
+      const spelled = text.replace(/[^0-9]/g, "");
+      for (const digits of reached(readPhoneNumber(text, known ?? undefined))) {
+        const assumed = parsePhoneNumberFromString(`+${digits}`)?.countryCallingCode ?? "";
+        expect(isSpelled(digits, spelled) || isSpelled(digits, assumed + spelled)).toBe(true);
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+/** What happens to the numbers of a Brazilian list on its way through programs and people. */
+const DAMAGES: readonly ((number: string) => string)[] = [
+  (number) => number.slice(2),
+  (number) => `${number}.0`,
+  (number) => `${number},00`,
+  (number) => `${Number(number).toExponential(5).replace("e", "E")}`,
+  (number) => `${number.slice(0, 4)}E+09`,
+  (number) => `${number} / ${number.slice(0, -1)}9`,
+  (number) => `${number}0`,
+  (number) => `0${number.slice(2)}`,
+  (number) => `(${number.slice(2, 4)}) ${number.slice(4)}`,
+  (number) => number.slice(4),
+  (number) => `\u202a+${number}\u202c`,
+  (number) => `'${number}`,
+  (number) => `="${number}"`,
+  (number) => number.slice(0, -4),
+];
+const AREAS = [
+  11, 21, 31, 33, 34, 41, 43, 46, 47, 48, 49, 51, 53, 54, 55, 61, 62, 63, 64, 66, 71, 81, 84, 86, 91, 98,
+];
+
+/** A list waits for a confirmation of what was assumed, and then takes the suggestion. */
+function inList(line: string, country: PhoneCountry): string | null {
+  const reading = readPhoneNumber(line, country);
+  if (reading.is === "number") return reading.digits;
+  return reading.is === "assumed" ? reading.suggestion : null;
+}
+
+test("of 301 damaged lines none goes to another person, whether the country is set or guessed", () => {
+  const lines = Array.from({ length: 301 }, (_, at) => {
+    const number = `55${AREAS[at % AREAS.length]}9${80_000_000 + at * 7_919}`;
+    return { number, line: DAMAGES[at % DAMAGES.length]?.(number) ?? "" };
+  });
+  for (const country of [BRAZIL, MAYBE_BRAZIL]) {
+    const goals = lines.map(({ line, number }) => ({ line, number, digits: inList(line, country) }));
+    expect(goals.filter(({ digits, number }) => digits !== null && digits !== number)).toEqual([]);
+    // Half of the damages leave the number readable.
+    expect(goals.filter(({ digits, number }) => digits === number)).toHaveLength(127);
+  }
+});

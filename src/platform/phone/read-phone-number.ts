@@ -1,0 +1,220 @@
+import {
+  type CountryCode,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from "libphonenumber-js/max";
+import { FEWEST_DIGITS, type FoldedPhone, foldPhoneText, type PhoneProblem } from "./fold-phone-text.ts";
+import { alternativeNumber, canonicalNumberOf } from "./number-variants.ts";
+
+/** The country of a number that is written without one. */
+export interface PhoneCountry {
+  /** ISO 3166-1 alpha-2. */
+  code: string;
+  /** A setting names the country; otherwise it is a guess, which a person must confirm. */
+  isSet: boolean;
+}
+
+/** A number with its country code. */
+export interface CertainNumber {
+  is: "number";
+  digits: string;
+}
+
+/** A number whose country is not written, or that two countries have. */
+export interface AssumedNumber extends PhoneProblem {
+  is: "assumed";
+  code: "assumed_country" | "no_country_code" | "ambiguous_country";
+  /** The digits that a send may use without a confirmation. */
+  digits: string | null;
+  /** The digits with the country code that was assumed. */
+  suggestion: string;
+  country: string;
+  /** The digits as they are written, if another country has this number. */
+  asWritten: string | null;
+}
+
+export interface RefusedNumber extends PhoneProblem {
+  is: "refused";
+  /** Bare digits that are no phone number, and so may be a LID. */
+  lid: string | null;
+}
+
+export type PhoneReading = CertainNumber | AssumedNumber | RefusedNumber;
+
+const MOST_DIGITS = 15;
+/** People with fewer digits as their LID are not known. */
+const SHORTEST_LID = 14;
+/** Longer digits are in no national number that people write without a zero, with rare exceptions. */
+const MOST_NATIONAL = 11;
+const MOST_OF_FIXED_LINE = 10;
+
+/** Reads a phone number in any notation. It never has digits that the text and its country's code do not spell. */
+export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneReading {
+  const folded = foldPhoneText(text);
+  if ("code" in folded) return { is: "refused", ...folded, lid: null };
+  const known = country && isSupportedCountry(country.code) ? country : undefined;
+  const reading = folded.isInternational ? readMarked(folded, known) : readPlain(folded, known);
+  return reading ?? refuse(folded, known);
+}
+
+/** Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as one. */
+export function isImpossiblePhone(digits: string): boolean {
+  return !readInternational(digits)?.isValid;
+}
+
+interface InternationalNumber {
+  digits: string;
+  /** Some country has assigned it; otherwise only its length is right. */
+  isValid: boolean;
+}
+
+/** North America keeps area code 555 for numbers that are nobody's. */
+const NOBODYS = /^1555\d{7}$/;
+/** No area code of North America begins with 0 or 1. */
+const NO_AREA = /^1[01]/;
+
+function readInternational(digits: string): InternationalNumber | undefined {
+  const parsed = parsePhoneNumberFromString(`+${digits}`);
+  const other = alternativeNumber(digits);
+  const standard = parsed?.number.slice(1) ?? "";
+  // libphonenumber adds the area code of a country that has only one.
+  if (parsed?.isValid() && standard.length <= digits.length) {
+    // The given format stays: the network may know the person by either.
+    return { digits: isSamePerson(standard, digits) ? digits : standard, isValid: true };
+  }
+  if (NOBODYS.test(digits)) return { digits, isValid: true };
+  if (other !== undefined && parsePhoneNumberFromString(`+${other}`)?.isValid())
+    return { digits, isValid: true };
+  const isPossible = parsed?.isPossible() && standard.length <= digits.length && !NO_AREA.test(digits);
+  return isPossible ? { digits: standard, isValid: false } : undefined;
+}
+
+function isSamePerson(one: string, other: string): boolean {
+  return canonicalNumberOf(one) === canonicalNumberOf(other);
+}
+
+interface NationalNumber {
+  digits: string;
+  isMobile: boolean;
+}
+
+/** The number as people of that country dial it; undefined for one that is not valid there. */
+function readNational(digits: string, { code }: PhoneCountry): NationalNumber | undefined {
+  const parsed = parsePhoneNumberFromString(digits, code as CountryCode);
+  const type = parsed?.getType();
+  if (!parsed || type === undefined || parsed.nationalNumber.length > digits.length) return undefined;
+  return { digits: parsed.number.slice(1), isMobile: type === "MOBILE" || type === "FIXED_LINE_OR_MOBILE" };
+}
+
+/** Written with a plus or 00. */
+function readMarked({ digits }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+  const written = readInternational(digits);
+  if (written?.isValid) return { is: "number", digits: written.digits };
+  const national = country && readNational(digits, country);
+  if (country && national) return lacksCountry(country, national.digits);
+  return written && { is: "number", digits: written.digits };
+}
+
+/** Written without a plus: the country code may be there or not. */
+function readPlain({ digits }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+  if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
+  const written = digits.startsWith("0") ? undefined : readInternational(digits);
+  const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
+  if (written?.isValid && digits.length > MOST_NATIONAL) return asWritten;
+  const national = country && readNational(digits, country);
+  if (country && national)
+    return written?.isValid
+      ? chooseCountry(written.digits, national, country)
+      : withCountryCode(national.digits, country);
+  return written?.isValid || digits.length > MOST_NATIONAL ? asWritten : undefined;
+}
+
+/** Both readings are valid. A fixed line has nearly any digits in some countries, so a long one does not count. */
+function chooseCountry(written: string, national: NationalNumber, country: PhoneCountry): PhoneReading {
+  const isOther = national.isMobile || written.length <= MOST_OF_FIXED_LINE;
+  return isOther && !isSamePerson(national.digits, written)
+    ? ambiguous(country, national.digits, written)
+    : { is: "number", digits: written };
+}
+
+function withCountryCode(national: string, country: PhoneCountry): PhoneReading {
+  if (!country.isSet) return lacksCountry(country, national);
+  // Otherwise the country only told which digits mean "abroad".
+  const isOfCountry = national.startsWith(getCountryCallingCode(country.code as CountryCode));
+  return isOfCountry ? assume(country, national) : { is: "number", digits: national };
+}
+
+function assume({ code: country }: PhoneCountry, national: string): AssumedNumber {
+  return {
+    is: "assumed",
+    code: "assumed_country",
+    params: { country, suggestion: `+${national}` },
+    issue: `has no country code, and is +${national} in ${country}`,
+    digits: national,
+    suggestion: national,
+    country,
+    asWritten: null,
+  };
+}
+
+function lacksCountry({ code: country }: PhoneCountry, national: string): AssumedNumber {
+  return {
+    ...assume({ code: country, isSet: false }, national),
+    code: "no_country_code",
+    issue: `has no country code. Send it in international format, such as +${national} if it is a number of ${country}, or set the default country`,
+    digits: null,
+  };
+}
+
+/** Without a setting, a send takes the digits as they are: they are a full number. */
+function ambiguous({ code: country, isSet }: PhoneCountry, national: string, written: string): AssumedNumber {
+  return {
+    ...assume({ code: country, isSet }, national),
+    code: "ambiguous_country",
+    params: { country, suggestion: `+${national}`, as_written: `+${written}` },
+    issue: `can be +${written}, or +${national} in ${country}. Write it with + and the country code`,
+    digits: isSet ? null : written,
+    asWritten: written,
+  };
+}
+
+const EXAMPLE = "for example +5511999990004";
+
+function refuse({ digits, isInternational, isBare }: FoldedPhone, country?: PhoneCountry): RefusedNumber {
+  const isLid = isBare && !digits.startsWith("0") && digits.length >= SHORTEST_LID;
+  const lid = isLid && digits.length <= MOST_DIGITS ? digits : null;
+  return { is: "refused", ...problemOf(digits, isInternational, country), lid };
+}
+
+function problemOf(digits: string, isInternational: boolean, country?: PhoneCountry): PhoneProblem {
+  if (digits.length < FEWEST_DIGITS)
+    return {
+      code: "too_short",
+      params: { min: FEWEST_DIGITS },
+      issue: `must have ${FEWEST_DIGITS} to ${MOST_DIGITS} digits, with country and area code`,
+    };
+  if (digits.length > MOST_DIGITS)
+    return {
+      code: "too_long",
+      params: { max: MOST_DIGITS },
+      issue: `must have ${FEWEST_DIGITS} to ${MOST_DIGITS} digits, with country and area code`,
+    };
+  if (isInternational || (digits.length > MOST_NATIONAL && !digits.startsWith("0")))
+    return {
+      code: "impossible_number",
+      params: {},
+      issue: `is not a number of any country. Check its digits, ${EXAMPLE}`,
+    };
+  if (country?.isSet)
+    return {
+      code: "no_country_code",
+      params: { country: country.code },
+      issue: `has no country code, and is not a number of ${country.code}. Send it in international format, ${EXAMPLE}`,
+    };
+  return {
+    code: "no_country_code",
+    params: {},
+    issue: `has no country code. Send it in international format, ${EXAMPLE}, or set the default country`,
+  };
+}
