@@ -76,7 +76,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
     sourceOf: ({ ip }) => String(ip),
   });
   app.addHook("onRequest", async (request, reply) => {
-    setCommonHeaders(request, reply, options);
+    reply.headers(commonHeaders(request.id, options));
     reportResponse(request, reply, options, logRefusal);
     requireOneHost(request);
     if (options.isClosing())
@@ -107,18 +107,22 @@ function requireOneHost({ raw }: FastifyRequest): void {
 /** A year, with the subdomains, as ASVS 5.0 requires (3.4.1). */
 const HTTPS_ONLY = { "strict-transport-security": "max-age=31536000; includeSubDomains" };
 
-function setCommonHeaders(
-  request: FastifyRequest,
-  reply: FastifyReply,
+/** For responses that are no page: a browser that opens one loads, runs and frames nothing. Pages set their own policy. */
+const NO_PAGE = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The headers of every response. */
+export function commonHeaders(
+  requestId: string,
   { isHttps }: Pick<HttpHooksOptions, "isHttps">,
-): void {
-  reply.headers({
-    "x-request-id": request.id,
+): Record<string, string> {
+  return {
+    "x-request-id": requestId,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
+    "content-security-policy": NO_PAGE,
     "cache-control": "no-store",
     ...(isHttps && HTTPS_ONLY),
-  });
+  };
 }
 
 function reportResponse(
@@ -193,7 +197,7 @@ export function sendErrorResponse(
     if (error.code === "UNAVAILABLE") log.warn(fields, error.message);
     else log.error(fields, error.message);
   }
-  setCommonHeaders(request, reply, { isHttps });
+  reply.headers(commonHeaders(request.id, { isHttps }));
   if (error.retryAfterSeconds !== undefined) {
     reply.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterSeconds))));
   }
@@ -211,7 +215,7 @@ export function sendErrorResponse(
   reply.code(status).type(type).send(body);
 }
 
-const NO_SCRIPT = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'";
+const NO_SCRIPT = `${NO_PAGE}; style-src 'self'; img-src 'self'`;
 
 /** Whether a browser requests a missing page; the API itself always returns JSON. */
 function wantsPage({ code }: GatewayError, { method, url, headers }: FastifyRequest): boolean {

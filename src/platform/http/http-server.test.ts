@@ -714,12 +714,19 @@ describe("every request", () => {
     }
   });
 
-  test("gets the security headers and no permission for other origins", async () => {
-    const { headers } = await request("/status", { headers: { origin: "https://evil.example" } });
-    expect(headers.get("x-content-type-options")).toBe("nosniff");
-    expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(headers.get("cache-control")).toBe("no-store");
-    expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  test("gets the security headers and no permission for other origins, also with an error", async () => {
+    const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    for (const path of ["/status", "/pets/7", "/nothing", "/%zz"]) {
+      const { headers } = await request(path, { headers: { origin: "https://evil.example" } });
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("content-security-policy")).toBe(policy);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+    const refusedBeforeParsing = await onSocket("hello there\r\n\r\n");
+    expect(refusedBeforeParsing).toContain(`\r\ncontent-security-policy: ${policy}\r\n`);
+    expect(refusedBeforeParsing).toContain("\r\nx-content-type-options: nosniff\r\n");
   });
 
   test("is answered over https only, also by an error, once the gateway's address is https", async () => {

@@ -17,7 +17,7 @@ import {
 } from "../nodes/add-node-rpc-route.ts";
 import { ulid } from "../ulid.ts";
 import { addFileRoute, type FileRoute } from "./add-file-route.ts";
-import { addHttpHooks, sendErrorResponse } from "./add-http-hooks.ts";
+import { addHttpHooks, commonHeaders, sendErrorResponse } from "./add-http-hooks.ts";
 import { addRoute } from "./add-route.ts";
 import { createAllowedMethods } from "./allowed-methods.ts";
 import { addBodyMemoryLimit, addBodyParsers } from "./body/add-body-parsers.ts";
@@ -159,7 +159,7 @@ function createFastify(settings: FastifySettings): FastifyInstance {
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
     frameworkErrors: (error, request, reply) => sendErrorResponse(error, request, reply, settings),
-    clientErrorHandler: handleClientError,
+    clientErrorHandler: (error, socket) => handleClientError(error, socket, settings),
     http: {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(20_000, requestTimeoutMs),
@@ -245,7 +245,11 @@ function trackConnections(server: Server): TrackedConnections {
 }
 
 /** Answers a malformed or too slow request on the raw socket, and closes it. */
-function handleClientError(error: Error & { code?: string }, socket: Socket): void {
+function handleClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  settings: Pick<FastifySettings, "isHttps">,
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -261,7 +265,7 @@ function handleClientError(error: Error & { code?: string }, socket: Socket): vo
     `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
     `content-type: ${type}`,
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${request_id}`,
+    ...Object.entries(commonHeaders(request_id, settings)).map(([name, value]) => `${name}: ${value}`),
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
