@@ -673,6 +673,11 @@ describe("error responses", () => {
       "GET, POST, DELETE, HEAD",
     ]);
     expect((await request("/raise", { method: "OPTIONS" })).status).toBe(405);
+    const trace = await onSocket(
+      "TRACE /raise HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\nconnection: close\r\n\r\n",
+    );
+    expect(trace).toMatch(/^HTTP\/1.1 405 /);
+    expect(trace).not.toContain("wg_good");
   });
 
   test("have the envelope for an address that is no URL and for a part that is too long", async () => {
@@ -746,6 +751,18 @@ describe("every request", () => {
       expect(response).toMatch(/^HTTP\/1.1 400 /);
       expect(response).toContain("several Host headers");
     }
+  });
+
+  test("with two lengths, or a length beside chunks, is refused: a proxy may have found another end", async () => {
+    const head =
+      "POST /pets/7 HTTP/1.1\r\nhost: x\r\nx-api-key: wg_good\r\ncontent-type: application/json\r\n";
+    const ends = [
+      "content-length: 2\r\ncontent-length: 5\r\n\r\n{}abc",
+      "content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+      "transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+      "transfer-encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    ];
+    for (const end of ends) expect(await onSocket(head + end)).toMatch(/^HTTP\/1.1 400 /);
   });
 
   test("writes one log line with the pattern of the route and without body or query", async () => {

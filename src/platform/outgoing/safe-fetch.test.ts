@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import http from "node:http";
+import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { makeAuthority } from "../../../test/whatsapp-server/certificates.ts";
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
 const closers: (() => unknown)[] = [];
@@ -340,6 +342,17 @@ describe("a hostile receiver", () => {
     const server = await answering((_request, response) => response.end());
     const outcome = await open().fetch({ ...POST, url: server.url.replace("http:", "https:") });
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
+  });
+
+  it("whose certificate comes from an authority that nobody trusts has failed, and has received nothing", async () => {
+    let requests = 0;
+    const credentials = makeAuthority("An authority of nobody").issue("127.0.0.1");
+    const server = await listen(
+      https.createServer(credentials, (_request, response) => response.end(String(++requests))),
+    );
+    const outcome = await open().fetch({ ...POST, url: server.url.replace("http:", "https:") });
+    expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
+    expect([server.sockets.length, requests]).toEqual([1, 0]);
   });
 
   it("that drips its body has responded: the body is the part that came until the deadline", async () => {
