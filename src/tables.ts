@@ -769,6 +769,8 @@ export interface CampaignTable {
   stop_on_error_rate: number | null;
   /** Earliest time of the next recipient. */
   next_at: Date | null;
+  /** Why a running campaign sends nothing until then. */
+  waiting: Json<{ reason: "quiet_hours" | "daily_limit" | "reachout_timelock"; until: string }> | null;
   started_at: Date | null;
   /** Last start; earlier errors do not stop the campaign. */
   resumed_at: Date | null;

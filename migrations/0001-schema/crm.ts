@@ -136,6 +136,7 @@ create table campaign (
   consent_purpose text,
   stop_on_error_rate float8,
   next_at timestamptz,
+  waiting jsonb,
   started_at timestamptz,
   resumed_at timestamptz,
   ended_at timestamptz,

@@ -131,6 +131,35 @@ describe("a node without the session", () => {
   });
 });
 
+test("without a worker async sends are refused, and without a session node sync sends too, and the status says so", async () => {
+  const [api = 0, held = 0] = await freePorts(2);
+  const gateway = await startTestGateway({ ...settingsAt(api), WAYGATE_ROLES: "api" });
+  const sessions = await gateway.addNode({ ...settingsAt(held), WAYGATE_ROLES: "sessions" });
+  try {
+    const { id, client } = await gateway.connectInstance();
+    const text = { id, number: "5511999990011", text: "Hi" };
+    const noWorker = { status: 503, code: "QUEUE_UNAVAILABLE" };
+    await expect(client.sendText({ ...text, async: true })).rejects.toMatchObject(noWorker);
+    expect((await client.sendText(text)).data.status).not.toBe("queued");
+    await sessions.stop();
+    await waitUntil(async () => !(await client.getInstanceStatus({ id })).data.connected);
+    const noSession = {
+      status: 503,
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("nothing was sent"),
+    };
+    await expect(client.sendText(text)).rejects.toMatchObject(noSession);
+    await expect(client.sendText({ ...text, async: true })).rejects.toMatchObject(noWorker);
+    const lost = { status: "reconnecting", connection_status: "reconnecting" };
+    const { data } = await client.getInstanceStatus({ id });
+    expect(data).toMatchObject({ ...lost, connected: false, reason: "no_session_node" });
+    expect((await gateway.owner.listInstances({})).data).toMatchObject([lost]);
+    expect((await gateway.owner.getInstance({ id })).data).toMatchObject(lost);
+  } finally {
+    await gateway.stop();
+  }
+});
+
 /** A proxy in front of a node that runs the operation and dies before its response. */
 async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {

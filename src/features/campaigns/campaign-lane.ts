@@ -8,7 +8,7 @@ import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import type { Conversations, NumberResolver } from "../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
-import { type CampaignRow, type CampaignTotals, countTotals } from "./campaign-row.ts";
+import { type CampaignRow, type CampaignTotals, countTotals, waitingOf } from "./campaign-row.ts";
 import { chooseRecipients } from "./choose-recipients.ts";
 import {
   type CampaignDecision,
@@ -215,13 +215,13 @@ function createCampaignProgress(): CampaignProgress {
   };
 }
 
-function stateOf({ status, status_reason }: CampaignRow): string {
-  return `${status} ${status_reason ?? ""}`;
+function stateOf({ status, status_reason, waiting }: CampaignRow): string {
+  return `${status} ${status_reason ?? ""} ${waiting?.until ?? ""}`;
 }
 
 function draftsOf(campaign: CampaignRow, totals: CampaignTotals): EventDraft[] {
   const { id, instance_id, name, status, status_reason } = campaign;
-  const data = { campaign: { id, name, status, status_reason }, totals };
+  const data = { campaign: { id, name, status, status_reason, waiting: waitingOf(campaign) }, totals };
   const about = { instance_id, chat: `campaign:${id}`, data };
   const progress: EventDraft = { ...about, event: "campaign.progress", isUndelivered: true };
   return status === "completed" ? [progress, { ...about, event: "campaign.completed" }] : [progress];

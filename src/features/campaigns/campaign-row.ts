@@ -6,7 +6,7 @@ import type { IdempotentRequest } from "../../platform/http/run-idempotently.ts"
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
 import type { StoredMedia } from "../messages/messages.ts";
-import { requirePlanQuota } from "../plans/plans.ts";
+import { nextMonthStart, requirePlanQuota } from "../plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
 /** A campaign with its stored file. */
@@ -119,7 +119,7 @@ export type CampaignView = z.input<typeof campaign>;
 
 /** The campaign as responses show it. */
 export function toCampaignView(row: CampaignRow): CampaignView {
-  const { media, ended_at: completed_at, ...shown } = row;
+  const { media, ended_at: completed_at, waiting: _, ...shown } = row;
   const file = media && {
     type: media.media_type,
     mime_type: media.mime_type,
@@ -127,5 +127,15 @@ export function toCampaignView(row: CampaignRow): CampaignView {
     size: media.size,
     sha256: media.sha256 ?? null,
   };
-  return { ...shown, media: file, completed_at };
+  return { ...shown, waiting: waitingOf(row), media: file, completed_at };
+}
+
+/** Why the campaign sends nothing now, although nobody has stopped it, and when it goes on. */
+export function waitingOf(row: CampaignRow): CampaignView["waiting"] {
+  const { status, status_reason, scheduled_at, waiting } = row;
+  if (status === "scheduled" && scheduled_at) return { reason: "scheduled", until: scheduled_at };
+  if (status === "paused" && status_reason === "message_quota")
+    return { reason: "message_quota", until: nextMonthStart() };
+  const until = status === "running" && waiting ? new Date(waiting.until) : undefined;
+  return waiting && until && until.getTime() > Date.now() ? { reason: waiting.reason, until } : null;
 }

@@ -315,6 +315,7 @@ describe("a running campaign", () => {
     );
     await story.drained(id);
     expect(await story.totals(id)).toMatchObject({ sent: 1, pending: 1 });
+    expect((await story.show(id)).waiting?.reason).toBe("reachout_timelock");
     await setLock("null");
     await story.gateway.advance(30_000);
     await story.reach(id);
@@ -330,6 +331,10 @@ describe("a running campaign", () => {
     await waitUntil(async () => (await story.totals(id)).sent === 2 && (await nextAt()) !== null);
     expect(await nextAt()).toEqual(zone.tomorrowAtOne);
     expect(await story.totals(id)).toMatchObject({ queued: 0, pending: 3 });
+    expect((await story.show(id)).waiting).toEqual({
+      reason: "daily_limit",
+      until: zone.tomorrowAtOne.toISOString(),
+    });
     await story.owner.cancelCampaign({ id });
   });
 
@@ -341,10 +346,12 @@ describe("a running campaign", () => {
     const { message, data } = await story.owner.startCampaign({ id });
     expect([message, data.status]).toEqual(["Campaign scheduled", "scheduled"]);
     await story.gateway.advance(1_000);
-    expect(await story.show(id).then(({ status }) => status)).toBe("scheduled");
+    expect((await story.show(id)).status).toBe("scheduled");
+    expect((await story.show(id)).waiting?.reason).toBe("scheduled");
     await story.gateway.advance(3_600_000);
     await story.reach(id);
     expect(await story.arrived(phones)).toHaveLength(1);
+    expect((await story.show(id)).waiting).toBeNull();
   });
 
   test("reports progress to event streams, and completion to subscribed webhooks", async () => {

@@ -212,7 +212,7 @@ const STEADY: SendSchedule = {
 
 function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<PlanSendsInput> = {}) {
   const start = new Date(from);
-  const { moments, nextAt } = planSends({
+  const { moments, nextAt, waitingFor } = planSends({
     schedule: { ...STEADY, ...rhythm },
     from: start,
     until: new Date(start.getTime() + 10_000),
@@ -221,11 +221,11 @@ function plan(from: string, rhythm: Partial<SendSchedule> = {}, order: Partial<P
     random: () => 0.5,
     ...order,
   });
-  return { moments: moments.map((at) => at.toISOString()), nextAt: nextAt.toISOString() };
+  return { moments: moments.map((at) => at.toISOString()), nextAt: nextAt.toISOString(), waitingFor };
 }
 
 test("planned sends are a delay between min and max apart, up to the horizon", () => {
-  const { moments, nextAt } = plan("2026-11-20T12:00:00.000Z");
+  const { moments, nextAt, waitingFor } = plan("2026-11-20T12:00:00.000Z");
   expect(moments.map((at) => at.slice(17, 23))).toEqual([
     "00.000",
     "02.000",
@@ -234,7 +234,7 @@ test("planned sends are a delay between min and max apart, up to the horizon", (
     "08.000",
     "10.000",
   ]);
-  expect(nextAt).toBe("2026-11-20T12:00:12.000Z");
+  expect([nextAt, waitingFor]).toEqual(["2026-11-20T12:00:12.000Z", null]);
   expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0 }).moments[1]).toContain("00:01.000");
   expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0.999 }).moments[1]).toContain("00:02.998");
 });
@@ -264,6 +264,7 @@ describe("quiet hours", () => {
     expect(plan("2026-11-20T12:30:00.000Z", { quiet_hours: noon })).toEqual({
       moments: [],
       nextAt: "2026-11-20T14:00:00.000Z",
+      waitingFor: "quiet_hours",
     });
   });
 
@@ -339,8 +340,8 @@ describe("a daily limit", () => {
   test("together with quiet hours moves sends to the morning", () => {
     const quiet_hours = { start: "22:00", end: "08:00", tz: "UTC" };
     expect(
-      plan("2026-11-20T21:00:00.000Z", { daily_limit: 1, quiet_hours }, { plannedToday: 1 }).nextAt,
-    ).toBe("2026-11-21T08:00:00.000Z");
+      plan("2026-11-20T21:00:00.000Z", { daily_limit: 1, quiet_hours }, { plannedToday: 1 }),
+    ).toMatchObject({ nextAt: "2026-11-21T08:00:00.000Z", waitingFor: "daily_limit" });
   });
 
   test.each([
@@ -357,6 +358,7 @@ describe("a daily limit", () => {
     expect(plan(from, { daily_limit: 1, quiet_hours }, { plannedToday: 1 })).toEqual({
       moments: [],
       nextAt: next,
+      waitingFor: "daily_limit",
     });
   });
 });

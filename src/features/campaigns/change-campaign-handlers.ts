@@ -13,7 +13,7 @@ import {
 } from "../../platform/http/run-idempotently.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { queueUnavailable } from "../messages/messages.ts";
+import { requireQueue } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
@@ -131,13 +131,6 @@ export async function changeIdempotently<Answer>(
 
 /** Running or about to run, and not paused. */
 export const PAUSABLE_STATUSES: readonly CampaignStatus[] = ["running", "scheduled", "queued"];
-
-export async function requireQueue({ queue, engine }: ChangeCampaignDeps): Promise<void> {
-  if (queue === "off")
-    throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
-  const roles = await Promise.all([engine.hasLiveNode("worker"), engine.hasLiveNode("sessions")]);
-  if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
-}
 
 /** What the start returns. Throws CAMPAIGN_STATE, or VALIDATION_ERROR if there are no recipients. */
 async function requireStartable(

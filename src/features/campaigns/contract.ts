@@ -38,6 +38,15 @@ const RECIPIENT_STATUS = [
   "skipped",
 ] as const;
 
+/** Why a campaign that nobody has paused sends nothing. */
+const WAITING_REASON = [
+  "scheduled",
+  "quiet_hours",
+  "daily_limit",
+  "reachout_timelock",
+  "message_quota",
+] as const;
+
 export const TIMELINE_STEP = ["minute", "hour", "day"] as const;
 /** Why a recipient would get no message. */
 export const RECIPIENT_PROBLEM = ["invalid", "duplicate", "opted_out", "no_consent"] as const;
@@ -151,6 +160,10 @@ export const campaign = named(
     instance_id: z.number().int(),
     status: campaignStatus,
     status_reason: z.string().nullable().describe("Why the campaign is paused or has failed."),
+    waiting: z
+      .object({ reason: z.enum(WAITING_REASON), until: isoTime })
+      .nullable()
+      .describe("Why the campaign sends nothing now although nobody has paused it, and when it goes on."),
     message_template: z.string(),
     media: z
       .object({

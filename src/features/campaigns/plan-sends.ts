@@ -35,6 +35,8 @@ export interface SendPlan {
   moments: Date[];
   /** The earliest moment of the next recipient. */
   nextAt: Date;
+  /** What moved `nextAt` there; null: only the pause between two recipients. */
+  waitingFor: "quiet_hours" | "daily_limit" | null;
 }
 
 /** When the day that contains this moment began, in the time zone in which the campaign counts days. */
@@ -56,11 +58,12 @@ export function planSends({ schedule, from, until, count, plannedToday, random }
   let nextAt = from;
   for (;;) {
     if (zonedTime(nextAt, tz).day !== day) planned = 0;
-    nextAt = open(schedule, nextAt, planned);
+    const opening = open(schedule, nextAt, planned);
+    nextAt = opening.at;
     const today = zonedTime(nextAt, tz).day;
     if (today !== day) planned = 0;
     day = today;
-    if (moments.length >= count || nextAt > until) return { moments, nextAt };
+    if (moments.length >= count || nextAt > until) return { moments, nextAt, waitingFor: opening.waitingFor };
     moments.push(nextAt);
     planned += 1;
     const { min_delay_ms, max_delay_ms } = schedule;
@@ -68,12 +71,17 @@ export function planSends({ schedule, from, until, count, plannedToday, random }
   }
 }
 
-/** The first moment from `at` on at which one more message may go out. */
-function open(schedule: SendSchedule, at: Date, planned: number): Date {
+/** The first moment from `at` on at which one more message may go out, and what moved it there. */
+function open(
+  schedule: SendSchedule,
+  at: Date,
+  planned: number,
+): { at: Date; waitingFor: SendPlan["waitingFor"] } {
   const tz = timeZoneOf(schedule);
   const isFull = schedule.daily_limit !== null && planned >= schedule.daily_limit;
   const from = isFull ? instantOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
-  return schedule.quiet_hours ? (endOfQuiet(schedule.quiet_hours, from) ?? from) : from;
+  const end = schedule.quiet_hours ? endOfQuiet(schedule.quiet_hours, from) : undefined;
+  return { at: end ?? from, waitingFor: isFull ? "daily_limit" : end ? "quiet_hours" : null };
 }
 
 /** The end of the quiet hours that contain this moment; undefined outside quiet hours. */

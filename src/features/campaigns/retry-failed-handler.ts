@@ -3,7 +3,7 @@ import type { Trx } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { findStoredResponse, replayedResponse } from "../../platform/http/run-idempotently.ts";
 import { requireUser } from "../accounts/accounts.ts";
-import { keepOutgoing } from "../messages/messages.ts";
+import { keepOutgoing, requireQueue } from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,
@@ -12,12 +12,7 @@ import {
   requireCampaignQuota,
   throwInvalidState,
 } from "./campaign-row.ts";
-import {
-  type ChangeCampaignDeps,
-  changeIdempotently,
-  requireQueue,
-  startCampaign,
-} from "./change-campaign-handlers.ts";
+import { type ChangeCampaignDeps, changeIdempotently, startCampaign } from "./change-campaign-handlers.ts";
 import type { campaignsContract } from "./contract.ts";
 
 type RetryHandler = Handlers<typeof campaignsContract>["retryFailedRecipients"];

@@ -57,6 +57,7 @@ export async function runCampaign(
   await setRunning(trx, campaign, reason);
   const queued = await queueNext(trx, step.now, campaign, instance, prepared);
   const waiting = await countWaiting(trx, campaign.id);
+  await setWaiting(trx, campaign, waiting.pending ? queued.waiting : null);
   if (!queued.isInQuota) {
     // Sends within the quota still go out: a pause would withdraw them.
     if (waiting.queued > 0) return { next: addMilliseconds(step.now, DRAINING_MS), lanes: [] };
@@ -125,6 +126,16 @@ interface Queued {
   /** False: the account's monthly quota is used up. */
   isInQuota: boolean;
   nextAt: Date | null;
+  waiting: CampaignRow["waiting"];
+}
+
+async function setWaiting(trx: Trx, { id, waiting }: CampaignRow, now: CampaignRow["waiting"]) {
+  if (waiting?.reason === now?.reason && waiting?.until === now?.until) return;
+  await trx
+    .updateTable("campaign")
+    .set({ waiting: now && JSON.stringify(now) })
+    .where("id", "=", id)
+    .execute();
 }
 
 async function queueNext(
@@ -134,19 +145,23 @@ async function queueNext(
   instance: CampaignInstanceState,
   prepared: PreparedRecipients | undefined,
 ): Promise<Queued> {
-  if (!prepared) return { isInQuota: true, nextAt: campaign.next_at };
+  if (!prepared) return { isInQuota: true, nextAt: campaign.next_at, waiting: campaign.waiting };
   await skipRecipients(trx, prepared.skipped);
   const ready = await skipDuplicates(trx, campaign, prepared.ready);
   const { queued } = await countWaiting(trx, campaign.id);
   const count = Math.min(ready.length, Math.max(0, MAX_PREFETCHED - queued));
-  const { moments, nextAt } = await plan(trx, { now, count }, campaign, instance);
+  const { moments, nextAt, waitingFor } = await plan(trx, { now, count }, campaign, instance);
   const planned = ready.flatMap((recipient, index) => {
     const at = moments[index];
     return at ? [{ recipient, at }] : [];
   });
   const isInQuota = await queueRecipients(trx, campaign, instance, planned);
   await trx.updateTable("campaign").set({ next_at: nextAt }).where("id", "=", campaign.id).execute();
-  return { isInQuota, nextAt };
+  const waiting =
+    isLockedOut(prepared) && instance.new_chats_locked_until
+      ? { reason: "reachout_timelock" as const, until: instance.new_chats_locked_until.toISOString() }
+      : waitingFor && { reason: waitingFor, until: nextAt.toISOString() };
+  return { isInQuota, nextAt, waiting };
 }
 
 async function plan(

@@ -105,7 +105,7 @@ const delivery = named(
 const campaignTotals = named(
   "CampaignEventData",
   z.object({
-    campaign: campaign.pick({ id: true, name: true, status: true, status_reason: true }),
+    campaign: campaign.pick({ id: true, name: true, status: true, status_reason: true, waiting: true }),
     totals,
   }),
 );

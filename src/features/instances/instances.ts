@@ -7,6 +7,7 @@ import { apiKeyHandlers } from "./api-key-handlers.ts";
 import type { apiKeysContract, instancesContract, proxyContract } from "./contract.ts";
 import { type CreateInstanceDeps, createInstance, type InstanceCreator } from "./create-instance.ts";
 import { getInstanceView, type ListedInstance, listInstances } from "./list-instances.ts";
+import { asReached } from "./live-statuses.ts";
 import { type ProxyDeps, proxyHandlers } from "./proxy-handlers.ts";
 import { requestRemoval } from "./request-removal.ts";
 import { updateInstance } from "./update-instance.ts";
@@ -32,7 +33,7 @@ export {
   noInstance,
 } from "./instance-row.ts";
 export type { InstanceSettings } from "./instance-settings.ts";
-export { LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
+export { asReached, LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
 export { announceRemoval, markInstanceRemoved, type RemovedInstance } from "./request-removal.ts";
 export { toPolicyUrl } from "./require-allowed-urls.ts";
 export {
@@ -49,7 +50,7 @@ export { waitForInstance } from "./wait-for-instance.ts";
 export interface InstancesDeps
   extends Omit<CreateInstanceDeps, "outgoing">,
     Pick<ProxyDeps, "outgoing" | "reachNetwork"> {
-  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe" | "hasLiveNode">;
   /** Evicts the keys with these digests from the caches of all nodes. */
   invalidateApiKeys(digests: readonly Buffer[]): void;
 }
@@ -70,7 +71,7 @@ function accountWide(
         ...input,
         account_id: accountOf(caller),
       });
-      return new OkResponse(rows, { beside: { pagination } });
+      return new OkResponse(await asSeen(deps, rows), { beside: { pagination } });
     },
 
     async createInstance({ input, idempotencyKey, ...by }) {
@@ -80,11 +81,12 @@ function accountWide(
     },
 
     async listAllInstances({ input, caller }) {
-      const { rows, pagination } = await listInstances(db, baseUrl, {
+      const { rows: listed, pagination } = await listInstances(db, baseUrl, {
         ...input,
         account_id: accountOf(caller),
         ids: idsOf(caller),
       });
+      const rows = await asSeen(deps, listed);
       const own = caller.kind === "key" ? caller.instance_id : undefined;
       const shown = caller.kind === "admin" ? rows : rows.map((row) => hideToken(row, own));
       return new OkResponse(shown, { beside: { pagination } });
@@ -101,6 +103,11 @@ function accountWide(
       return new OkResponse(created, { beside, headers });
     },
   };
+}
+
+async function asSeen({ engine }: InstancesDeps, rows: ListedInstance[]): Promise<ListedInstance[]> {
+  const hasSessionNode = await engine.hasLiveNode("sessions");
+  return rows.map((row) => asReached(row, hasSessionNode));
 }
 
 /** The only instances that a caller may list; undefined: all of its account. */
@@ -143,7 +150,10 @@ function ofOneInstance(
 ): Pick<InstanceHandlers, "getInstance" | "updateInstance" | "deleteInstance"> {
   const { db, baseUrl, engine } = deps;
   return {
-    getInstance: ({ input }) => getInstanceView(db, baseUrl, input.id),
+    async getInstance({ input: { id } }) {
+      const view = await getInstanceView(db, baseUrl, id);
+      return asReached(view, await engine.hasLiveNode("sessions"));
+    },
 
     async updateInstance({ input, ...by }) {
       engine.wake(await updateInstance(deps, input, by));

@@ -8,3 +8,16 @@ export const ONLINE_STATUSES = ["connected", "reconnecting"] as const;
 
 /** Statuses of an instance that has, or is about to have, a live session. */
 export const LIVE_STATUSES: readonly InstanceStatus[] = [...PAIRING_STATUSES, ...ONLINE_STATUSES];
+
+interface ShownStatus {
+  status: InstanceStatus;
+  last_disconnect_reason: string | null;
+}
+
+/** An instance as requests see it: without a node that holds sessions, none is connected. */
+export function asReached<Shown extends ShownStatus>(shown: Shown, hasSessionNode: boolean): Shown {
+  if (hasSessionNode || shown.status !== "connected") return shown;
+  const status = "reconnecting";
+  const names = "connection_status" in shown ? { status, connection_status: status } : { status };
+  return { ...shown, ...names, last_disconnect_reason: "no_session_node" };
+}

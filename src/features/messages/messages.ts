@@ -27,7 +27,7 @@ import {
   readMedia,
   readPicture,
 } from "./send/prepare/read-media.ts";
-import { queueUnavailable } from "./send/prepare-send.ts";
+import { requireQueue } from "./send/prepare-send.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
 import { createInstanceReader } from "./send/sending-instance.ts";
 
@@ -58,9 +58,9 @@ export {
   listMessages,
   outcomeEvents,
   queueAction,
-  queueUnavailable,
   readMedia,
   readPicture,
+  requireQueue,
   selectMessages,
   toQuoted,
   toStoredMessageView,

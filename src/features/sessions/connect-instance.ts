@@ -20,7 +20,7 @@ import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-conn
 
 export interface InstanceControlDeps {
   db: Db;
-  engine: Pick<Engine, "wake" | "publish" | "subscribe">;
+  engine: Pick<Engine, "wake" | "publish" | "subscribe" | "hasLiveNode">;
 }
 
 export interface WaitInput {

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
-import { getInstance } from "../instances/instances.ts";
+import { asReached, getInstance } from "../instances/instances.ts";
 import {
   connectInstance,
   type InstanceControlDeps,
@@ -19,12 +19,12 @@ export { toPairingView } from "./to-connection-view.ts";
 
 /** Handlers for an instance's session: its state, its pairing and its connection. */
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {
-  const { db } = deps;
+  const { db, engine } = deps;
   return {
     streamInstanceStates: streamInstanceStatesHandler(db),
 
     getInstanceStatus: async ({ input: { id } }) => ({
-      ...toConnectionView(await getInstance(db, id)),
+      ...toConnectionView(asReached(await getInstance(db, id), await engine.hasLiveNode("sessions"))),
       ...(await readInstanceActivity(db, id)),
     }),
 

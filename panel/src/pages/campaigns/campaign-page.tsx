@@ -66,13 +66,13 @@ function useCampaignEvents(id: number): void {
   useLiveEvent(({ event, data }) => {
     if (!event.startsWith("campaign.")) return;
     const { campaign, totals } = data as {
-      campaign?: Pick<CampaignWithTotals, "id" | "status" | "status_reason">;
+      campaign?: Pick<CampaignWithTotals, "id" | "status" | "status_reason" | "waiting">;
       totals?: CampaignTotals;
     };
     if (campaign?.id !== id || totals === undefined) return;
-    const { status, status_reason } = campaign;
+    const { status, status_reason, waiting } = campaign;
     queries.setQueryData(campaignQuery(id).queryKey, (before) =>
-      before === undefined ? before : { ...before, status, status_reason, totals },
+      before === undefined ? before : { ...before, status, status_reason, waiting, totals },
     );
     void queries.invalidateQueries({ queryKey: ["campaigns", id] });
   });

@@ -50,7 +50,6 @@ const REASONS = [
   "error_rate",
   "instance_disconnected",
   "account_restricted",
-  "message_quota",
   "reachout_timelock",
   "instance_removed",
 ] as const;
@@ -60,17 +59,16 @@ export function StateSentence({ campaign }: { campaign: Campaign }) {
   const t = useTranslations("campaigns");
   const format = useFormatter();
   const account = useAccountZone();
-  const { status, status_reason, scheduled_at } = campaign;
+  const { status, status_reason, waiting } = campaign;
   const reason = REASONS.find((known) => known === status_reason);
-  if (reason !== undefined) return <p>{t(`reason.${reason}`)}</p>;
-  if (status !== "scheduled" || scheduled_at === null) return <p>{t(`stateHelp.${status}`)}</p>;
+  if (waiting === null) return <p>{t(reason ? `reason.${reason}` : `stateHelp.${status}`)}</p>;
   const zone = campaign.quiet_hours?.tz ?? account.zone;
-  const at = format.dateTime(new Date(scheduled_at), {
+  const at = format.dateTime(new Date(waiting.until), {
     dateStyle: "full",
     timeStyle: "short",
     timeZone: zone,
   });
-  return <p>{t("scheduledFor", { at, zone })}</p>;
+  return <p>{t(`waiting.${waiting.reason}`, { at, zone })}</p>;
 }
 
 const RECIPIENT_REASONS = [

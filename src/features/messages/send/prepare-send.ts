@@ -47,6 +47,8 @@ export interface SendCommand {
 /** Checks and parses a send. Rejects everything possible before it fetches the file. */
 export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): Promise<SendRequest> {
   const { instance_id, kind, input, mode, origin, idempotency, trace } = command;
+  if (mode === "async") await requireQueue(deps);
+  else await requireSessionNode(deps);
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
   const recipient = readRecipient(kind, input, quoted, deps.defaultCountry);
   const readInstance = () => requireSendable(deps, command, recipient.jid);
@@ -75,24 +77,35 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   };
 }
 
-/**
- * The instance, if it can accept a send now. Throws QUEUE_UNAVAILABLE, INSTANCE_NOT_CONNECTED and
- * REACHOUT_TIMELOCK.
- */
+/** The instance, if it can accept a send now. Throws INSTANCE_NOT_CONNECTED and REACHOUT_TIMELOCK. */
 async function requireSendable(
-  { db, queue, engine, instances }: PrepareSendDeps,
+  { db, instances }: PrepareSendDeps,
   { instance_id, mode }: SendCommand,
   chat: Jid,
 ): Promise<SendingInstance> {
-  if (mode === "sync") {
-    const instance = await requireConnected(instances.read, instance_id);
-    await requireNewChatAllowed(db, instance, chat);
-    return instance;
-  }
+  if (mode === "async") return requirePaired(instances.read, instance_id);
+  const instance = await requireConnected(instances.read, instance_id);
+  await requireNewChatAllowed(db, instance, chat);
+  return instance;
+}
+
+/** Throws UNAVAILABLE if no node could send a message now. */
+async function requireSessionNode({ engine }: Pick<PrepareSendDeps, "engine">): Promise<void> {
+  if (await engine.hasLiveNode("sessions")) return;
+  throw new GatewayError("UNAVAILABLE", "No node that holds sessions is running, so nothing was sent.", {
+    retryAfterSeconds: 5,
+  });
+}
+
+/** Throws QUEUE_UNAVAILABLE if work could not be queued and carried out: its events need a worker too. */
+export async function requireQueue({
+  queue,
+  engine,
+}: Pick<PrepareSendDeps, "queue" | "engine">): Promise<void> {
   if (queue === "off")
     throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
-  if (!(await engine.hasLiveNode("sessions"))) throw queueUnavailable("No message worker is running.");
-  return requirePaired(instances.read, instance_id);
+  const roles = await Promise.all([engine.hasLiveNode("worker"), engine.hasLiveNode("sessions")]);
+  if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
 }
 
 /** The error for an async send that the gateway cannot carry out now. */
