@@ -625,16 +625,36 @@ describe("the project's documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("name files of tests that exist", () => {
+  test("name files that exist", () => {
     const named = pages.flatMap((page) =>
       [
         ...readFileSync(join(ROOT, page), "utf8").matchAll(
-          /`((?:src|test|panel|packages)\/[^`\s*]+\.test\.ts)`/g,
+          /`((?:src|test|panel|packages|docs)\/[^`\s*:<]+\.(?:ts|tsx|js|md))`/g,
         ),
       ].map(([, path = ""]) => `${page}: ${path}`),
     );
-    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((one) => one.endsWith(".test.ts")).length).toBeGreaterThan(200);
     expect(named.filter((one) => !existsSync(join(ROOT, one.split(": ")[1] ?? "")))).toEqual([]);
+  });
+
+  test("count what they say of the standard: each requirement once, with a place or a reason", () => {
+    const page = readFileSync(join(ROOT, "docs/reliability/asvs.md"), "utf8");
+    const rows = [
+      ...page.matchAll(/^\| (\*\*)?(\d+\.\d+\.\d+)\*{0,2} \| (.+) \| \**(met|not met|n\/a)\** \| (.+) \|$/gm),
+    ];
+    expect(new Set(rows.map(([, , id]) => id)).size).toBe(rows.length);
+    const countOf = (isFirst: boolean) =>
+      ["met", "not met", "n/a"].map(
+        (verdict) => rows.filter((row) => (row[1] !== undefined) === isFirst && row[4] === verdict).length,
+      );
+    const total = (counts: number[]) =>
+      [...counts, counts.reduce((sum, count) => sum + count, 0)].join(" | ");
+    expect(page).toContain(`| Level 1 | ${total(countOf(true))} |`);
+    expect(page).toContain(`| Level 2 | ${total(countOf(false))} |`);
+    expect([total(countOf(true)), total(countOf(false))].map((text) => text.split(" | ").at(-1))).toEqual([
+      "70",
+      "183",
+    ]);
   });
 
   test("keep the architecture on two pages: 180 lines at most", () => {

@@ -62,6 +62,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["performance", "Performance"],
     ["network", "The network that Waygate follows"],
     ["security", "Security checks"],
+    ["asvs", "OWASP ASVS 5.0"],
   ],
   contributing: [
     ["decisions", "Decisions"],
