@@ -65,6 +65,7 @@ async function addLeads(trx: Trx, persons: readonly Person[]): Promise<void> {
     select account_id, phone, lid, name from new_person
     where max_leads is null
       or nth + (select count(*) from lead l where l.account_id = new_person.account_id) <= max_leads
+    order by account_id, coalesce(canonical_number(phone), lid)
     on conflict do nothing`.execute(trx);
 }
 
@@ -72,8 +73,6 @@ async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly 
   const known = leaving.flatMap(({ account_id, phone }) => (phone === null ? [] : [{ account_id, phone }]));
   // The phone of a LID may become known later.
   const lids = leaving.flatMap(({ account_id, lid }) => (lid === null ? [] : [{ account_id, phone: lid }]));
-  await suppression.add(trx, [...known, ...lids], "keyword");
-  if (known.length > 0) await withdrawSendsTo(trx, known);
   await sql`
     with leaving as (
       select l.id from lead l
@@ -84,4 +83,6 @@ async function optOut(trx: Trx, suppression: SuppressionList, leaving: readonly 
     )
     update lead set opted_out_at = coalesce(opted_out_at, now()), updated_at = now()
     from leaving where lead.id = leaving.id`.execute(trx);
+  await suppression.add(trx, [...known, ...lids], "keyword");
+  if (known.length > 0) await withdrawSendsTo(trx, known);
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
+import { runOutsideRequests } from "../../platform/db/request-pool.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -25,30 +26,38 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
     const { fields, rows } = await readLeadFile(file.bytes);
     const declared = await findDeclaredFields(deps.db, account_id, fields);
     const total: Imported = { created: 0, updated: 0, unchanged: 0, invalid: [], invalid_count: 0 };
+    /** The lines that have already named each person. */
+    const seen = new Map<string, number>();
     let piece: (ParsedLead | RejectedRow)[] = [];
     for await (const row of rows(declared, deps.defaultCountry)) {
       piece.push(row);
       if (piece.length < ROWS_AT_ONCE) continue;
-      await importPiece(deps, account_id, piece, total);
+      await importPiece({ ...deps, account_id, seen }, piece, total);
       piece = [];
     }
-    await importPiece(deps, account_id, piece, total);
+    await importPiece({ ...deps, account_id, seen }, piece, total);
     return total;
   };
 }
 
+interface ImportContext extends LeadDeps {
+  account_id: number;
+  seen: Map<string, number>;
+}
+
 async function importPiece(
-  deps: LeadDeps,
-  account_id: number,
+  context: ImportContext,
   piece: readonly (ParsedLead | RejectedRow)[],
   total: Imported,
 ): Promise<void> {
+  const { db, account_id } = context;
   const leads = piece.filter((row): row is ParsedLead => !("reason" in row));
-  const done = await deps.db.transaction().execute((trx) => writeLeads(trx, deps, account_id, leads));
+  const done = await db.transaction().execute((trx) => writeLeads(trx, context, leads));
   const optedOut = done.opted_out.map((phone) => ({ account_id, phone }));
   // After the commit, so that a transaction that withdraws sends while it holds messages never waits for the
-  // leads.
-  if (optedOut.length > 0) await deps.db.transaction().execute((trx) => withdrawSendsTo(trx, optedOut));
+  // leads. Also if the client has left by now.
+  if (optedOut.length > 0)
+    await runOutsideRequests(() => db.transaction().execute((trx) => withdrawSendsTo(trx, optedOut)));
   const refused = [...piece.filter((row) => "reason" in row), ...done.refused];
   total.created += done.created;
   total.updated += done.updated;
@@ -63,32 +72,27 @@ interface WrittenLeads {
   created: number;
   updated: number;
   refused: RejectedRow[];
-  /** Phones of people who had not opted out before. */
+  /** Phones of people whom the rows opt out, also of those who were before: an import may have ended too early. */
   opted_out: string[];
 }
 
+/**
+ * Takes the same number of statements for any number of rows. Locks in one order with inbound messages: new leads by
+ * person, known leads by id, the suppression list.
+ */
 async function writeLeads(
   trx: Trx,
-  deps: LeadDeps,
-  account_id: number,
+  context: ImportContext,
   rows: readonly ParsedLead[],
 ): Promise<WrittenLeads> {
-  const leads = await readLids(trx, account_id, rows);
-  const count = () => countLeads(trx, account_id);
-  // Locks the account's row, so two imports of one account run sequentially.
-  const quota = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
-  const known = await findKnown(trx, account_id, leads);
+  const { account_id, suppression } = context;
   const written: WrittenLeads = { created: 0, updated: 0, refused: [], opted_out: [] };
-  for (const row of leads) {
-    const lead = known(row);
-    if (lead) await changeLead(trx, lead, row, written);
-    else if (row.phone === undefined) written.refused.push(rejectRow(row, `id: there is no lead ${row.id}`));
-    else if (quota.used + written.created >= quota.most)
-      written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", quota.most)));
-    else await addLead(trx, deps, account_id, { ...row, phone: row.phone }, written);
-  }
+  const leads = await readLids(trx, account_id, rows);
+  const { known, unknown } = await sortLeads(trx, context, leads, written);
+  const conflicting = await insertLeads(trx, context, unknown, written);
+  await changeLeads(trx, account_id, [...known, ...conflicting], written);
   const optedOut = written.opted_out.map((phone) => ({ account_id, phone }));
-  await deps.suppression.add(trx, optedOut, "panel");
+  if (optedOut.length > 0) await suppression.add(trx, optedOut, "panel");
   return written;
 }
 
@@ -102,78 +106,143 @@ async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]
   return rows.map((row) => ({ ...row, phone: mappings.get(row.phone ?? "")?.phone ?? row.phone }));
 }
 
-/** Finds the lead of each row, and locks all of them. */
-async function findKnown(trx: Trx, account_id: number, leads: readonly ParsedLead[]) {
+type NewLead = ParsedLead & { phone: string };
+
+async function sortLeads(
+  trx: Trx,
+  { account_id, seen }: ImportContext,
+  leads: readonly ParsedLead[],
+  written: WrittenLeads,
+): Promise<{ known: ParsedLead[]; unknown: NewLead[] }> {
+  const count = () => countLeads(trx, account_id);
+  // Locks the account's row, so two imports of one account run sequentially.
+  const quota = await readPlanQuota(trx, { account_id, limit: "max_leads", count });
+  const find = await findLeads(trx, account_id, leads);
+  const known: ParsedLead[] = [];
+  const unknown: NewLead[] = [];
+  for (const row of leads) {
+    const { lead, fault } = find(row);
+    const { phone } = row;
+    const person = lead?.phone ?? phone;
+    const key = person === undefined ? `id ${row.id}` : canonicalNumberOf(person);
+    const line = seen.get(key);
+    seen.set(key, line ?? row.line);
+    const reason = line === undefined ? fault : `names the same lead as line ${line}`;
+    if (reason !== undefined) written.refused.push(rejectRow(row, reason));
+    else if (lead || phone === undefined) known.push(row);
+    else if (quota.used + unknown.length < quota.most) unknown.push({ ...row, phone });
+    else written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", quota.most)));
+  }
+  return { known, unknown };
+}
+
+interface FoundLead {
+  lead?: LeadRow | undefined;
+  /** Why the row cannot be imported. */
+  fault?: string;
+}
+
+/** Finds the lead of each row: that with its phone, else that with its id. */
+async function findLeads(
+  trx: Trx,
+  account_id: number,
+  leads: readonly ParsedLead[],
+  lock = sql``,
+): Promise<(row: ParsedLead) => FoundLead> {
   const persons = leads.flatMap(({ phone }) => (phone === undefined ? [] : [canonicalNumberOf(phone)]));
-  const ids = leads.flatMap(({ id, phone }) => (id === undefined || phone !== undefined ? [] : [id]));
+  const ids = leads.flatMap(({ id }) => id ?? []);
   const { rows } = await sql<LeadRow>`
     select * from lead where account_id = ${account_id}
       and (phone is not null and canonical_number(phone) = any(${persons}::text[]) or id = any(${ids}::bigint[]))
-    order by id for update`.execute(trx);
+    order by id ${lock}`.execute(trx);
   const byPerson = new Map(
     rows.flatMap((row) => (row.phone === null ? [] : [[canonicalNumberOf(row.phone), row]])),
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return ({ id, phone }: ParsedLead) =>
-    phone === undefined ? byId.get(id ?? 0) : byPerson.get(canonicalNumberOf(phone));
+  return ({ id = 0, phone }) => {
+    const withId = byId.get(id);
+    if (phone === undefined) return withId ? { lead: withId } : { fault: `id: there is no lead ${id}` };
+    const lead = byPerson.get(canonicalNumberOf(phone));
+    if (!lead || !withId || lead === withId) return { lead };
+    return {
+      fault: `phone: is that of lead ${lead.id}, but id names lead ${id}. Empty one of the two cells`,
+    };
+  };
 }
 
-async function addLead(
+/** Returns the leads that another request has created meanwhile. */
+async function insertLeads(
   trx: Trx,
-  { suppression }: LeadDeps,
+  { account_id, suppression }: ImportContext,
+  leads: readonly NewLead[],
+  written: WrittenLeads,
+): Promise<NewLead[]> {
+  if (leads.length === 0) return [];
+  const phones = leads.map(({ phone }) => phone);
+  const suppressed = await suppression.findListed(trx, account_id, phones);
+  const input = leads.map((lead) => ({
+    ...lead,
+    tags: [...new Set(lead.tags)],
+    opted_out: lead.opted_out || suppressed.has(lead.phone),
+  }));
+  // Ids follow the lines of the file.
+  const { rows } = await sql<{ phone: string }>`
+    with numbered as (
+      select nextval(pg_get_serial_sequence('lead', 'id')) as id, x.*
+      from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (line integer, phone text, name text, email text,
+        status text, kanban_status text, tags text[], custom_fields jsonb, opted_out boolean)
+      order by line
+    )
+    insert into lead (
+      id, account_id, phone, name, email, status, kanban_status, tags, custom_fields, opted_out_at)
+    overriding system value
+    select id, ${account_id}, phone, name, email, coalesce(status, 'new'), kanban_status, tags, custom_fields,
+      case when opted_out then now() end
+    from numbered order by canonical_number(phone)
+    on conflict do nothing
+    returning phone`.execute(trx);
+  const created = new Set(rows.map(({ phone }) => phone));
+  written.created += created.size;
+  for (const { phone, opted_out } of leads)
+    if (opted_out && created.has(phone)) written.opted_out.push(phone);
+  return leads.filter(({ phone }) => !created.has(phone));
+}
+
+async function changeLeads(
+  trx: Trx,
   account_id: number,
-  row: ParsedLead & { phone: string },
+  rows: readonly ParsedLead[],
   written: WrittenLeads,
 ): Promise<void> {
-  const { phone, name, email, status, kanban_status, custom_fields, opted_out } = row;
-  const suppressed = await suppression.findListed(trx, account_id, [phone]);
-  const added = await trx
-    .insertInto("lead")
-    .values({
-      account_id,
-      phone,
-      name,
-      email,
-      status,
-      kanban_status,
-      tags: [...new Set(row.tags)],
-      custom_fields: JSON.stringify(custom_fields),
-      opted_out_at: opted_out || suppressed.size > 0 ? sql<Date>`now()` : null,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  if (!added) {
-    written.refused.push(
-      rejectRow(row, "phone: another request has just created this lead. Import the row again"),
-    );
-    return;
-  }
-  written.created += 1;
-  if (opted_out) written.opted_out.push(phone);
+  if (rows.length === 0) return;
+  const find = await findLeads(trx, account_id, rows, sql`for update`);
+  const changes = rows.flatMap((row) => {
+    const { lead, fault = "phone: another request has just deleted this lead. Import the row again" } =
+      find(row);
+    const change = lead && toChange(lead, row);
+    const reason = change ? reasonAgainst(lead, change) : fault;
+    if (reason !== undefined) written.refused.push(rejectRow(row, reason));
+    if (!change || reason !== undefined) return [];
+    if (row.opted_out && lead.phone !== null) written.opted_out.push(lead.phone);
+    return isChanged(lead, change) ? [{ ...change, id: lead.id }] : [];
+  });
+  await updateLeads(trx, changes);
+  written.updated += changes.length;
 }
 
-async function changeLead(trx: Trx, lead: LeadRow, row: ParsedLead, written: WrittenLeads): Promise<void> {
-  const change = toChange(lead, row);
-  const reason = reasonAgainst(lead, change);
-  if (reason !== undefined) {
-    written.refused.push(rejectRow(row, reason));
-    return;
-  }
-  const { opts_out, custom_fields, ...after } = change;
-  if (!opts_out && isDeepStrictEqual({ ...lead, ...after, custom_fields }, lead)) return;
-  await trx
-    .updateTable("lead")
-    .set({
-      ...after,
-      custom_fields: JSON.stringify(custom_fields),
-      ...(opts_out && { opted_out_at: sql<Date>`now()` }),
-      updated_at: sql<Date>`now()`,
-    })
-    .where("id", "=", lead.id)
-    .execute();
-  written.updated += 1;
-  if (opts_out && lead.phone !== null) written.opted_out.push(lead.phone);
+function isChanged(lead: LeadRow, { opts_out, ...after }: ReturnType<typeof toChange>): boolean {
+  return opts_out || !isDeepStrictEqual({ ...lead, ...after }, lead);
+}
+
+async function updateLeads(trx: Trx, changes: readonly object[]): Promise<void> {
+  if (changes.length === 0) return;
+  await sql`
+    update lead set name = x.name, email = x.email, status = x.status, kanban_status = x.kanban_status,
+      tags = x.tags, custom_fields = x.custom_fields,
+      opted_out_at = case when x.opts_out then now() else lead.opted_out_at end, updated_at = now()
+    from jsonb_to_recordset(${JSON.stringify(changes)}::jsonb) as x (id bigint, name text, email text,
+      status text, kanban_status text, tags text[], custom_fields jsonb, opts_out boolean)
+    where lead.id = x.id`.execute(trx);
 }
 
 /**

@@ -1,9 +1,16 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { createTestDatabase } from "../../../test/database.ts";
+import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
+import { startStatementMeter } from "../../../test/statement-meter.ts";
 import type { Client } from "../../client/client.ts";
+import { createSecretBox } from "../../platform/secrets/secret-box.ts";
 import { createAccount } from "../accounts/create-account.ts";
+import { createSuppressionList } from "../consent/consent.ts";
+import type { InboundRow } from "../messages/inbound/insert-inbound-messages.ts";
+import { createLeadFollower } from "./lead-follower.ts";
+import { createLeadImporter } from "./lead-importer.ts";
 
 let gateway: TestGateway;
 let owner: Client;
@@ -75,6 +82,8 @@ test("a leads export that is imported again, here or twice elsewhere, changes no
 test("bad CSV rows are listed with their line and the reason, and good rows are imported", async () => {
   const [good, twice] = [newPhone(), newPhone()];
   const { data: other } = await stranger.createLead({ name: "Not yours" });
+  const { data: one } = await owner.createLead({ phone: newPhone() });
+  const { data: two } = await owner.createLead({ phone: newPhone() });
   const done = await importOf(
     owner,
     "phone,id,email,custom_fields.Size",
@@ -87,8 +96,9 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     `,${other.id},,`,
     ",,x@example.com,",
     `${newPhone()},,,,,,`,
+    `${one.phone},${two.id},,`,
   );
-  expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 7 });
+  expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 8 });
   expect(done.invalid.map(({ line, reason }) => [line, reason])).toEqual([
     [3, expect.stringContaining("phone")],
     [4, "email: must be an e-mail address"],
@@ -97,6 +107,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     [8, `id: there is no lead ${other.id}`],
     [9, "phone: is required, or the id of a lead"],
     [10, "has more cells than the first line, which has 4"],
+    [11, `phone: is that of lead ${one.id}, but id names lead ${two.id}. Empty one of the two cells`],
   ]);
   expect((await owner.listLeads({ search: good })).data).toMatchObject([{ email: "good@example.com" }]);
 });
@@ -157,6 +168,106 @@ test.each([
     message: expect.stringContaining(reason),
   });
   expect(await countAll()).toEqual(before);
+});
+
+test("an import of many rows costs as many statements as one of few", async () => {
+  const meter = startStatementMeter(gateway.database.url);
+  /** Half of the leads are known. */
+  const costOf = async (count: number) => {
+    const phones = Array.from({ length: count }, newPhone);
+    await importOf(owner, "phone", ...phones.slice(count / 2));
+    const lines = phones.map((phone) => `${phone},Name,true`);
+    const { statements } = await meter.measure(1, async () => {
+      const done = await importOf(owner, "phone,name,opted_out", ...lines);
+      expect(done).toMatchObject({ created: count / 2, updated: count / 2 });
+    });
+    const senders = statements.map(({ sentBy }) => sentBy);
+    return senders.filter((sender) => /^features.(crm|plans|consent|contacts|campaigns)/.test(sender));
+  };
+  try {
+    const few = await costOf(100);
+    expect(few.length).toBeGreaterThan(5);
+    expect(await costOf(400)).toEqual(few);
+  } finally {
+    meter.stop();
+  }
+});
+
+test("an import changes a lead that an inbound message has created meanwhile, and keeps its opt-out", async () => {
+  const store = await createTestDatabase();
+  const { db, pool } = store.database;
+  const login = { email: "race@example.com", password: PASSWORD };
+  const { account_id } = await createAccount(db, { name: "Race", account_type: "client", ...login });
+  const suppression = await createSuppressionList(db, createSecretBox("kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya4"));
+  const follow = createLeadFollower(suppression);
+  const importLeads = createLeadImporter({ db, suppression });
+  const [known, stranger] = [newPhone(), newPhone()];
+  await pool.query("insert into lead (account_id, phone) values ($1, $2)", [account_id, known]);
+  const from = (chat_phone: string, text: string) =>
+    ({
+      account_id,
+      creates_leads: true,
+      chat_type: "contact",
+      chat_phone,
+      jid: "",
+      content: { kind: "text", text },
+    }) as unknown as InboundRow;
+  const isWaiting = async () =>
+    (
+      await pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      )
+    ).rowCount === 1;
+  const trx = await db.startTransaction().execute();
+  await follow(trx as never, [from(stranger, "Hello")]);
+  const imported = importLeads({
+    input: toFile(["phone,name", `${stranger},New`, `${known},Known`]),
+    caller: { kind: "user", account_id },
+  } as never);
+  await waitUntil(isWaiting);
+  // A transaction that locked the known lead before it waits would wait for this one forever.
+  await follow(trx as never, [from(known, "STOP")]);
+  await trx.commit().execute();
+  expect(await imported).toMatchObject({ created: 0, updated: 2, invalid_count: 0 });
+  const { rows } = await pool.query(
+    "select phone, name, opted_out_at is not null as out from lead order by id",
+  );
+  expect(rows).toEqual([
+    { phone: known, name: "Known", out: true },
+    { phone: stranger, name: "New", out: false },
+  ]);
+  await store.drop();
+});
+
+test("an import ends when its client leaves, and the rows under way are not imported", async () => {
+  const { pool } = gateway.database;
+  const { headers } = await signIn(gateway.url);
+  const phone = newPhone();
+  await pool.query(`
+    create function wait_long() returns trigger language plpgsql as $$ begin perform pg_sleep(9); return null; end $$;
+    create trigger wait_long before insert on lead for each statement execute function wait_long()`);
+  const leaves = new AbortController();
+  const leaving = fetch(`${gateway.url}/api/leads/import`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "text/csv" },
+    body: `phone\n${phone}`,
+    signal: leaves.signal,
+  });
+  const findInsert = async () =>
+    (
+      await pool.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+      )
+    ).rows[0]?.pid as number | undefined;
+  await waitUntil(async () => (await findInsert()) !== undefined);
+  const pid = await findInsert();
+  leaves.abort();
+  await expect(leaving).rejects.toThrow("aborted");
+  await waitUntil(
+    async () => (await pool.query("select from pg_stat_activity where pid = $1", [pid])).rowCount === 0,
+  );
+  await pool.query("drop function wait_long() cascade");
+  expect((await owner.listLeads({ search: phone })).data).toEqual([]);
 });
 
 test("a leads export applies the filters, streams many rows, and contains no formula", async () => {

@@ -8,7 +8,7 @@ import {
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
 import { unmarkFormulas } from "../../platform/text/to-csv-line.ts";
-import { canonicalNumberOf, readPhone } from "../contacts/contacts.ts";
+import { readPhone } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
 
@@ -63,7 +63,7 @@ export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
     async *rows(declared, defaultCountry) {
       // A column that occurs twice counts where it occurs last.
       const places = new Map(columns.map((name, at) => [name, at]));
-      const context = { table, places, fields, declared, defaultCountry, seen: new Map<string, number>() };
+      const context = { table, places, fields, declared, defaultCountry };
       for await (const record of table.records()) yield readRow(record, context);
     },
   };
@@ -92,18 +92,11 @@ interface RowContext {
   fields: readonly string[];
   declared: ReadonlyMap<string, DeclaredField>;
   defaultCountry: string | undefined;
-  /** The lines that have already named each person. */
-  seen: Map<string, number>;
 }
 
 function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedRow {
   try {
-    const lead = toLead(record, context);
-    const key = lead.phone === undefined ? `id ${lead.id}` : canonicalNumberOf(lead.phone);
-    const line = context.seen.get(key);
-    if (line !== undefined) return rejectRow(record, `names the same lead as line ${line}`);
-    context.seen.set(key, record.line);
-    return lead;
+    return toLead(record, context);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return rejectRow(record, error.message);
