@@ -16,6 +16,8 @@ export interface SentStatement {
   text: string;
   /** The first function of ours, outside of `platform/db`, that led to it. */
   sentBy: string;
+  /** The application name of its connections. */
+  pool: string;
 }
 
 export interface StatementMeter {
@@ -49,7 +51,7 @@ export function startStatementMeter(databaseUrl: string): StatementMeter {
   pg.Client.prototype.query = function (this: MeteredClient, ...args: unknown[]): unknown {
     const { application_name } = this.connectionParameters;
     if (this.database === database && GATEWAY_POOLS.includes(String(application_name)))
-      for (const text of textsOf(args[0])) counter.count(this, text);
+      for (const text of textsOf(args[0])) counter.count(this, text, String(application_name));
     return send.apply(this, args);
   } as typeof pg.Client.prototype.query;
   const isQuiet = () => performance.now() - counter.lastAt > QUIET_MS;
@@ -108,7 +110,7 @@ class StatementCounter implements StatementCost {
   /** Connections in a transaction, and whether it has written. */
   readonly #open = new Map<object, boolean>();
 
-  count(connection: object, text: string): void {
+  count(connection: object, text: string, pool: string): void {
     const stack = readStack();
     const senders = sendersOf(stack);
     // Without a caller of ours: the pool reads the sizes of the tables by the clock.
@@ -118,7 +120,7 @@ class StatementCounter implements StatementCost {
     this.lastAt = performance.now();
     if (BEGINS.test(text)) this.#open.set(connection, false);
     else if (ENDS.test(text)) this.#end(connection);
-    else this.#add(connection, { text, sentBy: senders[0] ?? "unknown" });
+    else this.#add(connection, { text, sentBy: senders[0] ?? "unknown", pool });
   }
 
   #add(connection: object, statement: SentStatement): void {

@@ -119,6 +119,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
   const integrations = createNodeIntegrations({
     db,
+    requestDb: on.requests.db,
     engine,
     box,
     outgoing,

@@ -1,4 +1,5 @@
 import type { LaneKind } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type ChatwootPathTokens, createChatwootPathTokens } from "./chatwoot/chatwoot-path-tokens.ts";
 import type { integrationsContract } from "./contract.ts";
@@ -18,14 +19,17 @@ export interface NodeIntegrations {
   tidy(): Promise<void>;
 }
 
-export type NodeIntegrationsOptions = Omit<IntegrationDeps, "pathTokens">;
+export interface NodeIntegrationsOptions extends Omit<IntegrationDeps, "pathTokens"> {
+  /** For what requests ask; `db` is for the lanes. */
+  requestDb: Db;
+}
 
-export function createNodeIntegrations(options: NodeIntegrationsOptions): NodeIntegrations {
-  const pathTokens = createChatwootPathTokens(options);
+export function createNodeIntegrations({ requestDb, ...options }: NodeIntegrationsOptions): NodeIntegrations {
+  const pathTokens = createChatwootPathTokens({ ...options, db: requestDb });
   const deps = { ...options, pathTokens };
   const providers = createProviders(deps);
   return {
-    handlers: integrationHandlers(deps, providers),
+    handlers: integrationHandlers({ ...deps, db: requestDb }, providers),
     lane: integrationLane(deps, providers),
     pathTokens,
     tidy: () => deleteStaleIntegrationData(deps.db),

@@ -4,6 +4,7 @@ import { findProgram } from "../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
 import { ask, bubble, startTypebot } from "../../../../test/servers/typebot-server.ts";
+import { startStatementMeter } from "../../../../test/statement-meter.ts";
 import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 import { REORDER_TIMING } from "./receive-webhook.ts";
 
@@ -43,6 +44,24 @@ describe("messages from the inbox to WhatsApp", () => {
     await story.quiet();
     expect(await story.sent()).toMatchObject([{ content: { text: "*Good* day" }, jid: BIA_JID }]);
     expect(chatwoot.of(conversation.id)).toHaveLength(2);
+  });
+
+  test("the other side's webhooks take only connections of requests, so they keep none from the sessions", async () => {
+    const { conversation } = await open();
+    const meter = startStatementMeter(story.gateway.database.url);
+    try {
+      const { statements } = await meter.measure(1, async () => {
+        chatwoot.write(conversation.id, "Hello");
+        await story.waitForSent(1);
+        await read();
+      });
+      const poolsOf = (file: string) =>
+        new Set(statements.filter(({ sentBy }) => sentBy.includes(file)).map(({ pool }) => pool));
+      expect(poolsOf("chatwoot/receive-webhook.ts")).toEqual(new Set(["waygate requests"]));
+      expect(poolsOf("integrations/integration-row.ts")).toEqual(new Set(["waygate requests"]));
+    } finally {
+      meter.stop();
+    }
   });
 
   test("two messages whose webhooks arrive out of order are sent in the right order", async () => {
