@@ -40,6 +40,11 @@ export function formatPhone(digits: string): string {
   return `+${digits.slice(0, -8)} ${digits.slice(-8, -4)}-${digits.slice(-4)}`.replace("+ ", "+");
 }
 
+/** Undefined for a name that nobody can see. */
+export function visibleName(name: string | null | undefined): string | undefined {
+  return name && /[^\p{C}\p{Z}\p{M}\u115f\u1160\u2800\u3164\uffa0]/u.test(name) ? name : undefined;
+}
+
 /** Statuses of contacts are the team's own words, except the first, which the gateway gives. */
 export function useContactStatus(): (status: string) => string {
   const t = useTranslations("crm");

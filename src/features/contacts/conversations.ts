@@ -7,7 +7,7 @@ import type { ContactUpdate } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
 import { canonicalNumberOf, numberVariantsOf } from "../../platform/phone/number-variants.ts";
-import { cleanJson } from "../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import { type ChatUpdate, type ConversationRef, saveChats } from "./save-chats.ts";
 
 /** A chat and the known data of the person or group behind it. */
@@ -131,7 +131,7 @@ class CachedConversations implements Conversations {
     { id, account_id }: { id: number; account_id: number },
     update: ContactUpdate,
   ): Promise<void> {
-    const { lid, ...fields } = cleanJson(update);
+    const { lid, ...fields } = cleanFromNetwork(update);
     const phone = fields.phone ?? (fields.jid && phoneOfJid(fields.jid));
     const jid = phone === null ? (fields.jid ?? lid) : phoneJid(phone);
     if (jid === null || isGroupJid(jid)) return;

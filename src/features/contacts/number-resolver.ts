@@ -8,7 +8,7 @@ import { maxEntries } from "../../platform/limits/max-entries.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import { alternativeNumber } from "../../platform/phone/number-variants.ts";
 import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
-import { cleanJson } from "../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { Conversations } from "./conversations.ts";
 
 /** The instance whose session is asked, and whose account stores the result. */
@@ -233,7 +233,7 @@ async function remember(
   checked: NumberCheck[],
 ): Promise<void> {
   if (checked.length === 0) return;
-  const checks = cleanJson(checked);
+  const checks = cleanFromNetwork(checked);
   await sql`
     insert into number_check as n (instance_id, account_id, number, jid, lid, verified_name)
     select distinct on (number) ${instance.id}, ${instance.account_id}, number, jid, lid, verified_name

@@ -3,7 +3,7 @@ import type { Jid } from "../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../network/jid.ts";
 import type { ContactInfo } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { cleanJson } from "../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { Conversations } from "./conversations.ts";
 import type { InstanceRef } from "./number-resolver.ts";
@@ -17,7 +17,7 @@ interface InfoDeps {
 /** The network's data about a person, stored with the known data. */
 export async function readContactInfo(deps: InfoDeps, owner: InstanceRef, jid: Jid) {
   const received = await deps.runOperation(owner.id, (session) => session.contacts.info(jid));
-  const info = cleanJson(received);
+  const info = cleanFromNetwork(received);
   const { push_name, verified_name, is_business, business, about, picture_url } = info;
   await saveContact(deps.conversations, owner, info);
   const stored = await saveInfo(

@@ -1,7 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { NetworkEvent } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { cleanJson } from "../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import { type EventTag, recordEvents } from "../events/events.ts";
 import { applyGroupUpdate, type GroupInstance } from "./save-groups.ts";
 
@@ -12,7 +12,7 @@ export async function recordGroupChange(
   { group: jid, at, change }: Extract<NetworkEvent, { type: "group_updated" }>,
   { ignore_groups }: { ignore_groups: boolean },
 ): Promise<void> {
-  const { by, ...changed } = cleanJson(change);
+  const { by, ...changed } = cleanFromNetwork(change);
   const data = { jid, at: at.toISOString(), by: by ?? null, change: changed };
   const lanes = await db.transaction().execute(async (trx) => {
     await applyGroupUpdate(trx, owner, jid, change);

@@ -2,7 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import type { Group, GroupUpdate } from "../../network/session-operations.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { cleanJson } from "../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { GroupChatTable } from "../../tables.ts";
 import { applyMemberChange } from "./apply-member-change.ts";
 
@@ -22,7 +22,7 @@ export async function saveGroups(
   askedAt?: Date,
 ): Promise<void> {
   if (groups.length === 0) return;
-  const input = JSON.stringify(cleanJson(groups));
+  const input = JSON.stringify(cleanFromNetwork(groups));
   await sql`
     insert into group_chat (account_id, instance_id, jid, subject, description, owner, announce, locked, participants,
       group_created_at)
@@ -63,7 +63,7 @@ export async function applyGroupUpdate(
   jid: Jid,
   update: GroupUpdate,
 ): Promise<void> {
-  const { group, left, ...change } = cleanJson(update);
+  const { group, left, ...change } = cleanFromNetwork(update);
   if (left) return deleteGroup(trx, owner.id, jid);
   if (group) return saveGroup(trx, owner, group);
   const row = await trx

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, test, vi } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { cleanJson, cleanText } from "./clean-text.ts";
+import { cleanFromNetwork, cleanJson, cleanText } from "./clean-text.ts";
 import { type CsvFormat, type CsvRecord, readCsvTable } from "./csv-table.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
 import { toCsvLine, unmarkFormulas } from "./to-csv-line.ts";
@@ -149,6 +149,25 @@ const anyText = fc
     fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constant(0)),
   )
   .map((units) => String.fromCharCode(...units));
+
+describe("names from the network", () => {
+  const NAMES = [
+    ["invoice \u202efdp.exe", "invoice fdp.exe"],
+    ["\u2067שלום\u2069 2.0", "שלום 2.0"],
+    ["Line\r\nbreak\u0007", "Line break"],
+    ["می\u200cخواهم", "می\u200cخواهم"],
+    ["👩\u200d🚀 🏴\u{e0067}\u{e0062}\u{e007f}", "👩\u200d🚀 🏴\u{e0067}\u{e0062}\u{e007f}"],
+  ];
+  test.each(NAMES)("reorder and hide nothing: %j", (name, shown) => {
+    const file_name = cleanFromNetwork({ content: [{ file_name: name, text: name }] });
+    expect(file_name).toEqual({ content: [{ file_name: shown, text: cleanText(name) }] });
+  });
+
+  test("that nobody can see are none", () => {
+    const nobody = { push_name: "\u200e", verified_name: " \u3164\u2800", name: "\u200e" };
+    expect(cleanFromNetwork(nobody)).toEqual({ push_name: null, verified_name: null, name: "\u200e" });
+  });
+});
 
 describe("cleanText", () => {
   it("removes U+0000 and replaces lone surrogates, and nothing else", () => {

@@ -1,4 +1,4 @@
-import { formatPhone } from "../../components/formats.tsx";
+import { formatPhone, visibleName } from "../../components/formats.tsx";
 import type { Chat, Message } from "./conversation-queries.ts";
 
 interface Person {
@@ -9,11 +9,11 @@ interface Person {
 
 /** The best known name of a person. */
 export function nameOf({ push_name, phone, jid }: Person): string {
-  return push_name || (phone ? formatPhone(phone) : (jid.split("@", 1)[0] ?? jid));
+  return visibleName(push_name) || (phone ? formatPhone(phone) : (jid.split("@", 1)[0] ?? jid));
 }
 
 export function titleOf({ title, phone, jid }: Pick<Chat, "title" | "phone" | "jid">): string {
-  return title || nameOf({ jid, phone });
+  return visibleName(title) || nameOf({ jid, phone });
 }
 
 /** Two letters for the round sign of a chat. */

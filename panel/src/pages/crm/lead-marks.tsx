@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { formatPhone } from "../../components/formats.tsx";
+import { formatPhone, visibleName } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import type { Lead } from "./crm-queries.ts";
 
@@ -37,5 +37,5 @@ export function nameOf({
   lid,
   id,
 }: Pick<Lead, "name" | "phone" | "email" | "lid" | "id">): string {
-  return name ?? (phone === null ? (email ?? lid ?? `#${id}`) : formatPhone(phone));
+  return visibleName(name) ?? (phone === null ? (email ?? lid ?? `#${id}`) : formatPhone(phone));
 }

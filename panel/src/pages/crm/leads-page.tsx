@@ -6,7 +6,7 @@ import { gateway } from "../../api/gateway.ts";
 import { saveFile } from "../../api/save-stream.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { formatPhone, RelativeTime } from "../../components/formats.tsx";
+import { formatPhone, RelativeTime, visibleName } from "../../components/formats.tsx";
 import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { ContactsTabs } from "./contacts-tabs.tsx";
@@ -58,7 +58,7 @@ export function LeadsPage() {
 }
 
 function LeadRow({ lead }: { lead: Lead }) {
-  const details = [lead.name !== null && lead.phone !== null && formatPhone(lead.phone), lead.email];
+  const details = [visibleName(lead.name) && lead.phone !== null && formatPhone(lead.phone), lead.email];
   return (
     <li className="lead-row">
       <div>

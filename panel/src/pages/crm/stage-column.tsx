@@ -10,7 +10,7 @@ import {
 } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { formatPhone } from "../../components/formats.tsx";
+import { formatPhone, visibleName } from "../../components/formats.tsx";
 import type { Lead } from "./crm-queries.ts";
 import { nameOf, OptOutPill, TagList } from "./lead-marks.tsx";
 
@@ -114,7 +114,7 @@ function LeadCard({ lead, stages, onMove }: LeadCardProps) {
           <Link to="/crm/$id" params={{ id: lead.id }} draggable={false}>
             {name}
           </Link>
-          {lead.name !== null && lead.phone !== null && <p className="hint">{formatPhone(lead.phone)}</p>}
+          {visibleName(lead.name) && lead.phone !== null && <p className="hint">{formatPhone(lead.phone)}</p>}
         </div>
       </div>
       <OptOutPill lead={lead} />

@@ -1,7 +1,7 @@
 import type { NetworkMessage } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
-import { cleanJson } from "../../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import { sealForMessage } from "../log/seal-for-message.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
@@ -49,7 +49,7 @@ export function createInboundRecorder<Change>(
               raw: sealForMessage(box, "raw", instance_id, one.id, raw),
             };
             const owner = { instance_id, account_id, trace: traces[nth], ...sealed };
-            return placeInChat(conversations, owner, cleanJson(one));
+            return placeInChat(conversations, owner, cleanFromNetwork(one));
           }),
         );
         return writer.write({ instance_id, messages, change });

@@ -5,7 +5,7 @@ import { isSamePerson } from "../../../network/identity.ts";
 import { isGroupJid } from "../../../network/jid.ts";
 import { isUndecrypted } from "../../../network/network-message.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
-import { cleanJson } from "../../../platform/text/clean-text.ts";
+import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
 import { addressesOf, canonicalNumberOf } from "../../contacts/contacts.ts";
 import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
 import { messageEvent } from "../message-events.ts";
@@ -33,7 +33,7 @@ export async function recordMessageChange(
   ifLogged = false,
 ): Promise<RefusedChangeReason | undefined> {
   const { lanes, refused } = await db.transaction().execute(async (trx) => {
-    const applied = await applyMessageChange(trx, instanceId, cleanJson(change), ifLogged);
+    const applied = await applyMessageChange(trx, instanceId, cleanFromNetwork(change), ifLogged);
     return { ...applied, lanes: await recordEvents(trx, applied.events) };
   });
   engine.wake(lanes);
