@@ -154,7 +154,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await press(page, "Cancel the campaign");
     const dialog = page.getByRole("alertdialog", { name: "Cancel June for good?" });
     await dialog.getByText("A cancelled campaign cannot continue.").waitFor();
-    await press(page, "Cancel it");
+    await press(page, "Cancel the campaign");
     await page.locator('[data-status="cancelled"]').waitFor();
     await press(page, "Archive");
     await page.getByRole("button", { name: "Take out of the archive" }).waitFor();

@@ -438,7 +438,10 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
   test("takes a quick reply by its name, and reads who wrote what in a group", async () => {
     const shop = await story.gateway.connectInstance({ name: "Groups" });
     const { id, client } = shop;
-    await story.gateway.owner.saveQuickReply({ shortcut: "hours", content: "We are open from 9 to 18." });
+    await story.gateway.owner.saveQuickReply({
+      shortcut: "hours",
+      content: "{{NAME}}: open from 9 to 18, code {{code}}.",
+    });
     const { data: group } = await client.sandboxGroup({ id, from: BIA, subject: "Wholesale" });
     const group_jid = group.jid;
     await client.sandboxReceive({
@@ -455,10 +458,10 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.getByRole("option", { name: /hours/ }).waitFor();
     await story.look(page, "chat-quick-reply");
     await page.keyboard.press("Enter");
-    await expectValueOf(page, "We are open from 9 to 18.");
+    await expectValueOf(page, "Wholesale: open from 9 to 18, code {{code}}.");
     await page.keyboard.press("Enter");
-    await bubble(page, "We are open from 9 to 18.").waitFor();
-    await act(page, "We are open", "Who has read it");
+    await bubble(page, "open from 9 to 18").waitFor();
+    await act(page, "open from 9 to 18", "Who has read it");
     await page.getByText(/have received it/).waitFor();
   });
 

@@ -51,7 +51,11 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByRole("region", { name: "Talking" }).waitFor();
     await look(page, "board");
     const { lead_stages } = (await story.gateway.owner.getAccount({})).data.settings;
-    expect(lead_stages).toContain("Talking");
+    expect(lead_stages.indexOf("Talking")).toBe(1);
+    await press(page, "Move Talking to the left");
+    const stages = async () => (await story.gateway.owner.getAccount({})).data.settings.lead_stages;
+    await waitUntil(async () => (await stages())[0] === "Talking");
+    expect((await stages()).toSorted()).toEqual(lead_stages.toSorted());
     const other = await openPage();
     await story.signIn(other, "crm/board");
     await other.getByRole("region", { name: "Talking" }).waitFor();

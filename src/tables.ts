@@ -771,6 +771,8 @@ export interface CampaignTable {
   next_at: Date | null;
   /** Why a running campaign sends nothing until then. */
   waiting: Json<{ reason: "quiet_hours" | "daily_limit" | "reachout_timelock"; until: string }> | null;
+  /** As of the last report of its progress. */
+  totals: Json<Record<string, number>> | null;
   started_at: Date | null;
   /** Last start; earlier errors do not stop the campaign. */
   resumed_at: Date | null;

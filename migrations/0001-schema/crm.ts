@@ -137,6 +137,7 @@ create table campaign (
   stop_on_error_rate float8,
   next_at timestamptz,
   waiting jsonb,
+  totals jsonb,
   started_at timestamptz,
   resumed_at timestamptz,
   ended_at timestamptz,

@@ -10,12 +10,14 @@ interface ConfirmDialogProps {
   /** What will happen, in words. */
   consequence: string;
   confirmLabel: string;
+  /** Where "Cancel" could mean the act itself. */
+  backLabel?: string;
   onConfirm(): void;
 }
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { label, kind = "plain", title, consequence, confirmLabel, onConfirm } = props;
+  const { label, kind = "plain", title, consequence, confirmLabel, backLabel, onConfirm } = props;
   const t = useTranslations("common");
   return (
     <DialogTrigger>
@@ -34,7 +36,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
                   >
                     {confirmLabel}
                   </ActionButton>
-                  <ActionButton onPress={close}>{t("cancel")}</ActionButton>
+                  <ActionButton onPress={close}>{backLabel ?? t("cancel")}</ActionButton>
                 </div>
               </>
             )}

@@ -108,7 +108,7 @@ function Picture({ times, series, kind, step = "hour", format, width }: PictureP
   );
 }
 
-const HOUR = { hour: "2-digit", minute: "2-digit" } as const;
+const HOUR = { timeStyle: "short" } as const;
 const DAY = { day: "numeric", month: "short" } as const;
 
 interface MarksProps {

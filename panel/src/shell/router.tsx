@@ -1,5 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { createRouter, type ErrorComponentProps } from "@tanstack/react-router";
+import { createRoute, createRouter, type ErrorComponentProps } from "@tanstack/react-router";
 import { FaultNotice } from "../components/fault-notice.tsx";
 import { LoadingState } from "../components/page-head.tsx";
 import { accountRoutes } from "../pages/account/account-routes.tsx";
@@ -16,6 +16,9 @@ import { webhookRoutes } from "../pages/webhooks/webhook-routes.tsx";
 import { instanceRoute } from "./instance-route.tsx";
 import { rootRoute, shellRoute } from "./root-routes.tsx";
 
+/** Any other address, inside the frame. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFoundPage });
+
 const pagesOfInstance = instanceRoute.addChildren([
   ...instancePageRoutes,
   ...conversationRoutes,
@@ -30,6 +33,7 @@ const pages = shellRoute.addChildren([
   ...crmRoutes,
   ...accountRoutes,
   ...administrationRoutes,
+  unknownRoute,
 ]);
 
 export function createPanelRouter(queries: QueryClient) {

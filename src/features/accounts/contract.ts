@@ -315,7 +315,9 @@ export const accountsContract = {
         .describe(
           "Stages to append to `lead_stages`, unless they are listed; keeps what others add meanwhile.",
         ),
-      remove_lead_stages: stageNames.optional().describe("Stages to take off `lead_stages`."),
+      remove_lead_stages: stageNames
+        .optional()
+        .describe("Stages to take off `lead_stages`; one that is also added moves to its end."),
     }),
     output: ownAccount,
   }),

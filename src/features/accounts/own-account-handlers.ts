@@ -61,7 +61,7 @@ async function changeStages(
     .where("id", "=", id)
     .executeTakeFirstOrThrow(noAccount);
   const { lead_stages: before } = { ...DEFAULT_ACCOUNT_SETTINGS, ...settings };
-  const lead_stages = [...new Set([...before, ...added])].filter((name) => !removed.includes(name));
+  const lead_stages = [...new Set([...before.filter((name) => !removed.includes(name)), ...added])];
   if (lead_stages.length > MAX_STAGES)
     throw invalidField("add_lead_stages", `make more than ${MAX_STAGES} stages`);
   await trx

@@ -210,7 +210,9 @@ function createCampaignProgress(): CampaignProgress {
       const totals = isSameState && polled ? polled : await countTotals(trx, campaign.id);
       const now = { at: performance.now(), status: stateOf(campaign), totals: JSON.stringify(totals) };
       reported.set(campaign.id, now);
-      return isSameState && before.totals === now.totals ? [] : draftsOf(campaign, totals);
+      if (isSameState && before.totals === now.totals) return [];
+      await trx.updateTable("campaign").set({ totals: now.totals }).where("id", "=", campaign.id).execute();
+      return draftsOf(campaign, totals);
     },
   };
 }

@@ -10,7 +10,10 @@ import { nextMonthStart, requirePlanQuota } from "../plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
 /** A campaign with its stored file. */
-export type CampaignRow = Omit<Selectable<CampaignTable>, "media"> & { media: StoredMedia | null };
+export type CampaignRow = Omit<Selectable<CampaignTable>, "media" | "totals"> & {
+  media: StoredMedia | null;
+  totals: CampaignTotals | null;
+};
 
 export type CampaignStatus = CampaignRow["status"];
 

@@ -354,7 +354,7 @@ describe("a running campaign", () => {
     expect((await story.show(id)).waiting).toBeNull();
   });
 
-  test("reports progress to event streams, and completion to subscribed webhooks", async () => {
+  test("reports progress to event streams and in the list, and completion to subscribed webhooks", async () => {
     await story.shop.client.createWebhook({
       id: story.shop.id,
       name: "Done",
@@ -377,6 +377,8 @@ describe("a running campaign", () => {
     const progress = ofCampaign.filter(({ event }) => event === "campaign.progress");
     expect(progress.length).toBeGreaterThan(0);
     expect(progress.flatMap(({ deliveries }) => deliveries)).toEqual([]);
+    const { data: listed } = await story.owner.listCampaigns();
+    expect(listed.find((one) => one.id === id)?.totals).toMatchObject({ total: 2, sent: 2, failed: 0 });
   });
 });
 

@@ -46,7 +46,10 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
         .limit(limit + 1)
         .execute();
       const { rows, pagination } = toPage(found, limit, (row) => row.id);
-      return new OkResponse(rows.map(toCampaignView), { beside: { pagination } });
+      return new OkResponse(
+        rows.map((row) => ({ ...toCampaignView(row), totals: row.totals })),
+        { beside: { pagination } },
+      );
     },
 
     async getCampaign({ input: { id }, caller }) {

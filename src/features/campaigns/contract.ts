@@ -257,7 +257,15 @@ export const campaignsContract = {
         .optional()
         .describe("false: without archived campaigns; true: only archived campaigns."),
     }),
-    output: z.array(campaign),
+    output: z.array(
+      campaign.extend({
+        totals: totals
+          .nullable()
+          .describe(
+            "As of the last event `campaign.progress`; null before the start. The campaign itself counts now.",
+          ),
+      }),
+    ),
     beside: z.object({ pagination }),
   }),
 

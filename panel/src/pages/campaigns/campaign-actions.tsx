@@ -82,6 +82,7 @@ function CancelButton({ campaign: { name, status, totals }, change }: ChangeButt
       title={t("cancelTitle", { name })}
       consequence={t("cancelHelp", { count: totals.pending + totals.queued })}
       confirmLabel={t("cancelConfirm")}
+      backLabel={t("cancelNot")}
       onConfirm={() => change.mutate("cancel")}
     />
   );

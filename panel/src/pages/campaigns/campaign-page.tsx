@@ -45,7 +45,7 @@ export function CampaignPage() {
         trail={trail}
         lead={
           <div className="state-line">
-            <CampaignPill status={data.status} />
+            <CampaignPill campaign={data} />
             <StateSentence campaign={data} />
           </div>
         }
@@ -151,6 +151,7 @@ function CampaignProgress({ campaign }: { campaign: CampaignWithTotals }) {
         <p className="progress-words">{t("progressOf", { done, total: totals.total })}</p>
         <progress
           className="campaign-bar"
+          data-series={totals.failed > 0 && totals.sent === 0 ? "bad" : undefined}
           max={Math.max(1, totals.total)}
           value={done}
           aria-label={t("progress")}

@@ -1,7 +1,12 @@
 import { useFormatter, useTranslations } from "use-intl";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
-import type { Campaign, Recipient } from "./campaigns-queries.ts";
+import type { Campaign, CampaignTotals, Recipient } from "./campaigns-queries.ts";
 import { useAccountZone } from "./use-account-zone.ts";
+
+/** `totals`: null before the start. */
+type CampaignState = Pick<Campaign, "status" | "status_reason" | "waiting" | "quiet_hours"> & {
+  totals: CampaignTotals | null;
+};
 
 const TONES: Readonly<Record<Campaign["status"], Tone>> = {
   created: "rest",
@@ -14,14 +19,21 @@ const TONES: Readonly<Record<Campaign["status"], Tone>> = {
   failed: "stop",
 };
 
-export function CampaignPill({ status }: { status: Campaign["status"] }) {
+export function CampaignPill({ campaign: { status, totals } }: { campaign: CampaignState }) {
   const t = useTranslations("campaigns.status");
+  const tone = status === "completed" && totals ? toneOf(totals) : TONES[status];
   return (
-    <span className="pill" data-tone={TONES[status]} data-status={status}>
-      <Lamp tone={TONES[status]} />
+    <span className="pill" data-tone={tone} data-status={status}>
+      <Lamp tone={tone} />
       {t(status)}
     </span>
   );
+}
+
+/** Of a completed campaign: nobody got the message, some did not, or all did. */
+function toneOf({ sent, failed }: CampaignTotals): Tone {
+  if (failed === 0) return "go";
+  return sent === 0 ? "stop" : "wait";
 }
 
 const RECIPIENT_TONES: Readonly<Record<Recipient["status"], Tone>> = {
@@ -55,12 +67,15 @@ const REASONS = [
 ] as const;
 
 /** What the state means and what comes next, in a sentence. */
-export function StateSentence({ campaign }: { campaign: Campaign }) {
+export function StateSentence({ campaign }: { campaign: CampaignState }) {
   const t = useTranslations("campaigns");
   const format = useFormatter();
   const account = useAccountZone();
   const { status, status_reason, waiting } = campaign;
   const reason = REASONS.find((known) => known === status_reason);
+  const { totals } = campaign;
+  if (status === "completed" && totals && totals.failed > 0)
+    return <p>{t(totals.sent === 0 ? "noneReached" : "someFailed", { ...totals })}</p>;
   if (waiting === null) return <p>{t(reason ? `reason.${reason}` : `stateHelp.${status}`)}</p>;
   const zone = campaign.quiet_hours?.tz ?? account.zone;
   const at = format.dateTime(new Date(waiting.until), {

@@ -13,7 +13,7 @@ import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { CAMPAIGN_STATUSES, type CampaignFilter } from "./campaign-filters.ts";
 import { CampaignPill, StateSentence } from "./campaign-state.tsx";
-import { type Campaign, campaignsQuery, senderQuery } from "./campaigns-queries.ts";
+import { type Campaign, campaignsQuery, type ListedCampaign, senderQuery } from "./campaigns-queries.ts";
 
 export function CampaignsPage() {
   const t = useTranslations("campaigns");
@@ -87,7 +87,7 @@ function Filters({ filter }: { filter: CampaignFilter }) {
   );
 }
 
-function CampaignRow({ row }: { row: Campaign }) {
+function CampaignRow({ row }: { row: ListedCampaign }) {
   const t = useTranslations("campaigns");
   const senders = useQuery(senderQuery);
   const sender = senders.data?.find(({ id }) => id === row.instance_id)?.name;
@@ -103,12 +103,13 @@ function CampaignRow({ row }: { row: Campaign }) {
       </div>
       <div className="stack">
         <div className="buttons">
-          <CampaignPill status={row.status} />
+          <CampaignPill campaign={row} />
           <span className="hint">
             <RelativeTime at={row.completed_at ?? row.started_at ?? row.created_at} />
           </span>
         </div>
         <StateSentence campaign={row} />
+        {row.totals && row.totals.total > 0 && <p className="hint">{t("figuresOf", { ...row.totals })}</p>}
       </div>
     </li>
   );

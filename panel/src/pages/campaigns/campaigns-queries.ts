@@ -2,7 +2,8 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { gateway } from "../../api/gateway.ts";
 import type { CampaignFilter, ReportFilter } from "./campaign-filters.ts";
 
-export type Campaign = Awaited<ReturnType<typeof gateway.listCampaigns>>["data"][number];
+export type ListedCampaign = Awaited<ReturnType<typeof gateway.listCampaigns>>["data"][number];
+export type Campaign = Omit<ListedCampaign, "totals">;
 export type CampaignWithTotals = Awaited<ReturnType<typeof gateway.getCampaign>>["data"];
 export type CampaignTotals = CampaignWithTotals["totals"];
 export type Timeline = Awaited<ReturnType<typeof gateway.getCampaignTimeline>>["data"];

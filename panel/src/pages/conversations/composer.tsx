@@ -116,7 +116,7 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
   const { text, setText, write } = useDraft(chat);
   const typing = useTyping(chat, state.connected);
   const edit = useEdit(chat, () => [onTarget(undefined), write("")]);
-  const replies = useQuickReplies(text, write);
+  const replies = useQuickReplies(chat, text, write);
   useFirstFocus(field);
   useTargetFocus(target, field, setText);
   const send = () => {

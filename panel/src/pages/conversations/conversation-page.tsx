@@ -2,12 +2,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type DragEvent, lazy, Suspense, useCallback, useState } from "react";
 import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway, type InstanceState } from "../../api/gateway.ts";
 import { instanceQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { Blank, LoadingState } from "../../components/page-head.tsx";
 import { useShortcuts } from "../../shell/shortcuts.tsx";
 import type { ConversationSearch } from "./chats/conversation-search.ts";
 import { Composer, type Target } from "./composer.tsx";
@@ -29,7 +30,7 @@ export function ConversationPage() {
   const state = useQuery(stateQuery(id));
   const error = chat.error ?? row.error ?? state.error;
   const isShown = chat.data !== undefined && row.data && state.data;
-  if (error && !isShown) return <FaultNotice error={error} onRetry={() => void chat.refetch()} />;
+  if (error && !isShown) return <NoSuchChat error={error} onRetry={() => void chat.refetch()} />;
   if (chat.data === undefined || !row.data || !state.data) return <LoadingState />;
   const shown = chat.data ?? unwritten(id, jid);
   const isSandbox = row.data.network === "sandbox";
@@ -46,6 +47,21 @@ export function ConversationPage() {
         </Suspense>
       )}
     </>
+  );
+}
+
+/** In the place of a chat: its address is none, or it could not be read. */
+function NoSuchChat({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const t = useTranslations("conversations");
+  const isWrong = error instanceof WaygateError && (error.status === 400 || error.status === 404);
+  return (
+    <div className="talk-main talk-none">
+      {isWrong ? (
+        <Blank title={t("unknownTitle")} help={t("unknownHelp")} />
+      ) : (
+        <FaultNotice error={error} onRetry={onRetry} />
+      )}
+    </div>
   );
 }
 

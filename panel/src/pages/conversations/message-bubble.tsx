@@ -85,7 +85,7 @@ function Clock({ at }: { at: string }) {
   const date = new Date(at);
   return (
     <time dateTime={at} title={format.dateTime(date, { dateStyle: "full", timeStyle: "long" })}>
-      {format.dateTime(date, { hour: "2-digit", minute: "2-digit" })}
+      {format.dateTime(date, { timeStyle: "short" })}
     </time>
   );
 }

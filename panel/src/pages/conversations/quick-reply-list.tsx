@@ -1,15 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useTranslations } from "use-intl";
-import { type QuickReply, quickRepliesQuery } from "./conversation-queries.ts";
+import { createRenderer, valuesOf, variablesOf } from "../../../../src/features/campaigns/render-template.ts";
+import { visibleName } from "../../components/formats.tsx";
+import { type Chat, leadQuery, type QuickReply, quickRepliesQuery } from "./conversation-queries.ts";
 
 const SHOWN = 8;
 
 /** The quick replies whose name begins like the text, while the text is `/` and part of a name. */
-export function useQuickReplies(text: string, write: (text: string) => void) {
+export function useQuickReplies(chat: Chat, text: string, write: (text: string) => void) {
   const id = useId();
   const typed = /^\/([\p{L}\p{N}_-]*)$/u.exec(text)?.[1]?.toLowerCase();
   const { data } = useQuery({ ...quickRepliesQuery, enabled: typed !== undefined });
+  const fill = useFilled(chat, typed !== undefined);
   const [at, setAt] = useState(0);
   const [closedFor, setClosedFor] = useState<string>();
   const isOpen = typed !== undefined && closedFor !== text;
@@ -17,7 +20,7 @@ export function useQuickReplies(text: string, write: (text: string) => void) {
   const active = Math.min(at, found.length - 1);
   // One with a file is sent by its name, so that the gateway adds the file.
   const choose = ({ shortcut, content, media_url }: QuickReply) => {
-    write(media_url === null ? content : `/${shortcut}`);
+    write(media_url === null ? fill(content) : `/${shortcut}`);
     setClosedFor(media_url === null ? undefined : `/${shortcut}`);
     setAt(0);
   };
@@ -42,6 +45,17 @@ export function useQuickReplies(text: string, write: (text: string) => void) {
           "aria-activedescendant": `${id}-${active}`,
         } as const);
   return { id, found, active, choose, press, fieldProps };
+}
+
+/** Fills in what is known of the person; the braces of anything else stay for the writer to see. */
+function useFilled({ phone, title }: Chat, isOpen: boolean): (content: string) => string {
+  const { data: lead = null } = useQuery({ ...leadQuery(phone ?? ""), enabled: isOpen && phone !== null });
+  return (content) => {
+    const contact_name = visibleName(title) ?? null;
+    const known = valuesOf({ phone: phone ?? "", variables: {}, lead, contact_name });
+    const blanks = variablesOf(content).map((name): [string, string] => [name, `{{${name}}}`]);
+    return createRenderer(content)(new Map([...blanks, ...known]));
+  };
 }
 
 export function QuickReplyList({ replies }: { replies: ReturnType<typeof useQuickReplies> }) {

@@ -53,7 +53,7 @@ export function BoardPage() {
       )}
       {data && (
         <div className="board">
-          {["", ...board.stages].map((stage) => (
+          {columnsOf(board.stages, data.leads).map((stage) => (
             <StageColumn
               key={stage}
               stage={stage}
@@ -62,12 +62,18 @@ export function BoardPage() {
               onMove={(lead, to) => move.mutate({ lead, to })}
               onFind={(id) => data.leads.find((lead) => lead.id === id)}
               onRemove={mayManage ? board.remove : undefined}
+              onShift={mayManage ? board.shift : undefined}
             />
           ))}
         </div>
       )}
     </>
   );
+}
+
+/** Those without a stage come first, and last while there are none. */
+function columnsOf(stages: readonly string[], leads: readonly Lead[]): string[] {
+  return leads.some(({ kanban_status }) => !kanban_status) ? ["", ...stages] : [...stages, ""];
 }
 
 /** Moves a lead at once, and takes it back if the gateway refuses. */
@@ -180,6 +186,17 @@ function useStages(leads: readonly Lead[] = []) {
     adding: (names: readonly string[]): StageChange => ({
       add_lead_stages: [...stages, ...names].filter((name) => !own.includes(name)),
     }),
+    /** Moves a stage by one place. What another person adds meanwhile stays. */
+    shift: (name: string, by: -1 | 1) => {
+      const to = stages.indexOf(name) + by;
+      const order = stages.filter((one) => one !== name);
+      order.splice(to, 0, name);
+      const moved = order.slice(Math.min(to, to - by));
+      change.mutate({
+        remove_lead_stages: moved,
+        add_lead_stages: order.filter((one) => !own.includes(one) || moved.includes(one)),
+      });
+    },
     remove: (name: string) => {
       seen.delete(name);
       change.mutate({ remove_lead_stages: [name] });

@@ -26,10 +26,11 @@ interface StageColumnProps {
   onFind(id: number): Lead | undefined;
   /** Undefined: this user may not change the stages. */
   onRemove: ((stage: string) => void) | undefined;
+  onShift: ((stage: string, by: -1 | 1) => void) | undefined;
 }
 
 /** A stage with its leads. Each can be dragged, also with the keyboard, or moved by its list. */
-export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove }: StageColumnProps) {
+export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove, onShift }: StageColumnProps) {
   const t = useTranslations("crm");
   const format = useFormatter();
   const [numShown, setNumShown] = useState(SHOWN_AT_ONCE);
@@ -57,6 +58,7 @@ export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove }: 
       <div className="board-stage-head">
         <h2>{title}</h2>
         <span className="hint">{format.number(leads.length)}</span>
+        {stage !== "" && onShift && <ShiftButtons stage={stage} stages={stages} onShift={onShift} />}
       </div>
       <GridList
         aria-label={t("stageOf", { stage: title })}
@@ -84,6 +86,37 @@ export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove }: 
         </ActionButton>
       )}
     </section>
+  );
+}
+
+interface ShiftButtonsProps {
+  stage: string;
+  stages: readonly string[];
+  onShift(stage: string, by: -1 | 1): void;
+}
+
+function ShiftButtons({ stage, stages, onShift }: ShiftButtonsProps) {
+  const t = useTranslations("crm");
+  const at = stages.indexOf(stage);
+  return (
+    <span className="board-shift">
+      <ActionButton
+        kind="bare"
+        aria-label={t("stageLeft", { stage })}
+        isDisabled={at === 0}
+        onPress={() => onShift(stage, -1)}
+      >
+        ←
+      </ActionButton>
+      <ActionButton
+        kind="bare"
+        aria-label={t("stageRight", { stage })}
+        isDisabled={at === stages.length - 1}
+        onPress={() => onShift(stage, 1)}
+      >
+        →
+      </ActionButton>
+    </span>
   );
 }
 

@@ -9,6 +9,8 @@ export const conversations = {
     emptyHelp: "A chat appears here with its first message. Write one with “New chat”, or let somebody write.",
     nothingTitle: "Nothing found",
     nothingHelp: "Try other words, or another filter.",
+    unknownTitle: "There is no such chat",
+    unknownHelp: "The address may be mistyped. Choose a chat from the list, or start a new one.",
     noneTitle: "Choose a chat",
     noneHelp: "Its messages appear here. The arrow keys move through the list.",
     noUnread: "No other chat is unread.",

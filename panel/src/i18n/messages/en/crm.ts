@@ -66,6 +66,8 @@ export const crm = {
     stageName: "Name of the stage",
     stageHint: "Everyone in the account sees the stages, in this order.",
     stageKnown: "There is such a stage already.",
+    stageLeft: "Move {stage} to the left",
+    stageRight: "Move {stage} to the right",
     removeStage: "Remove this stage",
     noStages: "No stage yet",
     noStagesHelp: "Stages are the steps of your work with a contact. Add your own, or begin with these.",

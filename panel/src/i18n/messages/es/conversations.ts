@@ -9,6 +9,8 @@ export const conversations = {
     emptyHelp: "Un chat aparece aquí con su primer mensaje. Escribe en “Nuevo chat” o espera a que alguien escriba.",
     nothingTitle: "No se encontró nada",
     nothingHelp: "Prueba con otras palabras u otro filtro.",
+    unknownTitle: "Este chat no existe",
+    unknownHelp: "La dirección puede estar mal escrita. Elige un chat de la lista o empieza uno nuevo.",
     noneTitle: "Elige un chat",
     noneHelp: "Sus mensajes aparecen aquí. Las flechas del teclado recorren la lista.",
     noUnread: "No hay otro chat sin leer.",

@@ -66,6 +66,8 @@ export const crm = {
     stageName: "Nombre de la etapa",
     stageHint: "Todos los usuarios de la cuenta ven las etapas, en este orden.",
     stageKnown: "Esa etapa ya existe.",
+    stageLeft: "Mover {stage} a la izquierda",
+    stageRight: "Mover {stage} a la derecha",
     removeStage: "Quitar esta etapa",
     noStages: "Aún no hay etapas",
     noStagesHelp: "Las etapas son los pasos de tu trabajo con un contacto. Añade las tuyas o empieza con estas.",

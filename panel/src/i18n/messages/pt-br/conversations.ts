@@ -9,6 +9,8 @@ export const conversations = {
     emptyHelp: "Uma conversa aparece aqui com a primeira mensagem. Escreva em “Nova conversa” ou espere que alguém escreva.",
     nothingTitle: "Nada encontrado",
     nothingHelp: "Tente outras palavras ou outro filtro.",
+    unknownTitle: "Esta conversa não existe",
+    unknownHelp: "O endereço pode estar errado. Escolha uma conversa da lista ou comece uma nova.",
     noneTitle: "Escolha uma conversa",
     noneHelp: "As mensagens aparecem aqui. As setas do teclado percorrem a lista.",
     noUnread: "Nenhuma outra conversa não lida.",

@@ -66,6 +66,8 @@ export const crm = {
     stageName: "Nome da etapa",
     stageHint: "Todos os usuários da conta veem as etapas, nesta ordem.",
     stageKnown: "Esta etapa já existe.",
+    stageLeft: "Mover {stage} para a esquerda",
+    stageRight: "Mover {stage} para a direita",
     removeStage: "Remover esta etapa",
     noStages: "Nenhuma etapa ainda",
     noStagesHelp: "Etapas são os passos do seu trabalho com um contato. Crie as suas ou comece com estas.",

@@ -214,7 +214,7 @@ function Marks({ chat }: { chat: Chat }) {
 }
 
 const RECENT_MS = 300 * 86_400_000;
-const HOUR = { hour: "2-digit", minute: "2-digit" } as const;
+const HOUR = { timeStyle: "short" } as const;
 const DAY = { day: "numeric", month: "short" } as const;
 
 /** The time of today, else the day. */
