@@ -134,7 +134,7 @@ describe("a received file", () => {
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/pdf",
       "content-disposition": "attachment; filename=offer.pdf",
-      "content-security-policy": "sandbox; default-src 'none'",
+      "content-security-policy": "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
       etag: `"${data.media.sha256}"`,
       "content-length": `${bytes.length}`,

@@ -44,7 +44,7 @@ function safeHeaders({ file_name }: OpenedFile, type: string): Record<string, st
       },
     ),
     "x-content-type-options": "nosniff",
-    "content-security-policy": "sandbox; default-src 'none'",
+    "content-security-policy": "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     "cache-control": "private, no-cache",
   };
 }
