@@ -121,6 +121,8 @@ export interface SayOptions {
   secret?: Uint8Array;
   /** Of the stanza, in place of its own. */
   attrs?: Record<string, string>;
+  /** Goes to these people, by their phones, through a broadcast list. */
+  list?: { jid: string; recipients: string[]; addressing?: Addressing };
 }
 
 /** What newer phones say under the secret of another message. */

@@ -10,6 +10,13 @@ export type Address =
   | { kind: "person"; person: ServerPerson; addressing: Addressing }
   | { kind: "group"; group: ServerGroup };
 
+/** Of somebody's phone, with the people to whom its messages go. */
+export interface BroadcastList {
+  jid: string;
+  recipients: ServerPerson[];
+  addressing: Addressing;
+}
+
 /** A message on its way to one device. */
 export interface Envelope {
   id: string;
@@ -20,6 +27,8 @@ export interface Envelope {
   type: string;
   enc: BinaryNode[];
   attrs?: Record<string, string>;
+  /** The broadcast list through which it goes. */
+  list?: BroadcastList | undefined;
   /** From the own phone to its linked device only. */
   peer?: boolean;
   /** How the network delivers a story; `message` when absent. */
@@ -37,18 +46,29 @@ export function messageStanza(envelope: Envelope, recipient: Companion): BinaryN
   const { verified_name } = from.person.business ?? {};
   const vouched =
     verified_name === undefined ? [] : [node("verified_name", {}, certificateOf(verified_name))];
-  const enc = [...envelope.enc, ...vouched];
+  const enc = [...envelope.enc, ...vouched, ...recipientsFor(envelope, recipient)];
   const common = { id, t: seconds(at), type, notify: from.person.name };
   if (peer) return node("message", { ...common, from: from.person.jid("pn"), category: "peer" }, enc);
   return node(tag, { ...common, ...whence(envelope, recipient), ...attrs }, enc);
 }
 
-function whence({ from, to }: Envelope, recipient: Companion): Record<string, string> {
+/** The own devices are told to whom a message through a list goes. */
+function recipientsFor({ from, list }: Envelope, { person }: Companion): BinaryNode[] {
+  if (!list || from.person !== person) return [];
+  const { addressing, recipients } = list;
+  const alternative = `peer_recipient_${other(addressing)}`;
+  const each = recipients.map((one) =>
+    node("to", { jid: one.jid(addressing), [alternative]: one.jid(other(addressing)) }),
+  );
+  return [node("participants", {}, each)];
+}
+
+function whence({ from, to, list }: Envelope, recipient: Companion): Record<string, string> {
   const { person, number } = from;
-  if (to.kind === "group") {
-    const { addressing } = to.group;
+  if (to.kind === "group" || list) {
+    const { addressing, jid } = list ?? (to as Extract<Address, { kind: "group" }>).group;
     return {
-      from: to.group.jid,
+      from: jid,
       participant: person.jid(addressing, number),
       [`participant_${other(addressing)}`]: person.jid(other(addressing)),
       addressing_mode: addressing,

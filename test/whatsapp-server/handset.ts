@@ -1,6 +1,6 @@
 import type { proto } from "baileys";
 import type { SeenMessage } from "./control.ts";
-import type { Address } from "./envelope.ts";
+import type { Address, BroadcastList } from "./envelope.ts";
 import type { Device, ServerPerson } from "./person.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
 import type { Timer } from "./timers.ts";
@@ -16,6 +16,7 @@ export interface StoredMessage {
   message: proto.IMessage;
   type: string;
   attrs?: Record<string, string>;
+  list?: BroadcastList | undefined;
   /** The file of it, as long as the phone has it. */
   file?: Uint8Array;
 }

@@ -69,9 +69,9 @@ async function open(handset: Handset, { enc, from, to }: Envelope): Promise<prot
 }
 
 /** Given for a message that came again too, but it is noted once. */
-function acknowledge(network: Network, handset: Handset, { id, from, to }: Envelope): void {
+function acknowledge(network: Network, handset: Handset, { id, from, to, list }: Envelope): void {
   if (from.person === handset.person) return;
-  const receipt = { by: handset, of: from.person, chat: to, ids: [id] };
+  const receipt = { by: handset, of: from.person, chat: to, list, ids: [id] };
   const delay = network.settings.receiptDelayMs;
   if (delay <= 0) sendReceipt(receipt);
   else setTimeout(() => sendReceipt(receipt), delay);
@@ -115,7 +115,7 @@ const chatOf = (handset: Handset, { from, to }: Envelope): string => {
 };
 
 function note(network: Network, handset: Handset, envelope: Envelope, message: proto.IMessage): void {
-  const { id, from, to, at, type, attrs } = envelope;
+  const { id, from, to, at, type, attrs, list } = envelope;
   const who = {
     chat: chatOf(handset, envelope),
     from: from.person.phone,
@@ -131,7 +131,7 @@ function note(network: Network, handset: Handset, envelope: Envelope, message: p
     const content = fromMessage(message, (jid) => isPerson(handset, jid));
     handset.see({ ...who, type: "message", id, content, times: 1 });
   }
-  handset.store({ id, from: from.person, device: from, to, at, message, type, attrs });
+  handset.store({ id, from: from.person, device: from, to, at, message, type, attrs, list });
 }
 
 const isPerson = ({ person }: Handset, jid: string): boolean =>

@@ -1,5 +1,5 @@
 import type { Companion } from "./companion.ts";
-import { type Address, addressJid } from "./envelope.ts";
+import { type Address, addressJid, type BroadcastList } from "./envelope.ts";
 import { Handset } from "./handset.ts";
 import { type BinaryNode, node, seconds } from "./nodes.ts";
 import type { Device, ServerPerson } from "./person.ts";
@@ -10,6 +10,8 @@ export interface ServerReceipt {
   of: ServerPerson;
   /** Where the messages went. */
   chat: Address;
+  /** Through which they went. */
+  list?: BroadcastList | undefined;
   ids: string[];
   /** Absent: delivered. */
   type?: string;
@@ -40,12 +42,15 @@ function noteReceipt(handset: Handset, { by, chat, ids, type }: ServerReceipt): 
   });
 }
 
-function receiptStanza({ by, chat, ids, type, content }: ServerReceipt, to: Companion): BinaryNode {
+function receiptStanza(
+  { by, chat, list: through, ids, type, content }: ServerReceipt,
+  to: Companion,
+): BinaryNode {
   const device = type === "retry" ? by.number : 0;
-  const whence =
-    chat.kind === "group"
-      ? { from: chat.group.jid, participant: by.person.jid(chat.group.addressing, device) }
-      : { from: by.person.jid(chat.addressing, device) };
+  const { addressing } = through ?? (chat.kind === "group" ? chat.group : chat);
+  const jid = by.person.jid(addressing, device);
+  const whole = through?.jid ?? (chat.kind === "group" ? chat.group.jid : undefined);
+  const whence = whole === undefined ? { from: jid } : { from: whole, participant: jid };
   const own = by.person === to.person ? { recipient: addressJid(chat) } : {};
   const rest = ids.slice(1).map((id) => node("item", { id }));
   const list = rest.length > 0 ? [node("list", {}, rest)] : [];

@@ -1,5 +1,5 @@
 import { proto } from "baileys";
-import { type Address, addressJid, type Envelope } from "./envelope.ts";
+import { type Address, addressJid, type BroadcastList, type Envelope } from "./envelope.ts";
 import type { Handset, StoredMessage } from "./handset.ts";
 import { filePart, payloadOf, unwrapped } from "./message-content.ts";
 import type { Network } from "./network.ts";
@@ -17,6 +17,7 @@ export interface Spoken {
   /** The file of the message, which the phone keeps. */
   file?: Uint8Array;
   tag?: Envelope["tag"];
+  list?: BroadcastList;
   /** To the own linked device only, as the phone does for keys and history. */
   peer?: Device;
 }
@@ -29,7 +30,7 @@ export function speak(
   message: proto.IMessage,
   options: Spoken = {},
 ): Promise<string> {
-  const { id = newMessageId(), at = Date.now(), attrs, peer, file } = options;
+  const { id = newMessageId(), at = Date.now(), attrs, peer, file, list } = options;
   const stored: StoredMessage = {
     id,
     from: handset.person,
@@ -39,6 +40,7 @@ export function speak(
     type: typeOf(message),
     attrs,
     file,
+    list,
   };
   return handset.inTurn(async () => {
     if (!peer) handset.store(stored);
@@ -56,7 +58,7 @@ async function sealAll(
   const { to, message } = stored;
   const group = to.kind === "group" ? await sealForGroup(handset, to.group.jid, message) : undefined;
   const sealed: [Device, Envelope][] = [];
-  for (const device of options.peer ? [options.peer] : audience(handset, to)) {
+  for (const device of options.peer ? [options.peer] : audience(handset, stored)) {
     const enc = group
       ? await group(device)
       : [await sealFor(handset, device, personal(handset, device, stored, options.peer))];
@@ -70,17 +72,21 @@ async function sealAll(
   return sealed;
 }
 
-const audience = (handset: Handset, to: Address): Device[] => {
-  const devices = to.kind === "group" ? to.group.devices : [...to.person.devices, ...handset.person.devices];
+const audience = (handset: Handset, { to, list }: StoredMessage): Device[] => {
+  const people = to.kind === "group" ? [] : [...(list?.recipients ?? [to.person]), handset.person];
+  const devices = to.kind === "group" ? to.group.devices : people.flatMap((person) => person.devices);
   return [...new Set(devices)].filter((one) => one !== handset);
 };
 
 /** The own devices get it in a wrapper that says where it went, and has the secret. */
 function personal(handset: Handset, device: Device, stored: StoredMessage, peer?: Device): proto.IMessage {
-  const { to, message } = stored;
+  const { to, message, list } = stored;
   if (peer || device.person !== handset.person || to.kind === "group") return message;
   const { messageContextInfo, ...bare } = message;
-  return { deviceSentMessage: { destinationJid: addressJid(to), message: bare }, messageContextInfo };
+  return {
+    deviceSentMessage: { destinationJid: list?.jid ?? addressJid(to), message: bare },
+    messageContextInfo,
+  };
 }
 
 async function sealForGroup(

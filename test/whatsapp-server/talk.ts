@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import { STORIES } from "./companion.ts";
 import type { PresenceState, SayOptions, SentContent } from "./control.ts";
-import { type Address, addressJid } from "./envelope.ts";
+import { type Address, addressJid, type BroadcastList } from "./envelope.ts";
 import { ServerGroup } from "./group.ts";
 import type { StoredMessage } from "./handset.ts";
 import { requestRetry } from "./listen.ts";
@@ -35,7 +35,7 @@ export async function sendMessage(
     ...toMessage(said, contextFor(network, from, address, said), file),
   };
   return speak(network, handset, address, message, {
-    ...spoken(options),
+    ...spoken(network, options),
     ...(said.kind === "media" && said.bytes && { file: said.bytes }),
   });
 }
@@ -53,7 +53,10 @@ export function postStory(
   group.members.set(network.person(to), false);
   const message = { extendedTextMessage: { text } };
   const tag = stanza === "status" ? stanza : undefined;
-  return speak(network, owner.handset, { kind: "group", group }, message, { ...spoken(options), tag });
+  return speak(network, owner.handset, { kind: "group", group }, message, {
+    ...spoken(network, options),
+    tag,
+  });
 }
 
 export function addressOf(network: Network, to: string, { addressing }: SayOptions): Address {
@@ -63,14 +66,21 @@ export function addressOf(network: Network, to: string, { addressing }: SayOptio
 }
 
 export const spoken = (
-  { id, at, corrupt, attrs: given }: SayOptions,
+  network: Network,
+  { id, at, corrupt, attrs: given, list }: SayOptions,
   attrs: Record<string, string> | undefined = given,
 ): Spoken => ({
   ...(id !== undefined && { id }),
   ...(at !== undefined && { at }),
   ...(corrupt && { corrupt }),
   ...(attrs && { attrs }),
+  ...(list && { list: listOf(network, list) }),
 });
+
+const listOf = (
+  network: Network,
+  { jid, recipients, addressing = "lid" }: NonNullable<SayOptions["list"]>,
+): BroadcastList => ({ jid, addressing, recipients: recipients.map((phone) => network.person(phone)) });
 
 function contextFor(
   network: Network,
@@ -129,7 +139,13 @@ export function edit(
     timestampMs: options.at ?? Date.now(),
   };
   const message = { protocolMessage };
-  return speak(network, network.person(by).handset, address, message, spoken(options, { edit: "1" }));
+  return speak(
+    network,
+    network.person(by).handset,
+    address,
+    message,
+    spoken(network, options, { edit: "1" }),
+  );
 }
 
 export function remove(
@@ -143,7 +159,7 @@ export function remove(
   const key = keyOf(network, by, address, id);
   const message = { protocolMessage: { type: Type.REVOKE, key } };
   const attrs = { edit: key.fromMe ? "7" : "8" };
-  return speak(network, network.person(by).handset, address, message, spoken(options, attrs));
+  return speak(network, network.person(by).handset, address, message, spoken(network, options, attrs));
 }
 
 export function react(
@@ -156,7 +172,7 @@ export function react(
   const address = addressOf(network, to, options);
   const key = keyOf(network, by, address, id);
   const reactionMessage = { key, text: reaction, senderTimestampMs: options.at ?? Date.now() };
-  return speak(network, network.person(by).handset, address, { reactionMessage }, spoken(options));
+  return speak(network, network.person(by).handset, address, { reactionMessage }, spoken(network, options));
 }
 
 /** A person sets the timer of a direct chat: all devices hear of it, unless nothing is said. */
@@ -195,7 +211,7 @@ export function read(network: Network, by: string, ids: string[], type: "read" |
   for (const id of ids) {
     const stored = handset.kept(id);
     if (!stored) throw new Error(`${by} has no message ${id}`);
-    sendReceipt({ by: handset, of: stored.from, chat: stored.to, ids: [id], type });
+    sendReceipt({ by: handset, of: stored.from, chat: stored.to, list: stored.list, ids: [id], type });
   }
 }
 

@@ -39,7 +39,7 @@ export async function changeUnderSecret(
   const key = hkdfSync("sha256", secret, "", id + author + sender + said.use, 32);
   const sealed = { targetMessageKey, ...encrypt(new Uint8Array(key), said.plaintext) };
   const attrs = "type" in said ? { edit: "1" } : undefined;
-  return speak(network, handset, address, wrap(change, sealed, said.type), spoken(options, attrs));
+  return speak(network, handset, address, wrap(change, sealed, said.type), spoken(network, options, attrs));
 }
 
 interface Said {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { GroupMetadata } from "baileys";
 import type { Jid, NetworkEvent, OpenSessionOptions, PairingStore } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
@@ -18,8 +17,9 @@ import { plainJid } from "../wire/plain-jid.ts";
 import { readAgain } from "../wire/read-inbound-message.ts";
 import { type DecryptedMessage, readStanza } from "../wire/read-stanza.ts";
 import { ownMessageSecret } from "../wire/sealed/message-secret.ts";
-import { authorKeyOf, isBroadcastList } from "../wire/stanza.ts";
+import { authorKeyOf, isBroadcastList, toRecipient } from "../wire/stanza.ts";
 import { ConnectionClosedError } from "./connection-closed-error.ts";
+import { EventReporter } from "./event-reporter.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface ConnectionContextOptions
@@ -92,8 +92,7 @@ export class ConnectionContext {
       store: this.keyStore,
       me,
       prepare: (entry) => this.#prepare(entry),
-      deliver: (stanza, message, isReplay) =>
-        this.reporter.report(this.orderingKeyOf(stanza), this.#read(message, isReplay)),
+      deliver: (entry, message, isReplay) => this.#deliver(entry, message, isReplay),
       onPeerMessage,
       onFailure,
     });
@@ -185,6 +184,21 @@ export class ConnectionContext {
     return undefined;
   }
 
+  /** Reports a message in each of its chats; resolves once all of that is done. */
+  async #deliver(
+    { stanza, recipients }: Pick<JournalEntry, "stanza" | "recipients">,
+    decrypting: Promise<DecryptedMessage | undefined>,
+    isReplay: boolean,
+  ): Promise<void> {
+    const read = (of: Record<string, string>) => {
+      const message = decrypting.then((decrypted) => decrypted && { ...decrypted, stanza: of });
+      return this.reporter.report(this.orderingKeyOf(of), this.#read(message, isReplay));
+    };
+    // What our own phone writes to a broadcast list goes to several chats.
+    if (!recipients || !this.identities.isMe(stanza.participant)) return read(stanza);
+    await Promise.all(recipients.map((recipient) => read(toRecipient(stanza, recipient))));
+  }
+
   async #read(
     decrypting: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
@@ -206,100 +220,4 @@ function orderingKeyOf(stanza: Record<string, string>): string {
       ? from
       : (sender_pn ?? from);
   return plainJid(address) ?? address;
-}
-
-interface EventReporterOptions {
-  report: OpenSessionOptions["report"];
-  retryMs: number;
-  onFailure(error: unknown): void;
-}
-
-/**
- * Reports the events of one connection to the gateway: chats concurrently, each in order. A failed report
- * pauses its chat and is retried after a delay. After the end of the connection nothing more is reported, and
- * pending reports stay unresolved.
- */
-class EventReporter {
-  readonly #options: EventReporterOptions;
-  readonly #tails = new Map<string, Promise<void>>();
-  readonly #stop = new AbortController();
-  #isFinishing = false;
-
-  constructor(options: EventReporterOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Reserves the event's place in the order of the chat; resolves once the event is stored, or if there is
-   * none. Several events at once have no order among themselves.
-   */
-  report(
-    chat: string,
-    event: Promise<ReportableEvent | readonly ReportableEvent[] | undefined>,
-  ): Promise<void> {
-    const before = this.#tails.get(chat);
-    // The queued report handles the failure.
-    event.catch(() => {});
-    const reporting = (async () => {
-      await before;
-      const reported = await event;
-      const events = reported === undefined ? [] : [reported].flat();
-      await Promise.all(events.map((one) => this.#report(one)));
-    })();
-    const tail = reporting.catch((error) => this.#options.onFailure(error));
-    this.#tails.set(chat, tail);
-    void tail.then(() => {
-      if (this.#tails.get(chat) === tail) this.#tails.delete(chat);
-    });
-    return reporting;
-  }
-
-  /** Reserves a place in the order of the chat until it is released; undefined while other events of it wait. */
-  reserve(chat: string): (() => void) | undefined {
-    if (this.#tails.has(chat)) return undefined;
-    let release = () => {};
-    const released = new Promise<undefined>((resolve) => {
-      release = () => resolve(undefined);
-    });
-    void this.report(chat, released);
-    return release;
-  }
-
-  /** Starts nothing new, and resolves when the current reports have ended. */
-  async drain(): Promise<void> {
-    this.#isFinishing = true;
-    await Promise.all(this.#running);
-  }
-
-  close(): void {
-    this.#stop.abort();
-  }
-
-  readonly #running = new Set<Promise<void>>();
-
-  async #report(event: ReportableEvent): Promise<void> {
-    while (!this.#stop.signal.aborted && !this.#isFinishing) {
-      const reporting = this.#readAndReport(event);
-      const ended = reporting.catch(() => {});
-      this.#running.add(ended);
-      void ended.then(() => this.#running.delete(ended));
-      try {
-        await reporting;
-        return;
-      } catch (error) {
-        this.#options.onFailure(error);
-        await this.#wait();
-      }
-    }
-    await new Promise(() => {});
-  }
-
-  async #readAndReport(event: ReportableEvent): Promise<void> {
-    const read = typeof event === "function" ? await event() : event;
-    if (read) await this.#options.report(read);
-  }
-
-  async #wait(): Promise<void> {
-    await pause(this.#options.retryMs, undefined, { signal: this.#stop.signal }).catch(() => {});
-  }
 }

@@ -13,7 +13,7 @@ import {
   toStoredEntry,
 } from "../wire/journal-entry.ts";
 import { type DecryptedMessage, readStanza } from "../wire/read-stanza.ts";
-import { encNodesOf, isPeerMessage, stanzaKey } from "../wire/stanza.ts";
+import { encNodesOf, isPeerMessage, listRecipientsOf, stanzaKey } from "../wire/stanza.ts";
 
 /** A message that is recorded in the commit of its entry, with its place in the chat. */
 export interface RecordableMessage {
@@ -38,7 +38,7 @@ export interface InboundJournalOptions {
   prepare(entry: JournalEntry): Promise<RecordableMessage | undefined>;
   /** Resolves once the message is reported; the call reserves its place in the chat. */
   deliver(
-    stanza: Record<string, string>,
+    entry: Pick<JournalEntry, "stanza" | "recipients">,
     message: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<void>;
@@ -87,8 +87,10 @@ export class InboundJournal {
   /** Records which ciphertexts belong to a stanza, before any handler sees it. */
   registerStanza(node: BinaryNode): void {
     const encs = encNodesOf(node);
+    const found = listRecipientsOf(node);
+    const recipients = found.length > 0 ? found : undefined;
     for (const [index, enc] of encs.entries()) {
-      this.#positions.set(enc.content, { stanza: node.attrs, index, count: encs.length, enc });
+      this.#positions.set(enc.content, { stanza: node.attrs, recipients, index, count: encs.length, enc });
     }
   }
 
@@ -204,7 +206,7 @@ export class InboundJournal {
     const { deliver, me, onFailure } = this.#options;
     const [first] = entries;
     try {
-      await deliver(first?.stanza ?? {}, readStanza(entries, me()), isReplay);
+      await deliver(first ?? { stanza: {} }, readStanza(entries, me()), isReplay);
     } catch (error) {
       // A message that cannot be parsed must not be delivered again forever.
       onFailure(error);

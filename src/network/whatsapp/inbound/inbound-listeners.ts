@@ -26,7 +26,7 @@ import { readClientExpiration } from "../wire/read-client-expiration.ts";
 import { readWithoutContent } from "../wire/read-inbound-message.ts";
 import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
-import { isPeerMessage, unavailableKindOf } from "../wire/stanza.ts";
+import { isPeerMessage, listRecipientsOf, unavailableKindOf } from "../wire/stanza.ts";
 import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import type { MessageOrder } from "./message-order.ts";
@@ -112,6 +112,9 @@ export class InboundListeners {
     );
     ws.prependListener("CB:message", (node: BinaryNode) => {
       context.journal.registerStanza(node);
+      // Receipts name the recipients of a broadcast list by one address.
+      if (context.identities.isMe(node.attrs.participant))
+        void context.identities.learn(listRecipientsOf(node)).catch(() => {});
       this.#onUnavailable(node);
     });
     ws.on("frame", () => {

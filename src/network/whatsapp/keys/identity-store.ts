@@ -6,7 +6,7 @@ import type { AccountFacts } from "./account-facts.ts";
 import type { ItemCache } from "./session-caches.ts";
 
 export interface IdentityStoreOptions {
-  keys: Pick<SignalKeyStore, "get">;
+  keys: Pick<SignalKeyStore, "get" | "set">;
   me(): { id: string; lid?: string; name?: string };
   facts: Pick<AccountFacts, "isLidMigrated">;
   /** The address that the network accepted for a chat after it refused the usual one. */
@@ -72,6 +72,18 @@ export class IdentityStore {
     return this.identifyAll(
       addresses.map((address) => ({ address, other: members?.get(plainJid(address) ?? ("" as Jid)) })),
     );
+  }
+
+  /** Stores the addresses of people of whom the network names both. */
+  async learn(people: readonly { jid: string; other?: string }[]): Promise<void> {
+    const mapping: Record<string, string> = {};
+    for (const { jid, other } of people) {
+      const [one, two] = [plainJid(jid), plainJid(other)];
+      if (!one || !two || isLidJid(one) === isLidJid(two)) continue;
+      mapping[mappingId(one)] = userOf(two);
+      mapping[mappingId(two)] = userOf(one);
+    }
+    if (Object.keys(mapping).length > 0) await this.#options.keys.set({ "lid-mapping": mapping });
   }
 
   /** The one address under which a chat is stored: the phone number if known. */

@@ -359,6 +359,40 @@ describe("a message outside of its chat, or without its content", () => {
       }
   });
 
+  it("of the own phone to a broadcast list arrives in the chat with each recipient, with its changes and receipts", async () => {
+    const { control, phone } = stage;
+    const people = [
+      await control.person(from()),
+      await control.addPerson(),
+      await control.addPerson({ opaque: true }),
+    ];
+    const recipients = people.map(({ phone }) => phone);
+    const jids = people.map(({ jid }) => jid).sort();
+    for (const addressing of ["lid", "pn"] as const) {
+      const list = { jid: LIST, recipients, addressing };
+      const id = await control.sendMessage(phone.number, from(), "Closed today", { list });
+      await control.edit(phone.number, from(), id, "Closed tomorrow", { list });
+      await control.read(from(), [id]);
+      await eventually(() => {
+        const sent = listener.all("message").filter(({ message }) => message.id === id);
+        const shown = sent.map(({ message }) => [message.chat, message.from_me, inShort(message.content)]);
+        expect(shown.sort()).toEqual(jids.map((jid) => [jid, true, "text Closed today"]));
+        const edits = listener.all("message_edited").filter((edit) => edit.id === id);
+        expect(edits.map(({ chat, from_me, text }) => [chat, from_me, text]).sort()).toEqual(
+          jids.map((jid) => [jid, true, "Closed tomorrow"]),
+        );
+        const statuses = listener.all("message_status").filter(({ ids }) => ids.includes(id as MessageId));
+        expect(statuses.map(({ chat, status, from_me }) => [chat, status, from_me]).sort()).toEqual(
+          [...jids.map((jid) => [jid, "delivered", true]), [people[0]?.jid, "read", true]].sort(),
+        );
+      });
+      await eventually(async () => {
+        const { receipts } = await control.ledger();
+        expect(receipts.filter(({ ids }) => ids.includes(id))).toMatchObject([{ to: LIST, type: "sender" }]);
+      });
+    }
+  });
+
   it("that cannot be decoded is taken, and arrives as unsupported", async () => {
     const said = { kind: "payload", bytes: Buffer.from([0x0a, 0xff]) } as const;
     const id = await stage.control.sendMessage(from(), stage.phone.number, said);

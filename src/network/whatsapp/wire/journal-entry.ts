@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_CONNECTION_CONFIG, PROCESSABLE_HISTORY_TYPES, proto, unpadRandomMax16 } from "baileys";
 import type { StoredJournalEntry } from "../../driver.ts";
-import type { EncNode } from "./stanza.ts";
+import type { EncNode, ListRecipient } from "./stanza.ts";
 
 /** One decrypted ciphertext, with the parts of its stanza that the message needs. */
 export interface JournalEntry {
   id: string;
   stanza: Record<string, string>;
+  /** Of an own message to a broadcast list. */
+  recipients?: readonly ListRecipient[] | undefined;
   enc: Record<string, string>;
   index: number;
   /** Number of ciphertexts in the stanza. */
@@ -36,6 +38,7 @@ interface Body {
   n: number;
   p: string;
   k: number;
+  r?: readonly ListRecipient[] | undefined;
 }
 
 export function toStoredEntry(entry: JournalEntry): StoredJournalEntry {
@@ -45,21 +48,36 @@ export function toStoredEntry(entry: JournalEntry): StoredJournalEntry {
 /** A marker that identifies the ciphertext again. It keeps a sender key, so that the key counts as applied. */
 export function toDedupMarker(entry: JournalEntry): StoredJournalEntry {
   const plaintext = entry.hasSenderKey ? entry.plaintext : EMPTY;
-  return { id: entry.id, body: JSON.stringify(toBody({ ...entry, plaintext })), is_done: true };
+  return {
+    id: entry.id,
+    body: JSON.stringify(toBody({ ...entry, plaintext, recipients: undefined })),
+    is_done: true,
+  };
 }
 
 function toBody(entry: JournalEntry): Body {
-  const { stanza, enc, index, count, plaintext, hasSenderKey, isSenderKeyOnly, isUndecoded } = entry;
+  const {
+    stanza,
+    recipients: r,
+    enc,
+    index,
+    count,
+    plaintext,
+    hasSenderKey,
+    isSenderKeyOnly,
+    isUndecoded,
+  } = entry;
   const k = (hasSenderKey ? 1 : 0) + (isSenderKeyOnly ? 2 : 0) + (isUndecoded ? 4 : 0);
-  return { s: stanza, e: enc, i: index, n: count, p: plaintext.toString("base64"), k };
+  return { s: stanza, e: enc, i: index, n: count, p: plaintext.toString("base64"), k, ...(r && { r }) };
 }
 
 export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry {
-  const { s, e, i, n, p, k } = JSON.parse(body) as Body;
+  const { s, e, i, n, p, k, r } = JSON.parse(body) as Body;
   const plaintext = Buffer.from(p, "base64");
   return {
     id,
     stanza: s,
+    recipients: r,
     enc: e,
     index: i,
     count: n,
@@ -73,13 +91,14 @@ export function fromStoredEntry({ id, body }: StoredJournalEntry): JournalEntry 
 /** The position of a ciphertext in its stanza. */
 export interface CiphertextPosition {
   stanza: Record<string, string>;
+  recipients?: readonly ListRecipient[] | undefined;
   index: number;
   count: number;
   enc: EncNode;
 }
 
 export function toJournalEntry(
-  { stanza, index, count, enc }: CiphertextPosition,
+  { stanza, recipients, index, count, enc }: CiphertextPosition,
   plaintext: Uint8Array,
 ): JournalEntry {
   const decoded = decode(plaintext);
@@ -89,6 +108,7 @@ export function toJournalEntry(
   return {
     id: journalEntryId(enc.content),
     stanza,
+    recipients,
     index,
     count,
     enc: enc.attrs,

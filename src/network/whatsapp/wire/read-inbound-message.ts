@@ -45,8 +45,7 @@ export async function readInboundMessage(
   const body = openMessage(message.message ?? {});
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
-  const timer = timers && readTimer(body, frame.at);
-  if (timer) await timers.learn(frame.chat, timer);
+  if (timers) await learnTimer(message.key, frame, body, timers);
   const read = (one: WireMessage) => readContent(one, (jid) => identities.isMe(jid), nameOf(message.key));
   const change = readChange(frame, body, read);
   if (change) return change.event;
@@ -59,6 +58,18 @@ export async function readInboundMessage(
   if (content.kind === "unsupported") keepBytes(event.message, undecoded ?? rawBytesOf(message.message));
   if (stanza.offline !== undefined) event.message.offline = true;
   return event;
+}
+
+async function learnTimer(
+  { remoteJid }: WAMessageKey,
+  { chat, from_me, at }: MessageFrame,
+  body: WireMessage,
+  timers: TimerStore,
+): Promise<void> {
+  // What our phone writes to a list says nothing about the chat with each recipient.
+  if (from_me && isBroadcastList(remoteJid ?? "")) return;
+  const timer = readTimer(body, at);
+  if (timer) await timers.learn(chat, timer);
 }
 
 /** Files are not in a message: it has at most a long text and a preview, and a part of it could not be read. */
@@ -147,10 +158,10 @@ async function frameOf(
   stanza: Record<string, string>,
   identities: IdentityStore,
 ): Promise<MessageFrame | undefined> {
-  const from_me = key.fromMe === true;
   const { from = "", participant, recipient } = stanza;
   const isList = isBroadcastList(from);
-  // Our phone's message to a list goes to several chats, and the stanza does not name them.
+  const from_me = key.fromMe === true || (isList && identities.isMe(participant));
+  // Our phone's message to a list belongs to no chat until its recipients are known.
   if (isList && from_me) return undefined;
   const chat = isList
     ? await identities.chatOf(participant ?? "", participantAlias(stanza))

@@ -2,7 +2,7 @@ import { type BinaryNode, getBinaryNodeChildren } from "baileys";
 import type { MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { parseTimestamp } from "./stanza.ts";
+import { isBroadcastList, parseTimestamp } from "./stanza.ts";
 
 /** `inactive`: delivered to a device that is not in use. */
 const STATUS: Record<string, MessageStatus> = {
@@ -16,6 +16,8 @@ const STATUS: Record<string, MessageStatus> = {
 
 type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 
+type MemberReceipt<Event> = Event & Required<Pick<StatusEvent, "ids" | "participant">>;
+
 /** Maximum number of members in one stanza of the network. */
 const MOST_MEMBERS = 2_048;
 
@@ -27,25 +29,31 @@ export async function readReceipt(node: BinaryNode, identities: IdentityStore): 
   const isOwn = identities.isMe(attrs.participant ?? attrs.from);
   // Our own devices confirm messages to us; only in a chat with ourselves do they concern our own messages.
   if (isOwn && status === "delivered") return [];
+  const common = { type: "message_status", from_me: !isOwn, status, at: parseTimestamp(attrs.t) } as const;
+  if (!isOwn && isBroadcastList(attrs.from)) return readListReceipt(node, common, identities);
   const address = isOwn && attrs.recipient ? attrs.recipient : attrs.from;
   const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
   const chat = await identities.chatOf(address, alias);
   if (!chat) return [];
-  const event = {
-    type: "message_status",
-    chat,
-    from_me: !isOwn,
-    status,
-    at: parseTimestamp(attrs.t),
-  } as const;
+  const event = { ...common, chat };
   return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, identities);
 }
 
-async function readMembers(
+/** What our phone wrote to a list is in the chat with each recipient. */
+async function readListReceipt(
   node: BinaryNode,
-  event: Omit<StatusEvent, "ids">,
+  common: Omit<StatusEvent, "ids" | "chat">,
   identities: IdentityStore,
 ): Promise<StatusEvent[]> {
+  const receipts = await readMembers(node, common, identities);
+  return receipts.map(({ participant, ...one }) => ({ ...one, chat: participant.jid }));
+}
+
+async function readMembers<Event>(
+  node: BinaryNode,
+  event: Event,
+  identities: IdentityStore,
+): Promise<MemberReceipt<Event>[]> {
   const grouped = getBinaryNodeChildren(node, "participants");
   if (grouped.length > 0) return readGrouped(grouped, event, identities);
   const { participant = "", participant_pn, participant_lid } = node.attrs;
@@ -54,11 +62,11 @@ async function readMembers(
 }
 
 /** Receipts of many members that the network has combined, one list per message. */
-async function readGrouped(
+async function readGrouped<Event>(
   lists: BinaryNode[],
-  event: Omit<StatusEvent, "ids">,
+  event: Event,
   identities: IdentityStore,
-): Promise<StatusEvent[]> {
+): Promise<MemberReceipt<Event>[]> {
   const receipts = lists
     .flatMap((list) =>
       getBinaryNodeChildren(list, "user").map(({ attrs }) => ({ id: list.attrs.key, attrs })),
@@ -73,9 +81,8 @@ async function readGrouped(
   return receipts.flatMap(({ id, attrs }, nth) => {
     const participant = who[nth];
     if (!id || !participant || identities.isMe(participant.jid)) return [];
-    return [
-      { ...event, ids: [id as MessageId], participant, at: attrs.t ? parseTimestamp(attrs.t) : event.at },
-    ];
+    const at = attrs.t ? { at: parseTimestamp(attrs.t) } : {};
+    return [{ ...event, ids: [id as MessageId], participant, ...at }];
   });
 }
 

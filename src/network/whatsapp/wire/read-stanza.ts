@@ -1,6 +1,7 @@
-import { type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
+import { areJidsSameUser, type BinaryNode, cleanMessage, decryptMessageNode, type WAMessage } from "baileys";
 import { silentBaileysLogger } from "../baileys-fixes/silent-baileys-logger.ts";
 import { type JournalEntry, readMessageContext, unpadded } from "./journal-entry.ts";
+import { isBroadcastList } from "./stanza.ts";
 
 type Repository = Parameters<typeof decryptMessageNode>[3];
 
@@ -34,6 +35,9 @@ export async function readStanza(
     storedPlaintexts(plaintexts),
     silentBaileysLogger,
   );
+  // Baileys knows our phone's message to a broadcast list only by number.
+  const { from = "", participant } = first.stanza;
+  if (isBroadcastList(from) && areJidsSameUser(participant, me.lid)) fullMessage.key.fromMe = true;
   await decrypt();
   cleanMessage(fullMessage, me.id, me.lid ?? "");
   // Our own phone may name the secret only around the message, which Baileys drops.

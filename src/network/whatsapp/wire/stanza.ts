@@ -1,4 +1,6 @@
-import type { BinaryNode } from "baileys";
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
+import type { Jid } from "../../driver.ts";
+import { isLidJid } from "../../jid.ts";
 import { plainJid } from "./plain-jid.ts";
 
 /** A part of a message stanza that can be decrypted. */
@@ -35,6 +37,38 @@ export function authorKeyOf(stanza: Record<string, string>): string {
 /** A message through a list belongs to the chat with its writer. */
 export function isBroadcastList(address: string): boolean {
   return address.endsWith("@broadcast") && address !== "status@broadcast";
+}
+
+/** A person to whom a message through a list goes, by one address or both. */
+export interface ListRecipient {
+  jid: string;
+  other?: string;
+}
+
+/** As many as a list can have. */
+const MOST_RECIPIENTS = 256;
+
+/** To whom a message goes that our own phone wrote to a broadcast list. */
+export function listRecipientsOf(node: BinaryNode): ListRecipient[] {
+  if (!isBroadcastList(node.attrs.from ?? "")) return [];
+  const found = new Map<string, ListRecipient>();
+  for (const { attrs } of getBinaryNodeChildren(getBinaryNodeChild(node, "participants"), "to")) {
+    const { jid, peer_recipient_pn, peer_recipient_lid } = attrs;
+    const other = peer_recipient_pn ?? peer_recipient_lid;
+    const person = plainJid(jid);
+    if (jid && person) found.set(person, { jid, ...(other && { other }) });
+    if (found.size === MOST_RECIPIENTS) break;
+  }
+  return [...found.values()];
+}
+
+/** The stanza of an own message to a list as if it had been sent to one of its recipients. */
+export function toRecipient(
+  { participant, participant_pn: _, participant_lid: __, ...stanza }: Record<string, string>,
+  { jid, other }: ListRecipient,
+): Record<string, string> {
+  const alias = isLidJid(jid as Jid) ? "peer_recipient_pn" : "peer_recipient_lid";
+  return { ...stanza, from: participant ?? "", recipient: jid, ...(other && { [alias]: other }) };
 }
 
 /** Messages that linked devices do not get, by the network's name. */

@@ -1,13 +1,24 @@
 // Baileys 7.0.0-rc14 gives the receipt of an own phone's message to the chat itself, if that is no number or LID.
-// Not reported upstream.
-import { type BinaryNode, decryptMessageNode, jidDecode, proto, type WASocket } from "baileys";
+// It takes our phone's message to a broadcast list for another person's if the phone is named by LID. Not reported upstream.
+import {
+  areJidsSameUser,
+  type BinaryNode,
+  decryptMessageNode,
+  jidDecode,
+  proto,
+  type WASocket,
+} from "baileys";
 import { detachListeners } from "../../connection/detach-listeners.ts";
+import { isBroadcastList } from "../../wire/stanza.ts";
 import { silentBaileysLogger } from "../silent-baileys-logger.ts";
 
 const MESSAGE = "CB:message";
 const RIGHT = ["s.whatsapp.net", "lid"];
 
-/** For a bot or a hosted business: the receipt goes to the own phone and names the chat. */
+/**
+ * For a bot or a hosted business the receipt goes to the own phone and names the chat; for a broadcast list it goes to the
+ * list and names the phone.
+ */
 export function addressOwnReceipts({ ws, authState, signalRepository, sendNode }: WASocket): void {
   const handles = detachListeners(ws, MESSAGE);
   const isReceived = async (node: BinaryNode): Promise<boolean> => {
@@ -17,10 +28,12 @@ export function addressOwnReceipts({ ws, authState, signalRepository, sendNode }
     return fullMessage.messageStubType !== proto.WebMessageInfo.StubType.CIPHERTEXT;
   };
   ws.on(MESSAGE, async (node: BinaryNode) => {
-    const { id, from, recipient } = node.attrs;
+    const { id, from = "", recipient, participant } = node.attrs;
     const isOther = recipient !== undefined && !RIGHT.includes(jidDecode(recipient)?.server ?? "");
-    if (isOther && (await isReceived(node).catch(() => false))) {
-      const attrs = { id: id ?? "", to: from ?? "", recipient, type: "sender" };
+    const isOwnList = isBroadcastList(from) && areJidsSameUser(participant, authState.creds.me?.lid);
+    if ((isOther || isOwnList) && (await isReceived(node).catch(() => false))) {
+      const chat = isOwnList ? { participant: participant ?? "" } : { recipient: recipient ?? "" };
+      const attrs = { id: id ?? "", to: from, type: "sender", ...chat };
       await sendNode({ tag: "receipt", attrs }).catch(() => {});
       return;
     }
