@@ -142,6 +142,12 @@ export interface SecretChangeOptions extends SayOptions {
   writer?: string;
 }
 
+export interface NewServerGroup {
+  addressing?: Addressing;
+  /** The announcement group of a community. */
+  isOfCommunity?: boolean;
+}
+
 export interface GroupInfo {
   jid: string;
   subject: string;
@@ -268,7 +274,7 @@ export interface WhatsAppControl {
   addPerson(options?: NewServerPerson): Promise<PersonInfo>;
   person(phone: string): Promise<PersonInfo>;
   /** Members by phone; the first is the admin. */
-  addGroup(subject: string, members: string[], options?: { addressing?: Addressing }): Promise<GroupInfo>;
+  addGroup(subject: string, members: string[], options?: NewServerGroup): Promise<GroupInfo>;
   group(jid: string): Promise<GroupInfo>;
   /** A member changes a group; all devices of its members hear of it. */
   changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo>;
@@ -424,6 +430,8 @@ export interface Settings {
   oldestRevision: number;
   /** Whether everything is written down; off for benches. */
   keepLedger: boolean;
+  /** Whether clients are told to encrypt their edits. */
+  encryptedEdits: boolean;
 }
 
 /** A setting that a person's devices share. */

@@ -36,6 +36,7 @@ export function groupNode(group: ServerGroup): BinaryNode {
   const flags = [
     group.announce && node("announcement"),
     group.locked && node("locked"),
+    group.isOfCommunity && node("default_sub_group"),
     group.ephemeral > 0 && node("ephemeral", { expiration: group.ephemeral }),
     group.approval && node("membership_approval_mode", {}, [node("group_join", { state: "on" })]),
     node("member_add_mode", {}, Buffer.from(group.memberAddMode)),

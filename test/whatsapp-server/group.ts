@@ -18,6 +18,8 @@ export class ServerGroup {
   descriptionId: string | undefined;
   announce = false;
   locked = false;
+  /** The announcement group of a community, where plain reactions are not shown. */
+  isOfCommunity = false;
   ephemeral = 0;
   /** Seconds since the epoch. */
   ephemeralSetAt = 0;

@@ -5,6 +5,7 @@ import type { Handset } from "./handset.ts";
 import { filePart, fromMessage, textOf, unwrapped } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, bytes, node, seconds } from "./nodes.ts";
+import { openUnderSecret } from "./open-under-secret.ts";
 import { sendReceipt } from "./receipts.ts";
 import { signalAddress } from "./signal-end.ts";
 import { warningOf } from "./timers.ts";
@@ -30,8 +31,9 @@ export async function listen(
   const entry = { by: phone, from: from.person.phone, id, chat: chatOf(handset, envelope), at: Date.now() };
   try {
     const message = await open(handset, envelope);
-    const said = message.deviceSentMessage?.message ?? message;
-    book.decryption({ ...entry, kind: kindOf(said), text: textOf(said) });
+    const whole = message.deviceSentMessage?.message ?? message;
+    const said = openUnderSecret(handset, envelope, whole);
+    book.decryption({ ...entry, kind: kindOf(whole), text: textOf(said) });
     if (envelope.peer) return said;
     note(network, handset, envelope, said);
     acknowledge(network, handset, envelope);

@@ -12,6 +12,7 @@ import type {
   Forgery,
   GroupInfo,
   HistoryChat,
+  NewServerGroup,
   NewServerPerson,
   PasskeyDemand,
   PersonInfo,
@@ -32,7 +33,6 @@ import { reinstall, removeDevice } from "./device-notifications.ts";
 import { changeGroup } from "./group-changes.ts";
 import { Handset } from "./handset.ts";
 import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
-import type { Addressing } from "./jid.ts";
 import type { Network } from "./network.ts";
 import { seconds } from "./nodes.ts";
 import type { Ledger } from "./records.ts";
@@ -83,14 +83,11 @@ export class LocalControl implements WhatsAppControl {
     };
   }
 
-  async addGroup(
-    subject: string,
-    members: string[],
-    options: { addressing?: Addressing } = {},
-  ): Promise<GroupInfo> {
+  async addGroup(subject: string, members: string[], options: NewServerGroup = {}): Promise<GroupInfo> {
     const [owner, ...others] = members.map((phone) => this.#network.person(phone));
     if (!owner) throw new Error("a group needs a member");
     const group = this.#network.addGroup(subject, owner, options.addressing ?? "lid");
+    group.isOfCommunity = options.isOfCommunity ?? false;
     for (const other of others) group.members.set(other, false);
     return this.group(group.jid);
   }

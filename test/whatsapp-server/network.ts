@@ -28,6 +28,7 @@ export class Network {
     trustDemanded: false,
     oldestRevision: 0,
     keepLedger: true,
+    encryptedEdits: false,
   };
 
   constructor(media: ServerMediaStore) {

@@ -11,12 +11,17 @@ import type { Query, QueryHandler } from "./queries.ts";
 const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
 
 const MIGRATED = "9435";
+const EDITS_ENCRYPTED = "16057";
 
-const props: QueryHandler = ({ iq, companion }) => {
+const props: QueryHandler = ({ iq, companion, network }) => {
   const config_value = companion.person.announces.props ? "1" : "0";
   return result(iq, [
     node("props", { protocol: 1, hash: "test", ab_key: "test" }, [
       node("prop", { config_code: MIGRATED, config_value }),
+      node("prop", {
+        config_code: EDITS_ENCRYPTED,
+        config_value: network.settings.encryptedEdits ? "1" : "0",
+      }),
     ]),
   ]);
 };

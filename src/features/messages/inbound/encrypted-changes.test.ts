@@ -350,6 +350,72 @@ describe("a member of an announcement group", () => {
   });
 });
 
+describe("a change that the instance makes", () => {
+  /** How it went over the wire, and what the person's phone shows of it. */
+  async function shown(person: string, type: "edited" | "reaction", id: string, nth = 1) {
+    const of = async () =>
+      (await on.control.seen(person)).filter((one) => one.type === type && one.id === id) as Data[];
+    await waitUntil(async () => (await of()).length >= nth);
+    const { decryptions } = await on.control.ledger();
+    return { ...(await of())[nth - 1], kind: decryptions.filter(({ by }) => by === person).at(-1)?.kind };
+  }
+
+  const react = (message_id: string, reaction: string) => {
+    const { id, client } = on.instance;
+    return client.react({ id, number: news, message_id, reaction } as never);
+  };
+
+  let news: string;
+
+  beforeAll(async () => {
+    const members = [ana, bia, me];
+    news = (await on.control.addGroup("News", members, { isOfCommunity: true })).jid;
+    await receive(bia, news, "Welcome");
+  });
+
+  test("in a community's announcement group is an encrypted reaction to its own or another's message", async () => {
+    const { id, client } = on.instance;
+    const theirs = await receive(bia, news, "Today");
+    const own = (await client.sendText({ id, number: news, text: "Ours" } as never)).data.message_id ?? "";
+    for (const one of [theirs, own]) {
+      await react(one, "👍");
+      expect(await shown(ana, "reaction", one)).toMatchObject({ reaction: "👍", kind: "encReactionMessage" });
+      await react(one, "");
+      expect(await shown(ana, "reaction", one, 2)).toMatchObject({
+        reaction: "",
+        kind: "encReactionMessage",
+      });
+    }
+  });
+
+  test("in a community's announcement group fails if the message came without a secret", async () => {
+    const id = await on.control.sendMessage(bia, news, "Today", { secret: Buffer.alloc(0) });
+    await eventOf("message.received", id);
+    await expect(react(id, "👍")).rejects.toMatchObject({ message: expect.stringContaining("secret") });
+  });
+
+  test.each([
+    ["encrypted while the account says so", true, "secretEncryptedMessage"],
+    ["not encrypted otherwise", false, "protocolMessage"],
+  ])("is an edit that is %s", async (_, isOn, kind) => {
+    const { id, client } = on.instance;
+    const prop = { tag: "prop", attrs: { config_code: "16057", config_value: isOn ? "1" : "0" } };
+    const props = { tag: "props", attrs: {}, content: [prop] };
+    await on.control.push(me, {
+      tag: "iq",
+      attrs: { type: "result", from: "s.whatsapp.net" },
+      content: [props],
+    });
+    await receive(ana, me, "after the properties");
+    for (const number of [ana, group]) {
+      const { data } = await client.sendText({ id, number, text: "Helo" } as never);
+      const message_id = data.message_id ?? "";
+      await client.editMessage({ id, message_id, text: "Hello" });
+      expect(await shown(ana, "edited", message_id)).toMatchObject({ text: "Hello", kind });
+    }
+  });
+});
+
 test("an anonymisation erases the secrets of the messages", async () => {
   const id = await receive(ana, me, "Private");
   expect((await stored(id))?.secret).toBeInstanceOf(Buffer);

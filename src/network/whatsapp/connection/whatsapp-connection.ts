@@ -27,6 +27,7 @@ import { findNewChatLock } from "../outbound/find-new-chat-lock.ts";
 import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
 import { Outbox } from "../outbound/outbox.ts";
+import { OwnChanges } from "../outbound/own-changes.ts";
 import { PendingAcks } from "../outbound/pending-acks.ts";
 import { createSessionTransport, type SessionTransport } from "../session-transport.ts";
 import type { JournalEntry } from "../wire/journal-entry.ts";
@@ -268,7 +269,7 @@ export class WhatsAppConnection {
 
   #openOutbox(sock: WASocket, tokens: ContactTokens): Outbox {
     const { identities, facts } = this.#context;
-    const { options: requests } = this.#transport;
+    const groupOf = (jid: string) => this.#groupOf(jid);
     return new Outbox({
       sock,
       acks: this.#acks,
@@ -278,8 +279,9 @@ export class WhatsAppConnection {
       memberAddresses: this.#members,
       timers: this.#timers,
       devices: new DeviceLookup({ sock, devices: this.#devices, identities }),
-      groupOf: (jid) => this.#groupOf(jid),
-      requests,
+      groupOf,
+      changes: new OwnChanges({ identities, facts, groupOf, findOriginal: this.#options.findOriginal }),
+      requests: this.#transport.options,
     });
   }
 

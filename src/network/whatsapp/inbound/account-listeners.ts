@@ -23,6 +23,8 @@ export interface AccountListenersOptions {
 const MOST_SETTINGS_BYTES = 16 * 1024 * 1024;
 /** The property `lid_one_on_one_migration_enabled`. */
 const LID_MIGRATED = "9435";
+/** The property `message_edit_to_message_secret_sender_enabled`. */
+const EDITS_ENCRYPTED = "16057";
 const ENABLED = ["1", "true"];
 
 /** Learns from one socket what the network and the phone say about the account. */
@@ -73,11 +75,11 @@ export class AccountListeners {
 
   #onProperties(node: BinaryNode): void {
     const properties = getBinaryNodeChildren(getBinaryNodeChild(node, "props"), "prop");
-    const isOn = properties.some(
-      ({ attrs: { config_code, config_value = "" } }) =>
-        config_code === LID_MIGRATED && ENABLED.includes(config_value),
-    );
-    if (isOn) this.#options.facts.latchLidMigrated();
+    for (const { attrs } of properties) {
+      const isOn = ENABLED.includes(attrs.config_value ?? "");
+      if (attrs.config_code === LID_MIGRATED && isOn) this.#options.facts.latchLidMigrated();
+      if (attrs.config_code === EDITS_ENCRYPTED) this.#options.facts.setEditsEncrypted(isOn);
+    }
   }
 
   async #onSettings(node: BinaryNode): Promise<void> {

@@ -28,6 +28,17 @@ export class AccountFacts {
     this.#onChange();
   }
 
+  /** Whether own edits go out encrypted under the secret of their message. */
+  get areEditsEncrypted(): boolean {
+    return this.#creds.areEditsEncrypted === true;
+  }
+
+  setEditsEncrypted(isOn: boolean): void {
+    if (this.areEditsEncrypted === isOn) return;
+    this.#creds.areEditsEncrypted = isOn;
+    this.#onChange();
+  }
+
   /** A history that arrives late does not undo what a setting has said since. */
   setContactTokenSaltOfHistory(salt: Uint8Array): void {
     if (!this.#creds.isContactTokenSaltOfSettings) this.#setContactTokenSalt(salt);

@@ -4,6 +4,8 @@ import { type AuthenticationCreds, BufferJSON, initAuthCreds, proto } from "bail
 export interface BaileysCredentials extends AuthenticationCreds {
   /** Direct messages of the account go to LIDs, not to phone numbers. Once true, it stays. */
   isLidMigrated?: boolean;
+  /** Edits go out encrypted, as the account's property says. */
+  areEditsEncrypted?: boolean;
   /** The base of the tokens with which a first message to a person is trusted; 16 to 128 bytes. */
   contactTokenSalt?: Uint8Array;
   /** The shared settings have set or removed the salt, so that no older history does. */

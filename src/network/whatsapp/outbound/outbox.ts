@@ -22,13 +22,15 @@ import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { applyTimer } from "../wire/chat-timer.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
-import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
+import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
 import type { ContactTokens } from "./contact-tokens.ts";
 import type { DeviceLookup } from "./device-lookup.ts";
 import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
+import { NoSecretError, type OwnChanges } from "./own-changes.ts";
 import { type AckResult, type PendingAcks, sendFailureOf } from "./pending-acks.ts";
+import { NO_RECIPIENT, NO_SECRET, NOBODY_REACHED, NOT_A_MEMBER } from "./send-refusals.ts";
 
 export interface OutboxOptions {
   sock: WASocket;
@@ -40,31 +42,10 @@ export interface OutboxOptions {
   timers: ChatTimers;
   devices: DeviceLookup;
   groupOf: MemberAddressesOptions["groupOf"];
+  changes: OwnChanges;
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
 }
-
-const NO_RECIPIENT: SendResult = {
-  outcome: "refused",
-  code: "RECIPIENT_NOT_FOUND",
-  reason: "The number is not on the network.",
-  retryable: false,
-};
-
-const NOBODY_REACHED: SendResult = {
-  outcome: "refused",
-  code: "SEND_FAILED",
-  reason:
-    "WhatsApp names no device of the recipient for which a message can be encrypted, so nobody could read it.",
-  retryable: true,
-};
-
-const NOT_A_MEMBER: SendResult = {
-  outcome: "refused",
-  code: "SEND_FAILED",
-  reason: NOT_IN_GROUP.reason,
-  retryable: false,
-};
 
 /** The protocol's `edit` values: an edit, deletion of an own message, deletion of another member's message. */
 const EDIT = { edit: "1" };
@@ -112,18 +93,23 @@ export class Outbox {
     return this.#act(
       target,
       id,
-      (key) => writeEdit(key, named.content as TextContent & ContentContext, media_type),
+      async (key) => {
+        const plain = writeEdit(key, named.content as TextContent & ContentContext, media_type);
+        return this.#options.changes.sealEdit(target, key, plain);
+      },
       EDIT,
     );
   }
 
   delete(target: MessageRef, id: MessageId): Promise<SendResult> {
     const isOfOther = isGroupJid(target.chat) && !target.from_me;
-    return this.#act(target, id, writeRevoke, isOfOther ? REVOKE_OF_OTHER : REVOKE);
+    return this.#act(target, id, async (key) => writeRevoke(key), isOfOther ? REVOKE_OF_OTHER : REVOKE);
   }
 
   react(target: MessageRef, reaction: string, id: MessageId): Promise<SendResult> {
-    return this.#act(target, id, (key) => writeReaction(key, reaction));
+    return this.#act(target, id, (key, named) =>
+      this.#options.changes.sealReaction(named, key, writeReaction(key, reaction)),
+    );
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
@@ -185,7 +171,7 @@ export class Outbox {
   async #act(
     target: MessageRef,
     id: MessageId,
-    write: (key: proto.IMessageKey) => proto.IMessage,
+    write: (key: proto.IMessageKey, named: MessageRef) => Promise<proto.IMessage>,
     attrs?: Record<string, string>,
   ): Promise<SendResult> {
     const { sock, memberAddresses } = this.#options;
@@ -194,9 +180,10 @@ export class Outbox {
       const address = await this.#findAddress(target.chat);
       if (typeof address !== "string") return address;
       const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
-      const writeTo = async (chat: Jid) => write(keyOf({ ...named, chat }));
+      const writeTo = (chat: Jid) => write(keyOf({ ...named, chat }), named);
       return await this.#deliver(target.chat, address, writeTo, options);
     } catch (error) {
+      if (error instanceof NoSecretError) return NO_SECRET;
       return sendFailureOf(error, sock.ws.isOpen);
     }
   }

@@ -1,6 +1,6 @@
-import { createDecipheriv, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { proto } from "baileys";
-import type { Identity, MessageId } from "../../../driver.ts";
+import type { Identity, Jid, MessageId } from "../../../driver.ts";
 import { phoneJid } from "../../../jid.ts";
 
 export const SECRET_BYTES = 32;
@@ -64,13 +64,29 @@ export function decryptChange(
   for (const use of uses) {
     for (const author of context.authors) {
       for (const sender of context.senders) {
-        const key = hkdfSync("sha256", secret, "", context.id + author + sender + use, SECRET_BYTES);
-        const plaintext = decrypt(new Uint8Array(key), iv, payload);
+        const plaintext = decrypt(keyOf(secret, context.id + author + sender + use), iv, payload);
         if (plaintext) return plaintext;
       }
     }
   }
   return undefined;
+}
+
+/** Encrypts a change of ours, as `decryptChange` reads it. `secret` is in base64. */
+export function encryptChange(
+  use: SecretUse,
+  plaintext: Uint8Array,
+  { id, secret, author, sender }: { id: string; secret: string; author: Jid; sender: Jid },
+): { encPayload: Buffer; encIv: Buffer } {
+  const encIv = randomBytes(IV_BYTES);
+  const key = keyOf(Buffer.from(secret, "base64"), id + author + sender + use);
+  const cipher = createCipheriv("aes-256-gcm", key, encIv, { authTagLength: TAG_BYTES });
+  const encPayload = Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+  return { encPayload, encIv };
+}
+
+function keyOf(secret: Uint8Array, info: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, "", info, SECRET_BYTES));
 }
 
 /** The addresses by which the key of a change may name a person; at most three. */

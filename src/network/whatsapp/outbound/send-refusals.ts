@@ -1,0 +1,32 @@
+import type { SendResult } from "../../driver.ts";
+import { NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
+
+export const NO_RECIPIENT: SendResult = {
+  outcome: "refused",
+  code: "RECIPIENT_NOT_FOUND",
+  reason: "The number is not on the network.",
+  retryable: false,
+};
+
+export const NOBODY_REACHED: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason:
+    "WhatsApp names no device of the recipient for which a message can be encrypted, so nobody could read it.",
+  retryable: true,
+};
+
+export const NO_SECRET: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason:
+    "Reactions in this group are encrypted, and the message came without the secret for it, so nobody would see the reaction.",
+  retryable: false,
+};
+
+export const NOT_A_MEMBER: SendResult = {
+  outcome: "refused",
+  code: "SEND_FAILED",
+  reason: NOT_IN_GROUP.reason,
+  retryable: false,
+};
