@@ -1,5 +1,7 @@
 // Baileys 7.0.0-rc14 sends an account's messages sequentially, each until its Signal session state is durable.
 // Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/2811 (open) would put all transactions under one lock.
+// It also refuses a group message if it can give its key to none of the devices that lack it, though others have it; the rest
+// of https://github.com/WhiskeySockets/Baileys/pull/2226.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WASocket } from "baileys";
 import { isGroupJid } from "../../jid.ts";
@@ -14,6 +16,8 @@ interface CurrentSend {
   hasRecipient: boolean;
   /** Whether it could not be encrypted for a device of somebody else. */
   hasFailed: boolean;
+  /** Devices for which it could not be encrypted, ours included. */
+  readonly unreached: Set<string>;
 }
 
 /** The message cannot be encrypted for any device of somebody else, so that nobody could read it. */
@@ -33,18 +37,35 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
   const { transaction } = keys;
   let chat: string | undefined;
   keys.transaction = (work, key) => transaction(work, chat === undefined ? key : `send ${chat}`);
-  return (to, message, options) => {
-    const send = { to, isGroup: isGroupJid(to), hasRecipient: false, hasFailed: false };
-    const relay = () =>
-      relayMessage(to, message, options).catch((error) => {
-        throw reachesNobody(send) ? new NobodyReachedError() : error;
+  return async (to, message, options) => {
+    const send = {
+      to,
+      isGroup: isGroupJid(to),
+      hasRecipient: false,
+      hasFailed: false,
+      unreached: new Set<string>(),
+    };
+    const relay = () => {
+      // Baileys begins its transaction before it awaits anything.
+      chat = to;
+      const relayed = sends.run(send, () => relayMessage(to, message, options));
+      chat = undefined;
+      return relayed;
+    };
+    try {
+      return await relay().catch((error) => {
+        // The second time, the devices without a session count as holders of the group's key.
+        if (send.isGroup && send.hasRecipient && isNoneEncrypted(error)) return relay();
+        throw error;
       });
-    // Baileys begins its transaction before it awaits anything.
-    chat = to;
-    const relayed = sends.run(send, relay);
-    chat = undefined;
-    return relayed;
+    } catch (error) {
+      throw reachesNobody(send) ? new NobodyReachedError() : error;
+    }
   };
+}
+
+function isNoneEncrypted(error: unknown): boolean {
+  return error instanceof Error && error.message === "All encryptions failed";
 }
 
 /** Whether a message to a group would be encrypted for own devices only. */

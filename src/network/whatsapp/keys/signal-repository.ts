@@ -55,12 +55,13 @@ export function createSignalRepository({
         const isOwn = identities.isMe(options.jid);
         if (send && isOwn && !send.isGroup) return repository.ofOwn(options.jid, step);
         const encrypting = repository.ofPerson(options.jid, step);
-        if (!send || isOwn) return encrypting;
+        if (!send) return encrypting;
         const encrypted = await encrypting.catch((error) => {
-          send.hasFailed = true;
+          send.unreached.add(options.jid);
+          send.hasFailed ||= !isOwn;
           throw error;
         });
-        send.hasRecipient = true;
+        send.hasRecipient ||= !isOwn;
         return encrypted;
       },
       encryptGroupMessage: (options) =>
@@ -140,6 +141,7 @@ function waitBeforeWire(
     if (kind === GROUP_MEMORY && send?.isGroup) {
       const devices = Object.keys(found[send.to] ?? {});
       send.hasRecipient ||= devices.some((jid) => !identities.isMe(jid));
+      if (send.unreached.size > 0) return withHolders(found, send.to, send.unreached);
     }
     return found;
   };
@@ -153,6 +155,13 @@ function waitBeforeWire(
 
 /** Which devices have our key of a group. */
 const GROUP_MEMORY = "sender-key-memory";
+
+/** A device that has no key yet, and cannot get it, asks for it once it can. */
+function withHolders<Found>(found: Found, group: string, devices: Iterable<string>): Found {
+  const known = (found as Record<string, object | undefined>)[group];
+  const added = Object.fromEntries([...devices].map((jid) => [jid, true]));
+  return { ...found, [group]: { ...known, ...added } };
+}
 
 type Decrypt = () => Promise<Uint8Array>;
 

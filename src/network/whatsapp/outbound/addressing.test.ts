@@ -260,6 +260,24 @@ describe("a message that no device of its recipient could read", () => {
   });
 });
 
+describe("a group message", () => {
+  it("reaches the members who have its key, though a new one's device has none to encrypt for", async () => {
+    const account = await link({});
+    const bia = await stage.control.addPerson({});
+    const team = await stage.control.addGroup("Team", [ana.phone, account.me.phone]);
+    expect(await send(account, team)).toMatchObject({ outcome: "accepted" });
+    await stage.control.fault({ fault: "forged_prekeys", of: bia.phone, times: 100 });
+    await stage.control.changeGroup(ana.phone, team.jid, { change: "add", members: [bia.phone] });
+    await account.listener.waitForEvent("group_updated");
+    for (const words of ["first", "second"]) {
+      const id = newMessageId();
+      expect(await send(account, team, text(words), id)).toMatchObject({ outcome: "accepted" });
+      expect(JSON.stringify(await received(id))).toContain(words);
+    }
+    await stage.control.clearFaults();
+  });
+});
+
 describe("a group message that could be encrypted for own devices only", () => {
   it("fails each time, and is sent once a member's device has a right key", async () => {
     const account = await link({});
