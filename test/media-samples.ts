@@ -82,3 +82,20 @@ export async function webpSticker(frames: number): Promise<Buffer> {
         .webp()
         .toBuffer();
 }
+
+/** A red picture as BMP, 24 bits per pixel. */
+export function bmpOf(width: number, height: number): Buffer {
+  const row = Buffer.alloc(Math.ceil((width * 3) / 4) * 4);
+  for (let x = 0; x < width; x++) row[x * 3 + 2] = 255;
+  const pixels = Buffer.concat(Array.from({ length: height }, () => row));
+  const head = Buffer.alloc(54);
+  head.write("BM", "latin1");
+  head.writeUInt32LE(head.length + pixels.length, 2);
+  head.writeUInt32LE(head.length, 10);
+  head.writeUInt32LE(40, 14);
+  head.writeInt32LE(width, 18);
+  head.writeInt32LE(height, 22);
+  head.writeUInt16LE(1, 26);
+  head.writeUInt16LE(24, 28);
+  return Buffer.concat([head, pixels]);
+}

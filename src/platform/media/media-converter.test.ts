@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { oggOpus } from "../../../test/media-samples.ts";
+import { bmpOf, oggOpus } from "../../../test/media-samples.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { createMediaConverter } from "./media-converter.ts";
@@ -64,6 +64,13 @@ describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
     expect((await sharp(picture).metadata()).format).toBe("jpeg");
   });
 
+  test("becomes a JPEG of the same size if it is a BMP", async () => {
+    const jpeg = await open("ffmpeg").toJpeg(Readable.from([bmpOf(40, 30)]), "image/bmp");
+    expect(await sharp(jpeg).metadata()).toMatchObject({ format: "jpeg", width: 40, height: 30 });
+    const damaged = Readable.from([bmpOf(40, 30).subarray(0, 60)]);
+    expect(await open("ffmpeg").toJpeg(damaged, "image/bmp")).toBeUndefined();
+  });
+
   test("is refused as audio when it is no audio", async () => {
     const refusal = { code: "VALIDATION_ERROR", message: expect.stringContaining("is not an audio file") };
     await expect(make("ffmpeg", Buffer.from("RIFFnothing"), "audio/wav")).rejects.toMatchObject(refusal);
@@ -90,6 +97,11 @@ describe("a media file without ffmpeg", () => {
     vi.stubEnv("TEST_SECRET", "do not tell");
     const { bytes } = await make(fake, Buffer.from("sound;"), "audio/wav");
     expect(bytes.toString()).toBe("sound;0\n");
+  });
+
+  test("stays a BMP", async () => {
+    const bmp = Readable.from([bmpOf(40, 30)]);
+    expect(await open("/nowhere/ffmpeg").toJpeg(bmp, "image/bmp")).toBeUndefined();
   });
 
   test("is refused when its type has no reader", async () => {

@@ -24,6 +24,8 @@ export interface MediaConverter {
   measureOggOpus(open: () => Bytes): Promise<AudioMetadata>;
   /** A small JPEG of the first frame. */
   toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined>;
+  /** The picture as JPEG; undefined for a type that the image library reads itself, or that ffmpeg cannot read. */
+  toJpeg(picture: Bytes, mimeType: string): Promise<Buffer | undefined>;
   /** An animated GIF as MP4, which phones play instead. */
   toGifVideo(gif: Bytes): Promise<Buffer | undefined>;
 }
@@ -39,7 +41,10 @@ const OUTPUT_BYTES = 16 * 1024 * 1024;
 /** 24 hours at 8 kHz and 16 bits. */
 const SOUND_BYTES = 24 * 3600 * 16_000;
 const THUMBNAIL_BYTES = 16 * 1024;
-const THUMBNAIL_SIDE = 72;
+const THUMBNAIL = ["-q:v", "8", "-vf", "scale=w=72:h=72:force_original_aspect_ratio=decrease"];
+/** All colours of a picture are in the range of JPEG. */
+const WHOLE_PICTURE = ["-q:v", "2", "-pix_fmt", "yuvj444p"];
+const BMP_TYPE = "image/bmp";
 const GIF_SIDE = 640;
 
 export function createMediaConverter(options: MediaConverterOptions): MediaConverter {
@@ -49,6 +54,7 @@ export function createMediaConverter(options: MediaConverterOptions): MediaConve
     toOggOpus: (audio, mimeType) => slots.use(() => converter.toOggOpus(audio, mimeType)),
     measureOggOpus: (open) => slots.use(() => converter.measureOggOpus(open)),
     toThumbnail: (video, mimeType) => slots.use(() => converter.toThumbnail(video, mimeType)),
+    toJpeg: (picture, mimeType) => slots.use(() => converter.toJpeg(picture, mimeType)),
     toGifVideo: (gif) => slots.use(() => converter.toGifVideo(gif)),
   };
 }
@@ -86,11 +92,26 @@ class Converter {
     return waveform ? { ...facts, waveform } : facts;
   }
 
-  async toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined> {
-    const reader = findDemuxer(mimeType);
+  toThumbnail(video: Bytes, mimeType: string): Promise<Buffer | undefined> {
+    return this.#toFrame(video, findDemuxer(mimeType), THUMBNAIL_BYTES, THUMBNAIL);
+  }
+
+  async toJpeg(picture: Bytes, mimeType: string): Promise<Buffer | undefined> {
+    return mimeType === BMP_TYPE
+      ? this.#toFrame(picture, findDemuxer(mimeType), OUTPUT_BYTES, WHOLE_PICTURE)
+      : undefined;
+  }
+
+  /** The first frame as JPEG. */
+  async #toFrame(
+    file: Bytes,
+    reader: string | undefined,
+    maxBytes: number,
+    encoding: readonly string[],
+  ): Promise<Buffer | undefined> {
     if (!reader) return undefined;
-    const { end, output } = await this.#onFile(video, (path) =>
-      this.#read(THUMBNAIL_BYTES, thumbnailArgs(reader, path)),
+    const { end, output } = await this.#onFile(file, (path) =>
+      this.#read(maxBytes, frameArgs(reader, path, encoding)),
     );
     const isJpeg = output.length > 2 && output.readUInt16BE(0) === 0xffd8;
     return end === "done" && isJpeg ? output : undefined;
@@ -143,11 +164,9 @@ function opusArgs(reader: string, path: string): string[] {
   return [...input, ...encoding, ...output];
 }
 
-function thumbnailArgs(reader: string, path: string): string[] {
-  const scale = `scale=w=${THUMBNAIL_SIDE}:h=${THUMBNAIL_SIDE}:force_original_aspect_ratio=decrease`;
-  const input = ["-f", reader, "-i", path, "-map", "0:v:0", "-frames:v", "1", "-vf", scale];
-  const encoding = ["-map_metadata", "-1", "-threads", "1", "-c:v", "mjpeg", "-q:v", "8"];
-  return [...input, ...encoding, "-f", "image2pipe", "pipe:1"];
+function frameArgs(reader: string, path: string, encoding: readonly string[]): string[] {
+  const input = ["-f", reader, "-i", path, "-map", "0:v:0", "-frames:v", "1", "-map_metadata", "-1"];
+  return [...input, "-threads", "1", "-c:v", "mjpeg", ...encoding, "-f", "image2pipe", "pipe:1"];
 }
 
 /** H.264 requires an even width and height. */

@@ -43,6 +43,7 @@ const READERS: readonly [RegExp, string][] = [
   [/amr/, "amr"],
   [/aiff/, "aiff"],
   [/^image\/gif/, "gif"],
+  [/^image\/bmp/, "bmp_pipe"],
 ];
 
 /** Undefined if no demuxer reads the type. */

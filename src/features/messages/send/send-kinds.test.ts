@@ -1,6 +1,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
+import { bmpOf, mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
+import { findProgram } from "../../../../test/run/programs.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { type FileServer, file, redirect, startFileServer } from "../../../../test/servers/file-server.ts";
 import {
@@ -391,6 +392,9 @@ describe("a picture that phones would not show", () => {
     ["transparent WebP", () => picture("#ff000080").webp(), "image/webp", "png", "menu.png"],
     ["AVIF", () => picture("red").removeAlpha().avif({ effort: 0 }), "image/avif", "jpeg", "menu.jpg"],
     ["TIFF", () => picture("red").removeAlpha().tiff(), "image/tiff", "jpeg", "menu.jpg"],
+    ...(findProgram("ffmpeg")
+      ? [["BMP", () => ({ toBuffer: async () => bmpOf(40, 30) }), "image/bmp", "jpeg", "menu.jpg"] as const]
+      : []),
   ] as const)("is converted from %s, and the response says so", async (_, image, from, format, name) => {
     const { data, media, file } = await send(await image().toBuffer(), "menu.photo");
     const to = `image/${format}`;

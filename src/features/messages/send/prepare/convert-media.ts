@@ -81,10 +81,12 @@ async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Prom
 const SHOWN_PICTURES = ["image/jpeg", "image/png"];
 
 /** Converts a picture that phones would not show; one that cannot be converted goes as a document. */
-async function fitPicture(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+async function fitPicture(file: ReceivedFile, { db, converter }: ConvertMediaOptions): Promise<ReceivedFile> {
   const { mime_type: from } = file;
   if (SHOWN_PICTURES.includes(from)) return file;
-  const picture = file.file.size > PICTURE_BYTES ? undefined : await toPicture(await readWhole(file, db));
+  const isTooLarge = file.file.size > PICTURE_BYTES;
+  const decoded = isTooLarge ? undefined : await converter.toJpeg(readParts(db, file.file.id), from);
+  const picture = isTooLarge ? undefined : await toPicture(decoded ?? (await readWhole(file, db)));
   if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
   const { bytes, mime_type } = picture;
   return { ...(await replace(file, db, bytes)), mime_type, converted: { from, to: mime_type } };
