@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from "node:crypto";
 import { aesEncrypt, hmacSign, proto } from "baileys";
 import { appStateKeyOf, type Collection, collectionOf, notifyOfSettings } from "./app-state.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, children, node, seconds } from "./nodes.ts";
+import { type BinaryNode, bytes, child, childBytes, children, node, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
 
 const { SyncdOperation } = proto.SyncdMutation;
@@ -15,6 +15,13 @@ const MISSING = 463;
 /** With it, `by` may write to `person`. */
 export const trustToken = (person: ServerPerson, by: ServerPerson): Buffer =>
   createHmac("sha256", person.trust).update(by.phone).digest().subarray(0, 16);
+
+/** Whether a person shows about text and picture to somebody who asks for them with this. */
+export const showsProfile = (
+  person: ServerPerson,
+  requested: BinaryNode | undefined,
+  by: ServerPerson,
+): boolean => !person.hidesProfile || childBytes(requested, "tctoken").equals(trustToken(person, by));
 
 /** A client trusts people: they get tokens, and it gets those that they gave. */
 export function exchangeTokens(network: Network, by: ServerPerson, asked: BinaryNode): BinaryNode[] {

@@ -61,8 +61,8 @@ export interface NewServerPerson {
   /** The person can be written to but reads nothing: costs no decryption, for benches. */
   opaque?: boolean;
   about?: string;
-  /** The about text is shown to people whom the person knows, with the token that they got. */
-  hidesAbout?: boolean;
+  /** About text and picture are shown to people whom the person knows, with the token that they got. */
+  hidesProfile?: boolean;
   picture?: Uint8Array;
   business?: Business;
   /** Nobody may put the person into a group. */

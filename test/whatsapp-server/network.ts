@@ -44,7 +44,7 @@ export class Network {
       opaque: options.opaque ?? false,
     });
     person.about = options.about ?? person.about;
-    person.hidesAbout = options.hidesAbout ?? false;
+    person.hidesProfile = options.hidesProfile ?? false;
     person.business = options.business;
     person.refusesGroups = options.refusesGroups ?? false;
     const { migrated = true } = options;

@@ -36,7 +36,7 @@ export class ServerPerson {
   readonly chats = new Set<string>();
   name: string;
   about = "Hey there! I am using WhatsApp.";
-  hidesAbout = false;
+  hidesProfile = false;
   picture: { id: string; path: string } | undefined;
   disappearing = 0;
   /** When that was set, in seconds since the epoch. */

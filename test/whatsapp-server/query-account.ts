@@ -1,6 +1,6 @@
 import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "./app-state.ts";
-import { exchangeTokens } from "./contact-trust.ts";
+import { exchangeTokens, showsProfile } from "./contact-trust.ts";
 import type { Business } from "./control.ts";
 import { removeDevice } from "./device-notifications.ts";
 import { mayChange, ServerGroup } from "./group.ts";
@@ -62,6 +62,8 @@ const picture: QueryHandler = ({ iq, first, companion, network }) => {
   }
   if (iq.attrs.type === "get") {
     const { picture } = owner;
+    const isHidden = !(owner instanceof ServerGroup) && !showsProfile(owner, first, companion.person);
+    if (isHidden) return failure(iq, 401, "not-authorized");
     if (!picture) return failure(iq, 404, "item-not-found");
     const url = `https://${network.media.host}${picture.path}`;
     return result(iq, [node("picture", { ...picture, url, direct_path: picture.path, type: "image" })]);

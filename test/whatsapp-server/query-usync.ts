@@ -1,5 +1,5 @@
 import { certificateOf } from "./business-certificate.ts";
-import { trustToken } from "./contact-trust.ts";
+import { showsProfile } from "./contact-trust.ts";
 import type { Network } from "./network.ts";
 import {
   type BinaryNode,
@@ -67,7 +67,7 @@ function part(
       return node(
         "status",
         { t: seconds() },
-        Buffer.from(isShown(person, requested, by) ? person.about : ""),
+        Buffer.from(showsProfile(person, requested, by) ? person.about : ""),
       );
     case "disappearing_mode":
       return node("disappearing_mode", { duration: person.disappearing, t: seconds() });
@@ -81,9 +81,6 @@ function part(
       return undefined;
   }
 }
-
-const isShown = (person: ServerPerson, requested: BinaryNode, by: ServerPerson): boolean =>
-  !person.hidesAbout || childBytes(requested, "tctoken").equals(trustToken(person, by));
 
 /** Of a migrated person only by LID. */
 const devicesOf = (person: ServerPerson, by: string | undefined): BinaryNode[] =>

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, RecordingSession } from "../../../../test/conformance/listener.ts";
+import { SAMPLE } from "../../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
 import type { Content, Jid, NetworkEvent, Session } from "../../driver.ts";
 import { groupJid, newMessageId } from "../../jid.ts";
@@ -68,13 +69,14 @@ describe("contacts", () => {
     });
   });
 
-  it("that show their about text to people whom they know show it to an account that has their token", async () => {
+  it("that show their profile to people whom they know show it to an account that has their token", async () => {
     const trusts = [stage.phone.number];
-    const { jid } = await stage.control.addPerson({ about: "At sea", hidesAbout: true, trusts });
-    const about = async () => done(await session.contacts.info(jid as Jid)).about;
-    expect(await about()).toBeNull();
+    const hidden = { about: "At sea", picture: SAMPLE.png, hidesProfile: true };
+    const { jid } = await stage.control.addPerson({ ...hidden, trusts });
+    const info = async () => done(await session.contacts.info(jid as Jid));
+    expect(await info()).toMatchObject({ about: null, picture_url: null });
     await session.send(jid as Jid, text("Hi"), { id: newMessageId() });
-    expect(await about()).toBe("At sea");
+    expect(await info()).toMatchObject({ about: "At sea", picture_url: expect.any(String) });
   });
 
   it("are found under another variant of their number", async () => {
