@@ -64,7 +64,12 @@ async function isWhole({ url }: TestGateway, { token, key, instance: id }: FuzzT
   }
 }
 
-async function makeTenant(gateway: TestGateway, name: string, receiver: string): Promise<FuzzTenant> {
+/** A tenant of its own, with a row of everything. */
+export async function makeTenant(
+  gateway: Pick<TestGateway, "admin" | "url">,
+  name: string,
+  receiver = NOBODY,
+): Promise<FuzzTenant> {
   const email = `boss@${name}.example`;
   const { admin, url } = gateway;
   const plan = (await admin.createPlan({ name: `plan of ${name}` })).data.id;

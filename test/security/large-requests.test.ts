@@ -5,9 +5,9 @@ import { waitUntil } from "../gateway.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
 import { type Asked, addressOf, wholeRequest } from "./bad-requests.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
-import { type Operation, type OperationSchema, readOperations, resolveSchema } from "./operations.ts";
+import { largeFields, largeRequest } from "./large-fields.ts";
+import { type Operation, readOperations } from "./operations.ts";
 
-const LONG_TEXT = 1_000;
 const FEW = 100;
 /** Of requests beside those that the size causes: the caller, its limits and the rows that the path names. */
 const OTHER_STATEMENTS = 40;
@@ -91,40 +91,9 @@ async function expectBounded(operation: Operation, ask: (n: number) => Asked): P
   expect(await laneOwners()).toEqual(lanes);
 }
 
-/** The fields of a body that hold a list, any number of names, or a long text. */
-function largeFields(body: OperationSchema): [string, OperationSchema][] {
-  return Object.entries(body.properties ?? {}).flatMap(([name, schema]) => {
-    const found = formsOf(schema).find(
-      ({ type, maxLength = 0, additionalProperties }) =>
-        type === "array" ||
-        typeof additionalProperties === "object" ||
-        (type === "string" && maxLength >= LONG_TEXT),
-    );
-    return found ? [[name, found] as [string, OperationSchema]] : [];
-  });
-}
-
-function formsOf(schema: OperationSchema): OperationSchema[] {
-  const own = resolveSchema(schema);
-  return [own, ...[...(own.anyOf ?? []), ...(own.oneOf ?? [])].flatMap(formsOf)];
-}
-
-function enlarged(schema: OperationSchema, n: number): unknown {
-  const { type, items, maxItems = n, maxLength = n } = schema;
-  if (type === "array") return Array.from({ length: Math.min(n, maxItems) }, (_, at) => itemOf(items, at));
-  if (type === "string") return "{{name}} @551199 =1; ".repeat(n).slice(0, Math.min(20 * n, maxLength));
-  return Object.fromEntries(Array.from({ length: n }, (_, at) => [`k${at}`, "x".repeat(20)]));
-}
-
-function itemOf(items: OperationSchema | undefined, at: number): unknown {
-  const [form] = formsOf(items ?? {}).filter(({ type }) => type !== undefined);
-  if (form?.enum) return form.enum[at % form.enum.length];
-  return form?.type === "integer" ? at + 1 : `55119${70_000_000 + at}`;
-}
-
 const OPERATIONS = readOperations();
 const operationOf = (id: string) => OPERATIONS.find((one) => one.id === id) as Operation;
-const WITH_TWO = OPERATIONS.filter(({ body }) => body && largeFields(body).length >= 2);
+const WITH_TWO = OPERATIONS.filter((one) => largeFields(one).length >= 2);
 
 describe("a request with every list and text at four times the length", () => {
   test("exists for many routes", () => {
@@ -136,12 +105,7 @@ describe("a request with every list and text at four times the length", () => {
   test.each(WITH_TWO.map((operation) => [operation.id, operation] as const))(
     "costs at most four times as much, and another tenant reads meanwhile: %s",
     async (_id, operation) => {
-      const large = largeFields(operation.body ?? {});
-      await expectBounded(operation, (n) => {
-        const whole = wholeRequest(operation, tenant.knownFor(operation));
-        const fields = Object.fromEntries(large.map(([name, schema]) => [name, enlarged(schema, n)]));
-        return { ...whole, body: { ...(whole.body as object), ...fields } };
-      });
+      await expectBounded(operation, (n) => largeRequest(operation, tenant, n));
     },
   );
 });

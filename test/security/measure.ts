@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { contract } from "../../src/contract.ts";
 import type { Route } from "../../src/platform/http/route.ts";
 import { describeMachine } from "../run/process-figures.ts";
@@ -5,6 +6,7 @@ import { startTestPostgres } from "../run/test-postgres.ts";
 import { measureHeldConnections } from "./held-connections.ts";
 import { measureLargeResponses } from "./large-responses.ts";
 import { startProbedGateway } from "./probed-gateway.ts";
+import { measureProducts } from "./product-attacks.ts";
 import { headOf, type RawHead, requestOf, statusOf } from "./raw-request.ts";
 
 export interface TimedRequest {
@@ -185,6 +187,7 @@ type Measurement = (server: string) => Promise<object>;
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   "held-connections": (server) => measureHeldConnections({ connections: 1_000, probes: 200, server }),
   "large-answers": (server) => measureLargeResponses({ downloads: 20, fileBytes: 50 * 1024 * 1024, server }),
+  products: (server) => measureProducts(server),
   strangers: (server) => timeStrangers(server),
 };
 
@@ -196,7 +199,8 @@ const postgres = await startTestPostgres();
 try {
   console.log(describeMachine());
   for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-    if (named === undefined || named === name) console.log(name, await measure(postgres.url));
+    if (named === undefined || named === name)
+      console.log(name, inspect(await measure(postgres.url), { depth: null }));
   }
 } finally {
   await postgres.stop();

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDist } from "../run/build-dist.ts";
+import { type Asked, addressOf, routeOf, wholeRequest } from "./bad-requests.ts";
+import { credentialsFor } from "./fuzz-target.ts";
+import { largeFields, largeRequest } from "./large-fields.ts";
+import { type Operation, readOperations } from "./operations.ts";
+import { type AttackCost, type AttackedGateway, startAttackedGateway } from "./product-attacks.ts";
+import { printFigures } from "./run-size.ts";
+
+const JSON_BODY_BYTES = 1_048_576;
+const MOST_ITEMS = 65_536;
+/** What a request may answer, and what it may take of memory: its body as bytes, text and values, several times. */
+const MOST_ANSWER_MB = 2;
+const MOST_RISE_MB = 400;
+/** What a small request costs is noise; a product would cost sixteen times as much. */
+const LEAST_MS = 100;
+const MOST_GROWTH = 10;
+
+const OPERATIONS = readOperations().filter((one) => largeFields(one).length > 0);
+const TABLES = readOperations().filter((one) => routeOf(one).uploadTypes?.includes("text/csv"));
+const figures: AttackCost[] = [];
+let gateway: AttackedGateway;
+
+beforeAll(async () => {
+  await buildDist();
+  gateway = await startAttackedGateway();
+});
+afterAll(async () => {
+  await gateway.end();
+  printFigures(
+    "Requests at their limits",
+    figures.toSorted((a, b) => b.processor_ms - a.processor_ms).slice(0, 10),
+  );
+});
+
+/** The largest power of two at which the body is accepted, or at which no field grows any more. */
+function largestSize(operation: Operation): number {
+  const { bodyLimitBytes = JSON_BODY_BYTES } = routeOf(operation);
+  const lengthOf = (n: number) => JSON.stringify(largeRequest(operation, gateway.tenant, n).body).length;
+  let n = 64;
+  while (n < MOST_ITEMS && lengthOf(2 * n) < bodyLimitBytes && lengthOf(2 * n) > lengthOf(n)) n *= 2;
+  return n;
+}
+
+async function ask(operation: Operation, asked: Asked): Promise<AttackCost> {
+  const [method, path] = addressOf(operation, asked).split(" ");
+  const isTable = typeof asked.body === "string";
+  const cost = await gateway.attack(operation.id, [
+    () =>
+      fetch(`${gateway.url}${path}`, {
+        method,
+        headers: {
+          ...credentialsFor(operation, gateway.tenant, 0),
+          "content-type": isTable ? "text/csv" : "application/json",
+        },
+        body: isTable ? (asked.body as string) : JSON.stringify(asked.body),
+      }),
+  ]);
+  figures.push(cost);
+  return cost;
+}
+
+/** How long the gateway itself blocked its loop; others at work on the machine may delay it longer. */
+function blockOf({ longest_loop_delay_ms, processor_ms }: AttackCost): number {
+  return Math.min(longest_loop_delay_ms, processor_ms);
+}
+
+function faultsOf(small: AttackCost, large: AttackCost): string[] {
+  const faults: string[] = [];
+  for (const { statuses, answered_mb, reads, memory_before_mb, memory_most_mb, keeps_lanes } of [
+    small,
+    large,
+  ]) {
+    if (Object.keys(statuses).some((status) => Number(status) >= 500)) faults.push(JSON.stringify(statuses));
+    if (Object.keys(reads).join() !== "200") faults.push(`another tenant got ${JSON.stringify(reads)}`);
+    if (answered_mb > MOST_ANSWER_MB) faults.push(`an answer of ${answered_mb} MB`);
+    if (memory_most_mb - memory_before_mb > MOST_RISE_MB) faults.push(`memory of ${memory_most_mb} MB`);
+    if (!keeps_lanes) faults.push("a session changed its node");
+  }
+  if (large.processor_ms > MOST_GROWTH * Math.max(small.processor_ms, LEAST_MS))
+    faults.push(`${small.processor_ms} ms became ${large.processor_ms} ms`);
+  if (blockOf(large) > MOST_GROWTH * Math.max(blockOf(small), LEAST_MS))
+    faults.push(`a block of ${blockOf(small)} ms became ${blockOf(large)} ms`);
+  return faults;
+}
+
+describe("a request with each list, map and text at the limit", () => {
+  test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    "costs as much as four of a quarter, while another tenant reads: %s",
+    async (_id, operation) => {
+      const n = largestSize(operation);
+      const small = await ask(operation, largeRequest(operation, gateway.tenant, n / 4));
+      const large = await ask(operation, largeRequest(operation, gateway.tenant, n));
+      expect(faultsOf(small, large)).toEqual([]);
+    },
+  );
+
+  test("is accepted by many routes, so that it does its work", () => {
+    const accepted = figures.filter(({ statuses }) =>
+      Object.keys(statuses).every((one) => Number(one) < 300),
+    );
+    expect(new Set(accepted.map(({ attack }) => attack)).size).toBeGreaterThan(15);
+  });
+});
+
+describe("a table with as many rows as allowed and 128 columns", () => {
+  test.each(TABLES.map((operation) => [operation.id, operation] as const))(
+    "costs as much as four of a quarter, while another tenant reads: %s",
+    async (_id, operation) => {
+      const { path } = wholeRequest(operation, gateway.tenant.knownFor(operation));
+      const tableOf = (rows: number) =>
+        ["phone", ...Array.from({ length: rows }, (_, at) => String(5_511_930_000_000 + at))]
+          .map((cell) => cell + ",".repeat(127))
+          .join("\n");
+      const asked = (rows: number) => ({ path, query: {}, body: tableOf(rows) });
+      const small = await ask(operation, asked(2_500));
+      expect(faultsOf(small, await ask(operation, asked(10_000)))).toEqual([]);
+    },
+  );
+});
