@@ -199,7 +199,12 @@ describeInBrowser("the account in the panel", () => {
 
   test("a weak new password is refused in words, and a good one ends the other sign-ins", async () => {
     const { url, owner } = story.gateway;
-    const pupil = { name: "Dora", email: "dora@example.com", password: PASSWORD };
+    const pupil = {
+      name: "Dora",
+      email: "dora@example.com",
+      password: PASSWORD,
+      must_change_password: false,
+    };
     await owner.confirmPassword({ password: OWNER.password });
     await owner.createUser({ ...pupil, role: "agent" });
     const elsewhere = await signIn(url, { email: pupil.email });

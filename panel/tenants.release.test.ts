@@ -4,6 +4,9 @@ import { waitUntil } from "../test/gateway.ts";
 import { PASSWORD, signIn } from "../test/sign-in.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
+/** A password that the user has chosen. */
+const OWN = { password: PASSWORD, must_change_password: false };
+
 interface Tenant {
   name: string;
   email: string;
@@ -29,7 +32,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     const { owner, url } = story.gateway;
     const { data: plans } = await owner.listPlans();
     const plan_id = plans.find((plan) => plan.name === "unlimited")?.id;
-    await owner.createAccount({ name, email, password: PASSWORD, user_name: `Boss of ${name}`, plan_id });
+    await owner.createAccount({ name, email, plan_id, user_name: `Boss of ${name}`, ...OWN });
     const { client } = await signIn(url, { email });
     const { data } = await client.createInstance({ name: `${name} desk`, network: "sandbox" });
     await client.sandboxScan({ id: data.id });
@@ -37,7 +40,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     await client.sandboxReceive({ id: data.id, from: person, push_name: `${name} guest`, text: "Hello" });
     const { data: lead } = await client.createLead({ name: `${name} lead`, phone: person });
     const agent = { name: `Agent of ${name}`, email: `agent@${name.toLowerCase()}.example` };
-    await client.createUser({ ...agent, password: PASSWORD, role: "agent" });
+    await client.createUser({ ...agent, ...OWN, role: "agent" });
     return { name, email, instance: data.id, lead: lead.id };
   }
 
@@ -162,7 +165,7 @@ describeInBrowser("tenants and roles in the panel", () => {
   test("a reseller administers its own customers, without backups and the system of the gateway", async () => {
     const { owner, url } = story.gateway;
     const reseller = { name: "Wholesale", email: "boss@wholesale.example" };
-    await owner.createAccount({ ...reseller, account_type: "reseller", password: PASSWORD });
+    await owner.createAccount({ ...reseller, account_type: "reseller", ...OWN });
     const { client } = await signIn(url, { email: reseller.email });
     await client.createAccount({ name: "Corner shop", email: "boss@corner.example", password: PASSWORD });
     const page = await enter(reseller.email);

@@ -83,6 +83,8 @@ export interface AccountUserTable {
   awaits_owner: Generated<boolean>;
   /** The node that has generated the password and has not printed it yet. */
   unseen_by: string | null;
+  /** Somebody else has chosen the password, or the gateway has generated it. */
+  must_change_password: Generated<boolean>;
   created_at: Generated<Date>;
 }
 

@@ -236,7 +236,12 @@ describe("the package of the gateway", () => {
       WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
       HOME: data,
     };
-    const served = launchGateway(settings, "serve", { program: program(), cwd: data, ...asUser });
+    const served = launchGateway(settings, "serve", {
+      program: program(),
+      cwd: data,
+      isTerminal: true,
+      ...asUser,
+    });
     try {
       const url = await served.listening;
       const printed = (what: RegExp) => served.output().match(what)?.[1] ?? "";

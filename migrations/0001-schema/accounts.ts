@@ -53,6 +53,7 @@ $$;
 -- One e-mail address may belong to users of several accounts, so that no account learns which addresses others use.
 -- awaits_owner: the password is the generated one, and nobody has signed in.
 -- unseen_by: the node that has generated the password and has not printed it yet.
+-- must_change_password: somebody else has chosen the password, or the gateway has generated it.
 create table account_user (
   id bigint generated always as identity primary key,
   account_id bigint not null references account on delete cascade,
@@ -62,6 +63,7 @@ create table account_user (
   password_hash text not null,
   awaits_owner boolean not null default false,
   unseen_by text,
+  must_change_password boolean not null default false,
   created_at timestamptz not null default now()
 );
 create unique index account_user_email on account_user (lower(email), account_id);

@@ -25,14 +25,15 @@ export async function runCreateAccountCommand(
 ): Promise<void> {
   const account_type = (["owner", "reseller", "client"] as const).find((known) => known === type);
   if (!account_type) throw new StartError("--type must be owner, reseller or client.");
-  const input = { name, email, account_type, password: generatePassword() };
+  const password = generatePassword();
+  const input = { name, email, account_type, password, must_change_password: true };
   const account_id = await withCommandContext(env, ({ database: { db } }) =>
     writeAccount(db, input).catch(throwSettingError),
   );
   console.log(
-    `Account ${account_id} (${account_type}) was created.\nE-mail: ${email}\nPassword: ${input.password}`,
+    `Account ${account_id} (${account_type}) was created.\nE-mail: ${email}\nPassword: ${password}`,
   );
-  console.log("The password is shown only once.");
+  console.log("The password is shown only once, and the panel asks for another one.");
 }
 
 /** Sets a new password for a user and prints it, once. */
@@ -49,7 +50,8 @@ export async function runRecoverUserCommand(
     recoverUser(db, { email, account_id, password }),
   );
   console.log(`Account: ${user.account_id}\nE-mail: ${user.email}\nPassword: ${password}`);
-  console.log("The password is shown only once. Every sign-in of the user ends within five seconds.");
+  console.log("The password is shown only once, and the panel asks for another one.");
+  console.log("Every sign-in of the user ends within five seconds.");
 }
 
 async function recoverUser(

@@ -58,10 +58,10 @@ function signInLines(owner: Owner, ignoredSetting: string | undefined): string[]
   const ignored = ignoredSetting === undefined ? [] : ["", ignoredSetting];
   if (!owner) return ignored;
   const shown = owner.password
-    ? `${owner.password}   (shown this once; change it after you sign in)`
+    ? `${owner.password}   (shown this once; the panel asks for another one)`
     : owner.welcomeToken === undefined
       ? "as set in WAYGATE_OWNER_PASSWORD"
-      : `as printed by the first start, or a new one by: waygate account password ${owner.email}`;
+      : `shown once, in a terminal only. Get a new one with: waygate account password ${owner.email}`;
   const lost = owner.password ? [`If you lose it: waygate account password ${owner.email}`] : [];
   return ["", `Owner's sign-in: ${owner.email}`, `Password:        ${shown}`, ...lost, ...ignored];
 }

@@ -82,6 +82,7 @@ describe("account create", () => {
     const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? "";
     const { data } = await test.anonymous.login({ email, password });
     expect(data.account).toMatchObject({ name: "Shop", account_type: "reseller" });
+    expect(data.user.must_change_password).toBe(true);
   });
 
   it.each([
@@ -111,7 +112,8 @@ describe("account password", () => {
     await print(runCreateAccountCommand(env, { name: "Lost", email, type: "client" }));
     const output = await print(runRecoverUserCommand(env, "LOST@example.com", {}));
     const password = /^Password: (\S+)$/m.exec(output)?.[1] ?? "";
-    expect((await test.anonymous.login({ email, password })).data.user.email).toBe(email);
+    const { user } = (await test.anonymous.login({ email, password })).data;
+    expect(user).toMatchObject({ email, must_change_password: true });
     await print(runRecoverUserCommand(env, email, {}));
     await expect(test.anonymous.login({ email, password })).rejects.toMatchObject({
       code: "INVALID_CREDENTIALS",

@@ -21,7 +21,9 @@ export async function serve(env: Env): Promise<void> {
   armFaultPoint(config.faultPoint);
   const log = createLog(config.logLevel);
   endOnBugs(log);
-  const starting = withSmallYoungGeneration(() => startGateway(config, { log }));
+  const starting = withSmallYoungGeneration(() =>
+    startGateway(config, { log, isTerminal: process.stdout.isTTY }),
+  );
   stopOnSignal(starting, log);
   const gateway = await starting;
   releaseMemoryWhenIdle();

@@ -26,7 +26,7 @@ export interface Gateway {
   engine: Engine;
   /** Set if this start has created the owner's account, or nobody has signed in to it yet. */
   firstOwner: FirstSignIn | undefined;
-  /** To be called once `firstOwner` is printed; otherwise the next start generates another password. */
+  /** To be called once the password of `firstOwner` is printed; otherwise the next start generates another. */
   confirmPrinted(): Promise<void>;
   /** A setting for the owner that is ignored, because the existing owner differs from it. */
   ignoredSetting: string | undefined;
@@ -38,18 +38,28 @@ export interface Gateway {
   stop(options?: { drainMs?: number; graceMs?: number }): Promise<void>;
 }
 
+export interface GatewayOptions {
+  log: Log;
+  /** Whether the output goes to a terminal, where a password may be shown. Default: false. */
+  isTerminal?: boolean;
+}
+
 /** Wires and starts all parts; stops the started ones if a later one fails. */
-export async function startGateway(config: Config, { log }: { log: Log }): Promise<Gateway> {
+export async function startGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   const undo = new CleanupStack();
   try {
-    return await start(config, log, undo);
+    return await start(config, options, undo);
   } catch (error) {
     await undo.run();
     throw error;
   }
 }
 
-async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gateway> {
+async function start(
+  config: Config,
+  { log, isTerminal = false }: GatewayOptions,
+  undo: CleanupStack,
+): Promise<Gateway> {
   const dataDir = await openDataDir(config.dataDir).catch(rethrowAsStartError);
   undo.add(() => dataDir.release());
   // PostgreSQL starts while Node loads most of the program.
@@ -75,7 +85,7 @@ async function start(config: Config, log: Log, undo: CleanupStack): Promise<Gate
   const node = dataDir.node_id;
   const outgoingPolicy = describeOutgoingPolicy(config, await hasOtherAccounts(db));
   // Runs after every step that can fail, because its password is shown only once.
-  const firstOwner = await prepareFirstSignIn(db, { ownerEmail, ownerPassword, node }).catch(
+  const firstOwner = await prepareFirstSignIn(db, { ownerEmail, ownerPassword, node, isTerminal }).catch(
     throwSettingError,
   );
   for (const one of [store.database, store.requests, store.sandbox]) one.endStart();

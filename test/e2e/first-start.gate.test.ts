@@ -18,14 +18,15 @@ beforeAll(buildDist);
 
 const run = promisify(execFile);
 
-describe("a gateway that starts for the first time without settings", () => {
+describe("a gateway that starts for the first time without settings, in a terminal", () => {
   let data: ScratchDir;
   let gateway: SpawnedGateway;
 
   const start = async (): Promise<void> => {
     // Nothing listens there: no test may reach the real network.
     const WAYGATE_WHATSAPP_URL = "ws://127.0.0.1:1/";
-    gateway = await spawnGateway({ WAYGATE_DATA_DIR: data.path, WAYGATE_PORT: "0", WAYGATE_WHATSAPP_URL });
+    const settings = { WAYGATE_DATA_DIR: data.path, WAYGATE_PORT: "0", WAYGATE_WHATSAPP_URL };
+    gateway = await spawnGateway(settings, { isTerminal: true });
   };
 
   beforeAll(async () => {
@@ -143,7 +144,7 @@ describe("a gateway that starts for the first time without settings", () => {
 });
 
 describe("a first start that fails", () => {
-  test("keeps the password unused: the next start prints it, and it opens the gateway", {
+  test("keeps the password unused: the next start in a terminal prints it, and it opens the gateway", {
     timeout: 300_000,
   }, async () => {
     const data = await makeScratchDir("waygate-e2e-");
@@ -159,7 +160,7 @@ describe("a first start that fails", () => {
     for (const name of Object.keys(wrong))
       expect(refused.output()).toMatch(new RegExp(`^ {2}- ${name} `, "m"));
     expect(refused.output()).toContain("WAYGATE_OWNER_PASSWORD must have at least 12 characters");
-    const gateway = await spawnGateway({ ...settings, WAYGATE_PORT: "0" });
+    const gateway = await spawnGateway({ ...settings, WAYGATE_PORT: "0" }, { isTerminal: true });
     const [, email = "", password = ""] =
       /^Owner's sign-in: (\S+)\nPassword: +(\S+) /m.exec(gateway.output()) ?? [];
     const { data: signedIn } = await createClient({ baseUrl: gateway.url }).login({ email, password });

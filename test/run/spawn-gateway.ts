@@ -34,16 +34,21 @@ export interface LaunchOptions {
   cwd?: string;
   uid?: number;
   gid?: number;
+  /** As if a person saw the output, and no log stored it. */
+  isTerminal?: boolean;
 }
+
+/** The output stays a pipe, which the test reads. */
+const AS_TERMINAL = ["--import", "data:text/javascript,process.stdout.isTTY=true"];
 
 /** Starts the program with nothing in its environment but these settings. */
 export function launchGateway(
   settings: Record<string, string>,
   command = "serve",
-  { program = PROGRAM, ...options }: LaunchOptions = {},
+  { program = PROGRAM, isTerminal = false, ...options }: LaunchOptions = {},
 ): LaunchedGateway {
   const passedOn = PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []));
-  const child = spawn(process.execPath, [program, command], {
+  const child = spawn(process.execPath, [...(isTerminal ? AS_TERMINAL : []), program, command], {
     ...options,
     env: { ...Object.fromEntries(passedOn), ...settings },
     stdio: ["ignore", "pipe", "pipe"],
@@ -82,7 +87,10 @@ export function launchGateway(
 }
 
 /** Starts the program and waits until it listens. */
-export async function spawnGateway(settings: Record<string, string>): Promise<SpawnedGateway> {
-  const gateway = launchGateway(settings);
+export async function spawnGateway(
+  settings: Record<string, string>,
+  options?: LaunchOptions,
+): Promise<SpawnedGateway> {
+  const gateway = launchGateway(settings, "serve", options);
   return { ...gateway, url: await gateway.listening };
 }

@@ -9,7 +9,7 @@ type Role = Signed["user"]["role"];
 function signedInAs(account_type: Kind, role: Role): Signed {
   return {
     account: { id: 1, name: "Shop", account_type, status: "active" },
-    user: { id: 1, name: "Ana", email: "ana@example.com", role },
+    user: { id: 1, name: "Ana", email: "ana@example.com", role, must_change_password: false },
   };
 }
 

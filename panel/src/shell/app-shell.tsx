@@ -18,10 +18,17 @@ import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { BrandMark } from "./gate-frame.tsx";
+import { OwnPasswordPage } from "./own-password.tsx";
 import { ShortcutSheet } from "./shortcuts.tsx";
 
-/** The frame of every page after the sign-in: tabs below on a phone, a rail beside on a desktop. */
+/** Every page after the sign-in. */
 export function AppShell() {
+  const { signed } = useAccess();
+  return signed?.user.must_change_password ? <OwnPasswordPage /> : <PageFrame />;
+}
+
+/** Tabs below on a phone, a rail beside on a desktop. */
+function PageFrame() {
   const t = useTranslations();
   useLiveEvents();
   return (

@@ -23,6 +23,9 @@ const user = named(
     name: z.string(),
     email: z.string(),
     role,
+    must_change_password: z
+      .boolean()
+      .describe("Somebody else has chosen the password, or the gateway: the panel asks for another."),
   }),
 );
 
@@ -105,6 +108,10 @@ const userRow = named("AccountUser", user.extend({ created_at: isoTime }));
 const userName = trimmedText(100).min(1);
 const email = trimmedText(320).min(3);
 const newPassword = boundedText(1024).min(1).describe("12 to 1024 characters, not a common one.");
+const mustChangePassword = z
+  .boolean()
+  .optional()
+  .describe("Whether the panel asks for another password. Default with a password: `true`.");
 
 const deviceToken = boundedText(200)
   .optional()
@@ -341,8 +348,15 @@ export const accountsContract = {
     tag,
     summary: "Add a user to the account",
     message: "User created",
+    aliases: { must_change_password: ["mustChangePassword"] },
     example: { name: "Ana", email: "ana@example.com", password: "correct horse battery staple" },
-    input: z.object({ name: userName, email, password: newPassword, role: role.default("agent") }),
+    input: z.object({
+      name: userName,
+      email,
+      password: newPassword,
+      must_change_password: mustChangePassword,
+      role: role.default("agent"),
+    }),
     output: userRow,
   }),
   updateUser: route({
@@ -354,12 +368,14 @@ export const accountsContract = {
     tag,
     summary: "Change another user; a new password or role ends that user's sign-ins",
     message: "User updated",
+    aliases: { must_change_password: ["mustChangePassword"] },
     example: { name: "Ana" },
     input: z.object({
       id: rowId,
       name: userName.optional(),
       email: email.optional(),
       password: newPassword.optional(),
+      must_change_password: mustChangePassword,
       role: role.optional(),
     }),
     output: userRow,
@@ -425,7 +441,12 @@ export const accountsContract = {
     tag: "Administration",
     summary: "Create an account with its first user; a reseller creates its own customer",
     message: "Account created",
-    aliases: { account_type: ["type", "accountType"], plan_id: ["planId"], parent_id: ["parentId"] },
+    aliases: {
+      account_type: ["type", "accountType"],
+      plan_id: ["planId"],
+      parent_id: ["parentId"],
+      must_change_password: ["mustChangePassword"],
+    },
     example: { name: "Shop", email: "shop@example.com" },
     input: z.object({
       name: userName,
@@ -437,6 +458,7 @@ export const accountsContract = {
       ...accountFields,
       email,
       password: newPassword.optional().describe("Default: the gateway generates one and returns it once."),
+      must_change_password: mustChangePassword,
       user_name: userName.optional(),
     }),
     output: accountRow.extend({

@@ -15,6 +15,8 @@ export interface NewAccount {
   /** Sign-in of the account's first user. */
   email: string;
   password: string;
+  /** Whether the panel asks for another one. Default: false. */
+  must_change_password?: boolean;
   /** Name of the user. Default: the account's name. */
   user_name?: string;
   /** Default: the default plan. */
@@ -63,7 +65,8 @@ export async function ensureOwner(
     await sql`set local lock_timeout = 0`.execute(trx);
     await sql`select pg_advisory_xact_lock(hashtext('waygate owner'))`.execute(trx);
     if (await hasOwner(trx)) return false;
-    const owner = { name: "Owner", account_type: "owner", email, password } as const;
+    const must_change_password = made !== undefined;
+    const owner = { name: "Owner", account_type: "owner", email, password, must_change_password } as const;
     const { user_id } = await insertAccount(trx, owner, password_hash);
     if (made) await awaitOwner(trx, user_id, node);
     return true;
@@ -111,6 +114,7 @@ export async function insertAccount(trx: Trx, input: NewAccount, password_hash: 
       email: input.email,
       role: isOwner ? "super_admin" : "admin",
       password_hash,
+      must_change_password: input.must_change_password,
     })
     .returning("id")
     .executeTakeFirstOrThrow()

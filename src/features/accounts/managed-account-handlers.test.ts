@@ -73,6 +73,22 @@ describe("users", () => {
     ]);
   });
 
+  it("are asked for another password when somebody else has chosen it, unless that one says otherwise", async () => {
+    const { client } = await makeAccount(test.owner);
+    const bia = { name: "Bia", email: `agent${made++}@example.com`, password: PASSWORD };
+    const { data } = await client.createUser(bia);
+    const isAsked = async () => (await (await clientOf(bia.email)).me()).data.user.must_change_password;
+    expect(await isAsked()).toBe(true);
+    await client.updateUser({ id: data.id, must_change_password: false });
+    expect(await isAsked()).toBe(false);
+    await client.updateUser({ id: data.id, name: "Beatriz" });
+    expect(await isAsked()).toBe(false);
+    await client.updateUser({ id: data.id, password: PASSWORD });
+    expect(await isAsked()).toBe(true);
+    const own = { ...bia, email: `agent${made++}@example.com`, must_change_password: false };
+    expect((await client.createUser(own)).data.must_change_password).toBe(false);
+  });
+
   it("are signed out at once when they are removed, or their password or role is changed", async () => {
     const { client } = await makeAccount(test.owner);
     const email = `agent${made++}@example.com`;

@@ -58,7 +58,7 @@ async function listAccounts(
 
 async function createCustomer(
   { db, passwords }: ManagedAccountsDeps,
-  { password, ...input }: InputOf<typeof accountsContract.createAccount>,
+  { password, must_change_password = true, ...input }: InputOf<typeof accountsContract.createAccount>,
   by: ActorInput,
 ) {
   const reseller = resellerOf(by.caller);
@@ -66,6 +66,7 @@ async function createCustomer(
   const account = {
     ...input,
     password: password ?? made ?? "",
+    must_change_password,
     parent_id: input.parent_id ?? reseller ?? null,
     status: input.status ?? (input.trial_ends_at ? ("trial" as const) : undefined),
   };
@@ -79,8 +80,9 @@ async function createCustomer(
     const target = { type: "account", id: account_id };
     await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
-    const user = { id: user_id, name: account.user_name ?? account.name, email: account.email };
-    return { ...row, user: { ...user, role: "admin" as const }, ...(made && { password: made }) };
+    const { user_name: name = account.name, email } = account;
+    const user = { id: user_id, name, email, role: "admin" as const, must_change_password };
+    return { ...row, user, ...(made && { password: made }) };
   });
 }
 

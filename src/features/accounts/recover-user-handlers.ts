@@ -56,9 +56,9 @@ export async function replacePassword(
 ) {
   const user = await trx
     .updateTable("account_user")
-    .set({ password_hash })
+    .set({ password_hash, must_change_password: true })
     .where("id", "=", id)
-    .returning(["id", "account_id", "name", "email", "role"])
+    .returning(["id", "account_id", "name", "email", "role", "must_change_password"])
     .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
   await endGrants(trx, id);

@@ -14,6 +14,7 @@ function selectUser(db: Db) {
     .innerJoin("account", "account.id", "account_user.account_id")
     .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
     .select(["account_user.role", "account_user.password_hash", "account_user.awaits_owner"])
+    .select("account_user.must_change_password")
     .select(["account.name as account_name", "account.account_type"])
     .select(accountStateSql.as("status"));
 }
@@ -52,7 +53,13 @@ export function toUserView(user: Omit<SignInUser, "password_hash" | "awaits_owne
       account_type: user.account_type,
       status: user.status,
     },
-    user: { id: user.id, name: user.name, email: user.email, role: user.role },
+    user: {
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      role: user.role,
+      must_change_password: user.must_change_password,
+    },
   };
 }
 

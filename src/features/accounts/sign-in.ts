@@ -137,14 +137,19 @@ async function changePassword(
   if (fault) throw invalidField("new_password", fault);
   const password_hash = await parts.passwords.hash(new_password);
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
-    await trx.updateTable("account_user").set({ password_hash }).where("id", "=", user.id).execute();
+    await trx
+      .updateTable("account_user")
+      .set({ password_hash, must_change_password: false })
+      .where("id", "=", user.id)
+      .execute();
     const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user.id).returning("id").execute();
     await endGrants(trx, user.id);
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });
   const session = by.caller.is_panel ? { user_id: user.id, sign_in } : undefined;
-  return { response: await signedIn(parts, user, sign_in, { session }), ended: ended.map(({ id }) => id) };
+  const changed = { ...user, must_change_password: false };
+  return { response: await signedIn(parts, changed, sign_in, { session }), ended: ended.map(({ id }) => id) };
 }
 
 function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {

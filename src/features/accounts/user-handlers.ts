@@ -88,10 +88,10 @@ async function createUser(
   const password_hash = await hashNew(passwords, input.password, [input.email, input.name]);
   return db.transaction().execute(async (trx) => {
     await requirePlanQuota(trx, { account_id, limit: "max_users", count: () => countUsers(trx, account_id) });
-    const { name, email, role } = input;
+    const { name, email, role, must_change_password = true } = input;
     const { id } = await trx
       .insertInto("account_user")
-      .values({ account_id, name, email, role, password_hash })
+      .values({ account_id, name, email, role, password_hash, must_change_password })
       .returning("id")
       .executeTakeFirstOrThrow()
       .catch(throwEmailConflict);
@@ -113,13 +113,15 @@ async function updateUser(
   requireRank(caller, before.role, input.role);
   if (input.email !== undefined) requireEmail(input.email);
   const personalWords = [input.email ?? before.email, input.name ?? before.name];
-  const password_hash =
-    password === undefined ? undefined : await hashNew(passwords, password, personalWords);
+  const ofPassword = password !== undefined && {
+    password_hash: await hashNew(passwords, password, personalWords),
+    must_change_password: input.must_change_password ?? true,
+  };
   return db.transaction().execute(async (trx) => {
     await lockAccount(trx, account_id);
     await trx
       .updateTable("account_user")
-      .set({ ...columns, password_hash, account_id })
+      .set({ ...columns, ...ofPassword, account_id })
       .where("id", "=", id)
       .where("account_id", "=", account_id)
       .execute()

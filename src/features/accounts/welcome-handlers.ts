@@ -37,7 +37,7 @@ export function welcomeHandlers(
         // Two requests with one link: the second waits here, and then finds the link used.
         const { numUpdatedRows } = await trx
           .updateTable("account_user")
-          .set({ password_hash })
+          .set({ password_hash, must_change_password: false })
           .where("id", "=", user.id)
           .where("awaits_owner", "=", true)
           .executeTakeFirstOrThrow();
@@ -58,7 +58,7 @@ export function welcomeHandlers(
         await recordAudit(trx, { by: { ...by, caller }, action: "auth.welcome", target, account_id });
         return id;
       });
-      return signIn.respond(user, sign_in, by.headers);
+      return signIn.respond({ ...user, must_change_password: false }, sign_in, by.headers);
     },
   };
 }

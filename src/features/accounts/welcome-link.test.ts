@@ -6,7 +6,7 @@ import { Secret } from "../../platform/secrets/secret.ts";
 import { confirmPrinted, type FirstSignIn, prepareFirstSignIn } from "./prepare-first-sign-in.ts";
 
 const STRONG = "gravel trombone oyster lamp";
-const NODE = { node: "node-1" };
+const NODE = { node: "node-1", isTerminal: true };
 
 let store: TestDatabase;
 let server: AccountServer;
@@ -28,13 +28,38 @@ const use = (token = "", new_password = STRONG) =>
 const login = (password = "", email = "owner@localhost") =>
   server.send("POST /api/auth/login", {}, { email, password });
 
+describe("the generated password of the owner", () => {
+  test("is not printed into a log, and the next start in a terminal prints one", async () => {
+    const logged = await start({ isTerminal: false });
+    expect(logged).toEqual({
+      email: "owner@localhost",
+      isCreated: true,
+      welcomeToken: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const { password } = await started();
+    expect((await login(password)).status).toBe(200);
+  });
+
+  test("signs in to the API, and the panel asks for another one until the owner has changed it", async () => {
+    const { password } = await started();
+    const { token, user } = (await login(password)).body.data;
+    expect(user.must_change_password).toBe(true);
+    const headers = { authorization: `Bearer ${token}` };
+    const change = { current_password: password, new_password: STRONG };
+    const changed = await server.send("POST /api/auth/password", headers, change);
+    expect(changed.body.data.user.must_change_password).toBe(false);
+    expect((await login(STRONG)).body.data.user.must_change_password).toBe(false);
+  });
+});
+
 describe("the link of the first start", () => {
   test("shows the e-mail, sets the password once and signs in; then it and the printed password are void", async () => {
     const { email, password, welcomeToken } = await started();
     expect([email, password?.length]).toEqual(["owner@localhost", 24]);
     expect((await read(welcomeToken)).body.data).toEqual({ email });
     const { status, body } = await use(welcomeToken);
-    expect([status, body.data.user.email]).toEqual([200, email]);
+    expect(status).toBe(200);
+    expect(body.data.user).toMatchObject({ email, must_change_password: false });
     const headers = { authorization: `Bearer ${body.data.token}` };
     expect((await server.send("GET /api/auth/me", headers)).status).toBe(200);
     expect([(await read(welcomeToken)).status, (await use(welcomeToken)).status]).toEqual([401, 401]);

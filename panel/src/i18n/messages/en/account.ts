@@ -65,7 +65,7 @@ export const account = {
       name: "Name",
       email: "E-mail",
       password: "First password",
-      passwordHint: "At least 12 characters. Give it to the user, who can then change it.",
+      passwordHint: "At least 12 characters. Give it to the user: the panel asks for another one at the first sign-in.",
       role: "Role",
       roleHint: "The table below the list says what each role may do.",
       you: "you",

@@ -158,8 +158,8 @@ export const administration = {
       submit: "Create the account",
       done: "{name} is created",
       doneLead: "{email} can sign in now.",
-      ownPassword: "The user signs in with the password that you have chosen.",
-      onlyOnce: "This is the only time that the password is shown. Give it to the user, who can then change it.",
+      ownPassword: "The user signs in with the password that you have chosen. The panel then asks for another one.",
+      onlyOnce: "This is the only time that the password is shown. Give it to the user: the panel asks for another one at the first sign-in.",
       open: "Open the account",
     },
     account: {
@@ -191,7 +191,7 @@ export const administration = {
       recoverTitle: "Replace the password of {name}?",
       recoverHelp: "The present password stops working, all sign-ins of the user end, and connected assistants are disconnected. The gateway makes a new password and shows it once.",
       recovered: "{name} has a new password",
-      onlyOnce: "This is the only time that it is shown.",
+      onlyOnce: "This is the only time that it is shown. The panel asks for another one at the next sign-in.",
     },
     removal: {
       title: "Remove the account",

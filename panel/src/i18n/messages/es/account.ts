@@ -65,7 +65,7 @@ export const account = {
       name: "Nombre",
       email: "Correo electrónico",
       password: "Primera contraseña",
-      passwordHint: "Al menos 12 caracteres. Dásela al usuario, que después puede cambiarla.",
+      passwordHint: "Al menos 12 caracteres. Dásela al usuario: el panel pide otra al entrar por primera vez.",
       role: "Rol",
       roleHint: "La tabla debajo de la lista dice qué puede hacer cada rol.",
       you: "tú",

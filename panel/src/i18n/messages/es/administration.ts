@@ -151,8 +151,8 @@ export const administration = {
       submit: "Crear la cuenta",
       done: "{name} está creada",
       doneLead: "{email} ya puede entrar.",
-      ownPassword: "El usuario entra con la contraseña que elegiste.",
-      onlyOnce: "La contraseña solo aparece esta vez. Dásela al usuario, que después puede cambiarla.",
+      ownPassword: "El usuario entra con la contraseña que elegiste. Después el panel pide otra.",
+      onlyOnce: "La contraseña solo aparece esta vez. Dásela al usuario: el panel pide otra al entrar por primera vez.",
       open: "Abrir la cuenta",
     },
     account: {
@@ -184,7 +184,7 @@ export const administration = {
       recoverTitle: "¿Reemplazar la contraseña de {name}?",
       recoverHelp: "La contraseña actual deja de valer, terminan todos los accesos del usuario y se desconectan sus asistentes. El gateway crea una contraseña nueva y la muestra una sola vez.",
       recovered: "{name} tiene una contraseña nueva",
-      onlyOnce: "Solo aparece esta vez.",
+      onlyOnce: "Solo aparece esta vez. El panel pide otra al volver a entrar.",
     },
     removal: {
       title: "Quitar la cuenta",

@@ -65,7 +65,7 @@ export const account = {
       name: "Nome",
       email: "E-mail",
       password: "Primeira senha",
-      passwordHint: "Pelo menos 12 caracteres. Entregue-a ao usuário, que depois pode trocá-la.",
+      passwordHint: "Pelo menos 12 caracteres. Entregue-a ao usuário: o painel pede outra no primeiro acesso.",
       role: "Papel",
       roleHint: "A tabela abaixo da lista diz o que cada papel pode fazer.",
       you: "você",

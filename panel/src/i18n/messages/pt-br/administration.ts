@@ -151,8 +151,8 @@ export const administration = {
       submit: "Criar a conta",
       done: "{name} foi criada",
       doneLead: "{email} já pode entrar.",
-      ownPassword: "O usuário entra com a senha que você escolheu.",
-      onlyOnce: "A senha só aparece desta vez. Entregue-a ao usuário, que depois pode trocá-la.",
+      ownPassword: "O usuário entra com a senha que você escolheu. Depois o painel pede outra.",
+      onlyOnce: "A senha só aparece desta vez. Entregue-a ao usuário: o painel pede outra no primeiro acesso.",
       open: "Abrir a conta",
     },
     account: {
@@ -184,7 +184,7 @@ export const administration = {
       recoverTitle: "Trocar a senha de {name}?",
       recoverHelp: "A senha atual deixa de valer, todos os acessos do usuário terminam e os assistentes conectados são desconectados. O gateway cria uma nova senha e a mostra uma única vez.",
       recovered: "{name} tem uma nova senha",
-      onlyOnce: "Ela só aparece desta vez.",
+      onlyOnce: "Ela só aparece desta vez. O painel pede outra no próximo acesso.",
     },
     removal: {
       title: "Remover a conta",

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useMemo } from "react";
+import { Form } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+import { gateway, setToken } from "../api/gateway.ts";
+import { sessionQuery } from "../api/queries.ts";
+import { readForm } from "../api/read-search.ts";
+import { ActionButton, LinkButton } from "../components/action-button.tsx";
+import { FaultNotice, useFault } from "../components/fault-notice.tsx";
+import { FormField } from "../components/form-field.tsx";
+import { PageHead } from "../components/page-head.tsx";
+import { SessionDialog } from "../components/session-dialog.tsx";
+import { showToast } from "../components/toasts.tsx";
+import { GateFrame, MemoryHint } from "./gate-frame.tsx";
+
+/** What users see whose password somebody else has chosen or generated, until they have another one. */
+export function OwnPasswordPage() {
+  const t = useTranslations("shell");
+  return (
+    <>
+      <GateFrame>
+        <PageHead title={t("ownPassword")} lead={t("ownPasswordLead")} />
+        <PasswordForm />
+        <div className="buttons">
+          <LinkButton to="/sign-in">{t("sessionOther")}</LinkButton>
+        </div>
+        <MemoryHint />
+      </GateFrame>
+      <SessionDialog />
+    </>
+  );
+}
+
+/** Changes the password of the signed-in user. */
+export function PasswordForm() {
+  const t = useTranslations("account.security");
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: (input: { current_password: string; new_password: string }) => gateway.changePassword(input),
+    onSuccess: ({ data: { token, account, user } }) => {
+      setToken(token);
+      queries.setQueryData(sessionQuery.queryKey, { account, user });
+      showToast(t("changed"));
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const { current_password = "", new_password = "" } = readForm(form);
+    change.mutate({ current_password, new_password }, { onSuccess: () => form.reset() });
+  };
+  const fault = useFault(change.error);
+  const isWrong = change.error instanceof WaygateError && change.error.code === "INVALID_CREDENTIALS";
+  const wrong = t("wrong");
+  const fields = useMemo(
+    () => (isWrong ? { current_password: wrong } : fault.fields),
+    [isWrong, wrong, fault],
+  );
+  return (
+    <Form className="stack narrow" onSubmit={submit} validationErrors={fields}>
+      {Object.keys(fields).length === 0 && <FaultNotice error={change.error} />}
+      <FormField
+        name="current_password"
+        type="password"
+        label={t("current")}
+        autoComplete="current-password"
+        maxLength={1024}
+      />
+      <FormField
+        name="new_password"
+        type="password"
+        label={t("new")}
+        hint={t("newHint")}
+        autoComplete="new-password"
+        maxLength={1024}
+      />
+      <div className="buttons">
+        <ActionButton kind="main" type="submit" isPending={change.isPending}>
+          {t("change")}
+        </ActionButton>
+      </div>
+    </Form>
+  );
+}
