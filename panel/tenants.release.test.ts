@@ -128,6 +128,14 @@ describeInBrowser("tenants and roles in the panel", () => {
     await pages.getByRole("link", { name: "Overview" }).waitFor();
     expect(await pages.getByRole("link", { name: "Webhooks" }).count()).toBe(0);
     expect(await pages.getByRole("link", { name: "Settings" }).count()).toBe(0);
+    await page.getByRole("region", { name: "Profile" }).waitFor();
+    expect(await page.getByRole("button", { name: "Change the name" }).count()).toBe(0);
+    await visit(page, "/crm");
+    await page.getByRole("link", { name: "Bakery lead" }).waitFor();
+    expect(await page.getByRole("button", { name: "Export" }).count()).toBe(0);
+    await visit(page, `/crm/${bakery.lead}`);
+    await page.getByRole("region", { name: "Details" }).waitFor();
+    expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
     await main.getByRole("link", { name: "Account" }).click();
     await page.getByText("Only an administrator can change the account.").waitFor();
     await story.look(page, "agent-account");

@@ -399,7 +399,51 @@ function isList(http: string, raw: string | undefined): boolean {
   return http.startsWith("GET ") && raw !== "text/event-stream";
 }
 
+/** What a user with the role agent may read and do. Another route needs an administrator, or a reason to stand here. */
+const FOR_AGENTS = {
+  reads: `
+    accountOverview getAccount getCampaign getCampaignReport getCampaignTimeline getEvent getGroup
+    getGroupInvite getInstance getInstanceQr getInstanceStatus getLeadDetails getMedia getMessage
+    getMessageReceipts getPasskey getProfile listAccountMessages listAssistants listCampaigns
+    listChatMessages listChats listConsent listContacts listConversations listCustomFields
+    listDataRequests listEvents listGroups listInstanceLogs listInstances listLeadLabels listLeads
+    listMessages listQuickReplies me streamAccountEvents streamEvents streamInstanceStates
+    wahaPasskeyChallenge wahaPasskeyConfirmation`,
+  does: `
+    addLeadNote addLeadTags addRecipients archiveCampaign blockContact cancelCampaign cancelPasskey
+    changePassword checkContacts checkRecipients confirmPasskey confirmPassword connectInstance
+    contactInfo createCampaign createGroup createLead createLink deleteLeadNote deleteMessage
+    deleteQuickReply disconnectAssistant downloadMedia editMessage importLeads joinGroup leaveGroup
+    logout markRead mcp pauseCampaign previewCampaign react reconnectInstance recordConsent
+    retryFailedRecipients sandboxBan sandboxCall sandboxChat sandboxContact sandboxDelete
+    sandboxDrop sandboxEdit sandboxGroup sandboxGroupParticipants sandboxGroupSettings sandboxReact
+    sandboxRead sandboxReceive sandboxScan saveQuickReply send sendContact sendLocation sendMedia
+    sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
+    submitPasskeyAssertion updateCampaign updateGroupParticipants updateGroupSettings updateLead
+    wahaPasskey wahaPasskeyConfirm`,
+};
+
 describe("an agent", () => {
+  it("may use the routes of this list, and every other one needs an administrator", () => {
+    const open = routes.filter(
+      ([, { role, access }]) => role === undefined && /^(account|instance|key)$/.test(access),
+    );
+    const namesOf = (isRead: boolean) =>
+      open.filter(([, { http }]) => http.startsWith("GET ") === isRead).map(([name]) => name);
+    expect(namesOf(true).toSorted()).toEqual(FOR_AGENTS.reads.trim().split(/\s+/));
+    expect(namesOf(false).toSorted()).toEqual(FOR_AGENTS.does.trim().split(/\s+/));
+  });
+
+  it("sees the report of a campaign, and only an administrator gets it as a file", async () => {
+    const bearer = { authorization: `Bearer ${agent}` };
+    const input = { name: "Sales", instance_id: own.instance, message_template: "Hello" };
+    const { data: campaign } = await as(own.token).createCampaign(input);
+    const report = (format: string) =>
+      request(`GET /api/campaigns/${campaign.id}/report?format=${format}`, undefined, bearer);
+    expect((await report("json")).status).toBe(200);
+    expect((await report("csv")).body).toMatchObject({ code: "FORBIDDEN", details: { needs: "admin" } });
+  });
+
   it("is refused on every route for administrators, managers and the owner", async () => {
     const wrong: string[] = [];
     const bearer = { authorization: `Bearer ${agent}` };

@@ -42,3 +42,11 @@ export function invalidField(field: string, issue: string, reason?: FieldReason)
     details: { fields: [{ field, issue, ...reason }] },
   });
 }
+
+export function notForAgents(): GatewayError {
+  return new GatewayError(
+    "FORBIDDEN",
+    "The role agent may not do this. Ask an administrator of the account.",
+    { details: { needs: "admin" } },
+  );
+}

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField, notForAgents } from "../../platform/gateway-error.ts";
 import type { Authorise, AuthoriseRequest, Caller, Credential } from "../../platform/http/handler.ts";
 import type { Route, RouteAccess } from "../../platform/http/route.ts";
 import { type Cidr, effectiveIps, inCidr, parseCidr, parseIp } from "../../platform/outgoing/ip-address.ts";
@@ -273,13 +273,7 @@ function requireRole({ access, role }: Route, caller: Caller): void {
     throw new GatewayError("FORBIDDEN", "Only the owner of the gateway and resellers may do this.");
   }
   const isForAdmins = role === "admin" || access === "owner" || access === "manager";
-  if (isForAdmins && caller.role === "agent") {
-    throw new GatewayError(
-      "FORBIDDEN",
-      "The role agent may not do this. Ask an administrator of the account.",
-      { details: { needs: "admin" } },
-    );
-  }
+  if (isForAdmins && caller.role === "agent") throw notForAgents();
 }
 
 /** The routes for the administrative token exist only while one is set. */

@@ -524,6 +524,7 @@ export const campaignsContract = {
   deleteCampaign: route({
     ...SHARED,
     http: "DELETE /api/campaigns/:id",
+    role: "admin",
     errors: ["CAMPAIGN_STATE"],
     summary: "Delete a campaign with its recipients and its report; the messages it sent stay in their chats",
     description:

@@ -144,6 +144,7 @@ export const crmContract = {
     ...TAG,
     http: "GET /api/leads/export",
     acts: { everything: true },
+    role: "admin",
     heavy: true,
     summary: "Export leads as CSV, newest first, with a column for each custom field",
     description:
@@ -212,6 +213,7 @@ export const crmContract = {
   deleteLead: route({
     ...TAG,
     http: "DELETE /api/leads/:id",
+    role: "admin",
     summary: "Remove a lead and its notes; its messages and its opt-out stay",
     message: "Lead removed",
     input: z.object({ id: rowId }),

@@ -58,6 +58,7 @@ export const profileContract = {
   }),
   setProfileName: route({
     http: "POST /api/v1/instances/:id/profile/name",
+    role: "admin",
     errors: SESSION_ERRORS,
     access,
     tag,
@@ -72,6 +73,7 @@ export const profileContract = {
   }),
   setProfileStatus: route({
     http: "POST /api/v1/instances/:id/profile/status",
+    role: "admin",
     errors: SESSION_ERRORS,
     access,
     tag,
@@ -83,6 +85,7 @@ export const profileContract = {
   }),
   setProfilePhoto: route({
     http: "POST /api/v1/instances/:id/profile/photo",
+    role: "admin",
     requiresBody: true,
     errors: [...SESSION_ERRORS, "MEDIA_DOWNLOAD_FAILED", "STORAGE_FULL"],
     access,

@@ -16,8 +16,8 @@ import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "
 import type { HeavyRequests } from "./heavy-requests.ts";
 import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
 import { createInProcessFetch } from "./in-process-fetch.ts";
+import { checkActs } from "./input/check-acts.ts";
 import { createInputReader, nameFieldsAsSent, readIdempotencyKey, sentFields } from "./input/read-input.ts";
-import { requirePassword } from "./input/require-password.ts";
 import { overloadedError } from "./load-shedder.ts";
 import type { LongLivedResponses } from "./long-lived-responses.ts";
 import { startRequestSpan } from "./request-span.ts";
@@ -198,7 +198,7 @@ async function toHandlerRequest(
     ? readIdempotencyKey(request.headers["idempotency-key"])
     : undefined;
   const input = await read();
-  requirePassword(route, request.caller, input);
+  checkActs(route, request.caller, input);
   return {
     input,
     caller: request.caller,

@@ -64,8 +64,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   /** The minimum role of a signed-in user; if absent, agents may call it too. */
   readonly role?: "admin";
   /**
-   * What it does that a stolen sign-in must not do alone: a signed-in user must have entered the password within the
-   * last ten minutes. true: every request does it. Otherwise those that give one of these fields, a dot reaching into
+   * What it does that a stolen sign-in must not do alone: no agent may do it, and another user must have entered the
+   * password within the last ten minutes. true: every request does it. Otherwise those that give one of these fields, a dot reaching into
    * an object, or a field with a value: `format=csv`.
    */
   readonly acts?: Readonly<Partial<Record<ActClass, true | readonly string[]>>>;

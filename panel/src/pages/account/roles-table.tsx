@@ -5,6 +5,7 @@ import { Lamp } from "../../components/lamp.tsx";
 const RIGHTS = {
   messages: ["agent", "admin", "super_admin"],
   crm: ["agent", "admin", "super_admin"],
+  data: ["admin", "super_admin"],
   ownSignIn: ["agent", "admin", "super_admin"],
   instances: ["admin", "super_admin"],
   webhooks: ["admin", "super_admin"],

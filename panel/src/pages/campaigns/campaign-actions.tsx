@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { saveFile } from "../../api/save-stream.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
@@ -17,6 +18,7 @@ export function CampaignActions({ campaign }: { campaign: CampaignWithTotals }) 
   const t = useTranslations("campaigns");
   const { id, status, archived_at } = campaign;
   const change = useCampaignChange(id);
+  const mayManage = useAccess().may("admin");
   const isOpen = status === "created" || status === "paused";
   const isPausedByGateway = status === "paused" && !BY_PERSON.has(campaign.status_reason);
   return (
@@ -45,8 +47,8 @@ export function CampaignActions({ campaign }: { campaign: CampaignWithTotals }) 
             {t(archived_at === null ? "archiveAction" : "restoreAction")}
           </ActionButton>
         )}
-        <ReportExport id={id} />
-        {(ENDED.has(status) || (isOpen && !isPausedByGateway)) && (
+        {mayManage && <ReportExport id={id} />}
+        {mayManage && (ENDED.has(status) || (isOpen && !isPausedByGateway)) && (
           <DeleteButton campaign={campaign} change={change} />
         )}
       </div>

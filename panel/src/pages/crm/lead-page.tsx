@@ -6,6 +6,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { instanceQuery, isNotFound } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -25,6 +26,7 @@ export function LeadPage() {
   const t = useTranslations("crm");
   const { id } = useParams({ from: "/shell/crm/$id" });
   const { data, error, refetch } = useQuery(leadQuery(id));
+  const mayManage = useAccess().may("admin");
   const trail = <Link to="/crm">{t("title")}</Link>;
   if (error && !data)
     return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
@@ -35,7 +37,7 @@ export function LeadPage() {
     <>
       <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
         <LeadDialog lead={data} />
-        <DeleteLead lead={data} />
+        {mayManage && <DeleteLead lead={data} />}
       </PageHead>
       <div className="columns gapped">
         <div className="stack" data-wide="">

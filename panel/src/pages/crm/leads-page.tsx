@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import { saveFile } from "../../api/save-stream.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone, RelativeTime, visibleName } from "../../components/formats.tsx";
@@ -21,11 +22,12 @@ export function LeadsPage() {
   const filter = useSearch({ from: "/shell/crm" });
   const navigate = useNavigate();
   const query = useInfiniteQuery(leadsQuery(filter));
+  const mayManage = useAccess().may("admin");
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
       <PageHead title={t("title")} lead={t("lead")}>
-        <LeadExport filter={filter} />
+        {mayManage && <LeadExport filter={filter} />}
         <LinkButton to="/crm/import">{t("import")}</LinkButton>
         <LeadDialog kind="main" />
       </PageHead>

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useTranslations } from "use-intl";
 import { gateway, type InstanceState } from "../../api/gateway.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
@@ -15,6 +16,7 @@ import { profileQuery } from "./instances-queries.ts";
 export function ProfileSection({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations("profile");
   const { data, error, refetch } = useQuery(profileQuery(id));
+  const mayManage = useAccess().may("admin");
   const shownName = data?.name ?? state.profile_name ?? t("noName");
   const picture = data ? data.picture_url : state.profile_picture_url;
   return (
@@ -31,11 +33,13 @@ export function ProfileSection({ id, state }: { id: number; state: InstanceState
             <p className="code">{state.phone === null ? "" : formatPhone(state.phone)}</p>
             <p className="hint">{data?.about || t("noAbout")}</p>
           </div>
-          <div className="buttons">
-            <NameDialog id={id} name={data?.name ?? ""} />
-            <AboutDialog id={id} about={data?.about ?? ""} />
-            <PhotoButtons id={id} hasPhoto={picture !== null} />
-          </div>
+          {mayManage && (
+            <div className="buttons">
+              <NameDialog id={id} name={data?.name ?? ""} />
+              <AboutDialog id={id} about={data?.about ?? ""} />
+              <PhotoButtons id={id} hasPhoto={picture !== null} />
+            </div>
+          )}
         </div>
       </div>
     </section>
