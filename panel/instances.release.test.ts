@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createClient } from "../src/client/client.ts";
 import { startHttpProxy } from "../test/servers/proxy-server.ts";
 import { OWNER } from "../test/sign-in.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
@@ -249,7 +250,7 @@ describeInBrowser("the instances of the panel", () => {
     await proxy.close();
   });
 
-  test("a new key is shown once with what ends, and an instance is deleted only by its typed name", async () => {
+  test("a new key is shown once with what ends, also a leaked key with the keys made with it, and an instance is deleted only by its typed name", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { id, api_key } = await gateway.createInstance({ name: "Old shop" });
     const page = await openPage(DESKTOP);
@@ -267,6 +268,19 @@ describeInBrowser("the instances of the panel", () => {
     expect(shown).not.toBe(api_key);
     await section.scrollIntoViewIfNeeded();
     await look(page, "settings-key");
+    await press(page, "I have stored it");
+    const program = createClient({ baseUrl: gateway.url, apiKey: shown ?? "" });
+    const { data: made } = await program.createInstanceWithKey({ name: "Night desk" });
+    await page.reload({ waitUntil: "load" });
+    await section.getByLabel("The old key ends").selectOption("at once, because others may have it");
+    await press(page, "Create a new key");
+    await dialog.getByText("the key of 1 instance that was made with it").waitFor();
+    await dialog.getByRole("button", { name: "Create a new key" }).click();
+    await section.getByText("The keys of these instances have ended too.").waitFor();
+    await section.getByRole("link", { name: "Night desk" }).waitFor();
+    await look(page, "settings-key-leaked");
+    const madeKey = createClient({ baseUrl: gateway.url, apiKey: made.api_key });
+    await expect(madeKey.getInstance({ id: made.id })).rejects.toMatchObject({ code: "INVALID_API_KEY" });
     await press(page, "I have stored it");
     await press(page, "Let it read the whole account");
     await page.getByRole("alertdialog").getByRole("button", { name: "Change it" }).click();

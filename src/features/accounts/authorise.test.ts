@@ -423,7 +423,11 @@ describe("a cached credential that was replaced", () => {
     const { api_key, ended } = await db
       .transaction()
       .execute((trx) =>
-        rotateApiKey(trx, { id, account_id }, { graceSeconds: 0, endsDescendants: false, isByKey: false }),
+        rotateApiKey(
+          trx,
+          { id, account_id },
+          { graceSeconds: 0, endsDescendants: false, isByKey: false, endsLinks: false },
+        ),
       );
     await ask("instance", token, id, deaf);
     await db.deleteFrom("sign_in").where("id", "=", sign_in).execute();

@@ -78,7 +78,7 @@ function readRotation(
       "must be 3600 or more if a key renews itself. Sign in to end it sooner",
     );
   if (leaked && graceSeconds > 0) throw invalidField("grace_seconds", "must be 0 for a leaked key");
-  return { graceSeconds, endsDescendants, isByKey };
+  return { graceSeconds, endsDescendants, isByKey, endsLinks: leaked };
 }
 
 /** Only what was asked for. */

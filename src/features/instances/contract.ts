@@ -409,7 +409,7 @@ export const apiKeysContract = {
         .boolean()
         .default(false)
         .describe(
-          "Others may have the old key: it ends at once, and by default so do the keys of descendants.",
+          "Others may have the old key: it ends at once with its links for pairing, and by default so do those of descendants.",
         ),
       end_descendants: z
         .boolean()

@@ -572,6 +572,34 @@ describe("a key that leaked", () => {
     expect(body.data).toMatchObject({ descendants: [{ id: child.id }], descendants_ended: false });
     expect([await reads(own), await reads(child)]).toEqual([401, 200]);
   });
+
+  it("ends with the links for pairing that it or its descendants have made, or may still be making", async () => {
+    const [own, other] = [await create(), await create()];
+    const child = await make(own.key, "Child");
+    const link = ({ id, key }: { id: number; key: Headers }) =>
+      gateway.call(`POST /api/v1/instances/${id}/link`, {}, key);
+    const opens = async (url: string) =>
+      (await gateway.call(`POST /link/${url.split("/").at(-1)}/open`, {})).status;
+    const ofOwn = (await link(own)).body.data.url;
+    const ofOther = (await link(other)).body.data.url;
+    await renew(own.id, {});
+    expect(await opens(ofOwn)).toBe(200);
+    const renewed = await renew(other.id, { leaked: true });
+    expect(await opens(ofOther)).toBe(404);
+    other.key = { "x-api-key": renewed.body.data.api_key };
+    await Promise.all([
+      ...Array.from({ length: 6 }, () => link(child)),
+      link(other),
+      renew(own.id, { leaked: true }),
+    ]);
+    const left = await rows(
+      "select instance_id from instance_link where instance_id in ($1, $2, $3)",
+      own.id,
+      child.id,
+      other.id,
+    );
+    expect(left).toEqual([{ instance_id: other.id }]);
+  });
 });
 
 describe("the routes without a version", () => {

@@ -33,6 +33,7 @@ export {
   noInstance,
 } from "./instance-row.ts";
 export type { InstanceSettings } from "./instance-settings.ts";
+export { holdApiKey } from "./issue-api-key.ts";
 export { asReached, LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
 export { announceRemoval, markInstanceRemoved, type RemovedInstance } from "./request-removal.ts";
 export { toPolicyUrl } from "./require-allowed-urls.ts";

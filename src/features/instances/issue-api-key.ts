@@ -31,13 +31,18 @@ export async function issueApiKey(
   return { id, api_key };
 }
 
-/** Keeps a key valid until the commit, so that a renewal also sees what the key makes. Throws INVALID_API_KEY. */
+/**
+ * Keeps a key valid until the commit, so that a renewal also sees what the key makes. The transaction may have begun
+ * before the renewal for which it waits here, so its own time says nothing. Throws INVALID_API_KEY.
+ */
 export async function holdApiKey(trx: Trx, id: number): Promise<void> {
   await trx
     .selectFrom("api_key")
     .select("id")
     .where("id", "=", id)
-    .where(({ eb, or }) => or([eb("expires_at", "is", null), eb("expires_at", ">", sql<Date>`now()`)]))
+    .where(({ eb, or }) =>
+      or([eb("expires_at", "is", null), eb("expires_at", ">", sql<Date>`clock_timestamp()`)]),
+    )
     .forShare()
     .executeTakeFirstOrThrow(
       () =>
@@ -55,6 +60,8 @@ export interface KeyRotation {
   endsDescendants: boolean;
   /** The old key asked for it, and no user. */
   isByKey: boolean;
+  /** Whether links for pairing end too, since the old key may have made them. */
+  endsLinks: boolean;
 }
 
 /**
@@ -64,7 +71,7 @@ export interface KeyRotation {
 export async function rotateApiKey(
   trx: Trx,
   instance: { id: number; account_id: number },
-  { graceSeconds, endsDescendants, isByKey }: KeyRotation,
+  { graceSeconds, endsDescendants, isByKey, endsLinks }: KeyRotation,
 ): Promise<{ api_key: string; ended: Buffer[] }> {
   const deadline = sql<Date>`now() + make_interval(secs => ${graceSeconds})`;
   const ended = await trx
@@ -81,6 +88,7 @@ export async function rotateApiKey(
     .execute();
   const digests = ended.map(({ digest }) => digest);
   if (endsDescendants) digests.push(...(await endDescendants(trx, instance.id, deadline)));
+  if (endsLinks) await endLinks(trx, instance.id, endsDescendants);
   const { api_key } = await issueApiKey(trx, instance, {
     scope: newest?.scope,
     is_renewed_by_key: isByKey,
@@ -100,6 +108,14 @@ async function endDescendants(trx: Trx, id: number, deadline: RawBuilder<Date>):
     if (rows.length === 0) return ended;
     ended.push(...rows.map(({ digest }) => digest));
   }
+}
+
+/** Keys that have ended make no further links. */
+async function endLinks(trx: Trx, id: number, ofDescendants: boolean): Promise<void> {
+  await sql`
+    ${descendantsOf(id)}
+    delete from instance_link where instance_id = ${id}
+      or ${ofDescendants} and instance_id in (select id from descendant)`.execute(trx);
 }
 
 /** Instances that were created with keys of this instance, or with keys of such instances, newest first. */

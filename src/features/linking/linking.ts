@@ -1,7 +1,7 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { getInstance, instanceAuditEntry, lockInstance } from "../instances/instances.ts";
+import { getInstance, holdApiKey, instanceAuditEntry, lockInstance } from "../instances/instances.ts";
 import type { InstanceControlDeps } from "../sessions/sessions.ts";
 import type { linkingContract } from "./contract.ts";
 import { getNamedInstance } from "./get-named-instance.ts";
@@ -45,6 +45,7 @@ function ofInstances(
     async createLink({ input: { id }, ...by }) {
       const { token, expires_at } = await db.transaction().execute(async (trx) => {
         const row = await lockInstance(trx, id);
+        if (by.caller.kind === "key") await holdApiKey(trx, by.caller.key_id);
         if (row.status === "connected")
           throw new GatewayError("CONFLICT", "The instance is already linked. Log it out first.");
         await recordAudit(trx, instanceAuditEntry(by, "instance.create_link", row));
