@@ -125,6 +125,7 @@ describeInBrowser("the way into the panel", () => {
   test("a user whose password an administrator has chosen chooses another one, and only then the panel opens", async () => {
     const { url, gateway, openPage, look, press, heading } = story;
     const ana = { name: "Ana", email: "ana@example.com", password: PASSWORD };
+    await gateway.owner.confirmPassword({ password: OWNER.password });
     await gateway.owner.createUser(ana);
     const page = await openPage();
     await page.goto(`${url}crm`, { waitUntil: "load" });
@@ -141,6 +142,40 @@ describeInBrowser("the way into the panel", () => {
     await heading(page, "Contacts");
     await page.reload({ waitUntil: "load" });
     await heading(page, "Contacts");
+  });
+
+  test("a person whose e-mail belongs to many accounts chooses one, and gets into the eleventh by its number", async () => {
+    const { url, gateway, openPage, press, follow, look, heading } = story;
+    const email = "carla@example.com";
+    const make = async (name: string, password = PASSWORD) => {
+      const own = { name, email, password, must_change_password: false };
+      return (await gateway.owner.createAccount(own)).data.id;
+    };
+    await gateway.owner.confirmPassword({ password: OWNER.password });
+    const [bakery, garage] = [await make("Bakery"), await make("Garage")];
+    for (let i = 3; i <= 10; i++) await make(`Shop ${i}`, `${STRONG} ${i}`);
+    const eleventh = await make("Eleventh", STRONG);
+    const page = await openPage(DESKTOP);
+    const enter = async (password: string) => {
+      await page.goto(`${url}sign-in`, { waitUntil: "load" });
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Password").fill(password);
+      await press(page, "Sign in");
+    };
+    await enter(PASSWORD);
+    await page.getByRole("button", { name: `Bakery (number ${bakery})` }).waitFor();
+    await press(page, `Garage (number ${garage})`);
+    await heading(page, HOME);
+    await follow(page, "Settings");
+    await page.getByText(`Garage (number ${garage})`).waitFor();
+    await enter(STRONG);
+    await page.getByText("The e-mail or the password is wrong.").waitFor();
+    await page.getByLabel("Account number").fill(String(eleventh));
+    await look(page, "sign-in-number");
+    await press(page, "Sign in");
+    await heading(page, HOME);
+    await follow(page, "Settings");
+    await page.getByText(`Eleventh (number ${eleventh})`).waitFor();
   });
 
   const DEVICE = { name: "waygate-device", httpOnly: true, sameSite: "Strict" };

@@ -38,6 +38,7 @@ export function SettingsPage() {
 
 function SignedInUser() {
   const t = useTranslations("settings");
+  const nameAccount = useTranslations("signIn");
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { data } = useQuery(sessionQuery);
@@ -54,7 +55,7 @@ function SignedInUser() {
       <dl className="facts">
         <Fact name={t("name")} value={data?.user.name} />
         <Fact name={t("email")} value={data?.user.email} />
-        <Fact name={t("accountName")} value={data?.account.name} />
+        <Fact name={t("accountName")} value={data && nameAccount("account", data.account)} />
         <Fact name={t("role")} value={data && t(`roles.${data.user.role}`)} />
       </dl>
       <FaultNotice error={leave.error} />

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
@@ -18,10 +18,15 @@ export function SignInPage() {
   const t = useTranslations("signIn");
   const enter = useSignIn();
   const { to } = useSearch({ from: "/sign-in" });
+  const [isNumberAsked, setNumberAsked] = useState(false);
+  const askForNumber = (error: unknown) => {
+    if (error instanceof WaygateError && error.code === "INVALID_CREDENTIALS") setNumberAsked(true);
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { email = "", password = "" } = readForm(event.currentTarget);
-    enter.mutate({ email, password });
+    const { email = "", password = "", account = "" } = readForm(event.currentTarget);
+    const account_id = Number(account.replace(/\D/g, ""));
+    enter.mutate({ email, password, ...(account_id > 0 && { account_id }) }, { onError: askForNumber });
   };
   const accounts = readAccounts(enter.error);
   const chooseAccount = (account_id: number) =>
@@ -51,6 +56,18 @@ export function SignInPage() {
       <Form className="stack" onSubmit={submit}>
         <FormField name="email" type="email" label={t("email")} autoComplete="username" />
         <FormField name="password" type="password" label={t("password")} autoComplete="current-password" />
+        {/* The gateway tries the ten oldest accounts of an e-mail. */}
+        {isNumberAsked && (
+          <FormField
+            name="account"
+            inputMode="numeric"
+            label={t("accountNumber")}
+            hint={t("accountNumberHint")}
+            autoComplete="off"
+            maxLength={15}
+            isOptional
+          />
+        )}
         <ActionButton kind="main" type="submit" isPending={enter.isPending}>
           {t("submit")}
         </ActionButton>

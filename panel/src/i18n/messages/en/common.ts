@@ -120,6 +120,8 @@ export const entry = {
     restricted: "This account is paused or blocked. Ask the operator of the gateway.",
     which: "Your e-mail and password belong to several accounts. Choose one.",
     account: "{name} (number {id})",
+    accountNumber: "Account number",
+    accountNumberHint: "Only if your e-mail belongs to many accounts. The settings of each account show its number.",
     signedOut: "You were signed out. Sign in to go on.",
     inMemory: "This page came without HTTPS. Your browser therefore keeps no session: a reload signs you out.",
   },

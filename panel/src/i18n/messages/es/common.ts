@@ -120,6 +120,8 @@ export const entry = {
     restricted: "Esta cuenta está pausada o bloqueada. Habla con quien opera el gateway.",
     which: "Tu correo y tu contraseña pertenecen a varias cuentas. Elige una.",
     account: "{name} (número {id})",
+    accountNumber: "Número de la cuenta",
+    accountNumberHint: "Solo si tu correo pertenece a muchas cuentas. Los ajustes de cada cuenta muestran su número.",
     signedOut: "Tu sesión terminó. Inicia sesión para continuar.",
     inMemory: "Esta página llegó sin HTTPS. Por eso tu navegador no guarda la sesión: al recargar tendrás que iniciarla otra vez.",
   },

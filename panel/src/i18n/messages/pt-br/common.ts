@@ -120,6 +120,8 @@ export const entry = {
     restricted: "Esta conta está pausada ou bloqueada. Fale com quem opera o gateway.",
     which: "Seu e-mail e sua senha pertencem a várias contas. Escolha uma.",
     account: "{name} (número {id})",
+    accountNumber: "Número da conta",
+    accountNumberHint: "Só se o seu e-mail pertence a muitas contas. Os ajustes de cada conta mostram o número dela.",
     signedOut: "Sua sessão terminou. Entre para continuar.",
     inMemory: "Esta página veio sem HTTPS. Por isso o navegador não guarda a sessão: ao recarregar, você precisa entrar de novo.",
   },
