@@ -17,7 +17,12 @@ import type { ClientVersionUpdater } from "../features/client-version/client-ver
 import { registerVersionMetrics } from "../features/client-version/register-version-metrics.ts";
 import type { SuppressionList } from "../features/consent/consent.ts";
 import { consentHandlers } from "../features/consent/consent-handlers.ts";
-import { type Conversations, contactHandlers } from "../features/contacts/contacts.ts";
+import {
+  type Conversations,
+  contactHandlers,
+  createCountryFinder,
+  type FindCountry,
+} from "../features/contacts/contacts.ts";
 import { crmHandlers } from "../features/crm/crm.ts";
 import { eventHandlers } from "../features/events/event-handlers.ts";
 import { groupHandlers } from "../features/groups/groups.ts";
@@ -205,11 +210,10 @@ function createAccess(
 }
 
 /** Handlers of accounts and instances: permissions and settings. */
-function customerHandlers(
-  { config, secretKey, requests: { db }, engine, box, outgoing }: ApiParts,
-  access: AccessControl,
-  tokens: AccessTokens,
-) {
+function customerHandlers(parts: ApiParts, access: AccessControl, tokens: AccessTokens) {
+  const { config, secretKey, requests, engine, box, outgoing } = parts;
+  const { db } = requests;
+  const findCountry = countryFinder(parts);
   const second = config.secretKeySecond?.reveal();
   const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
   const passwords = createPasswordHasher();
@@ -221,7 +225,7 @@ function customerHandlers(
     ...adminHandlers({ db, engine }),
     ...instanceLogsHandlers(db),
     ...privacyHandlers({ db, engine, box }),
-    ...consentHandlers({ db, defaultCountry: config.defaultCountry }),
+    ...consentHandlers({ db, findCountry }),
     ...instanceHandlers({
       db,
       // An idle gateway needs none of the transports of sessions.
@@ -239,7 +243,7 @@ function customerHandlers(
       createDefaultWebhook: async (trx, input) =>
         toWebhookRecord(await createDefaultWebhook(trx, box, input), box, { revealSecret: true }),
     }),
-    ...sessionHandlers({ db, engine }),
+    ...sessionHandlers({ db, engine, findCountry }),
   } satisfies Partial<Handlers<typeof contract & typeof oauthWireContract>>;
 }
 
@@ -248,6 +252,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   const { config, requests, engine, box, outgoing, version } = parts;
   const { db } = requests;
   const live = liveDeps(parts);
+  const { findCountry } = live;
   const { store, mediaUrls } = parts.media;
   const files = { db, engine, store, readFromNode: parts.nodes.readFile, mediaUrls, log: parts.log };
   return {
@@ -258,7 +263,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       queue: config.queue,
       sendHoldMs: config.sendHoldMs,
       ackTimeoutMs: config.ackTimeoutMs,
-      defaultCountry: config.defaultCountry,
+      findCountry,
       outgoing,
       conversations: parts.conversations,
       findSession: parts.nodes.findSession,
@@ -272,13 +277,13 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       engine,
       box,
       queue: config.queue,
-      defaultCountry: config.defaultCountry,
+      findCountry,
       outgoing,
       suppression: parts.suppression,
       converter: parts.media.converter,
       maxBytes: config.mediaMaxBytes,
     }),
-    ...crmHandlers({ db, suppression: parts.suppression, defaultCountry: config.defaultCountry }),
+    ...crmHandlers({ db, suppression: parts.suppression, findCountry }),
     ...quickReplyHandlers(db),
     ...contactHandlers(live),
     ...chatHandlers(live),
@@ -287,6 +292,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
     ...linkingHandlers({
       db,
       engine,
+      findCountry,
       findPairingSession: parts.nodes.findPairingSession,
       baseUrl: config.baseUrl,
       timeoutMs: config.ackTimeoutMs,
@@ -307,16 +313,22 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
   } satisfies Partial<Handlers<typeof contract>>;
 }
 
+function countryFinder({ config, requests }: Pick<ApiParts, "config" | "requests">): FindCountry {
+  return createCountryFinder(requests.db, config.defaultCountry);
+}
+
 /** Dependencies of operations on live sessions. */
-function liveDeps({ config, requests: { db }, conversations, sessions, nodes, outgoing }: ApiParts) {
+function liveDeps({ config, requests, conversations, sessions, nodes, outgoing }: ApiParts) {
   const { numbers } = sessions;
+  const { db } = requests;
+  const findCountry = countryFinder({ config, requests });
   const readInstance = createInstanceReader(db);
   const runOperation = createSessionOperationRunner({
     requireConnected: (id) => requireConnected(readInstance, id),
     findSession: nodes.findSession,
     timeoutMs: config.ackTimeoutMs,
   });
-  return { db, conversations, numbers, runOperation, outgoing, defaultCountry: config.defaultCountry };
+  return { db, conversations, numbers, runOperation, outgoing, findCountry };
 }
 
 function publicHandlers(parts: ApiParts, checks: HealthChecks) {
@@ -336,14 +348,19 @@ function publicHandlers(parts: ApiParts, checks: HealthChecks) {
   } satisfies Partial<Handlers<typeof contract>>;
 }
 
-function sandboxDeps({ requests: { db }, sandbox, engine, outgoing, config }: ApiParts) {
+function sandboxDeps({ requests, sandbox, engine, outgoing, config }: ApiParts) {
+  const { db } = requests;
+  const findCountry = countryFinder({ config, requests });
   return {
     db,
     sandbox: config.sandbox,
     controlOf: (account_id: number) => createSandboxControl(sandbox.pool, account_id),
     findPicture: (id: string) => findPicture(sandbox.pool, id),
     connectInstance: async (id: number) => {
-      await connectInstance({ db, engine }, id, { wait_seconds: 0, signal: new AbortController().signal });
+      await connectInstance({ db, engine, findCountry }, id, {
+        wait_seconds: 0,
+        signal: new AbortController().signal,
+      });
     },
     fetchMedia: createMediaFetcher(outgoing, config.mediaMaxBytes),
   };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, countryCode, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
 const account = named(
@@ -35,6 +35,7 @@ export const DEFAULT_ACCOUNT_SETTINGS = {
   keys_manage_instances: true,
   lead_stages: [],
   time_zone: null,
+  default_country: null,
   message_retention_days: null,
   campaign_retention_days: null,
   lead_retention_days: null,
@@ -64,6 +65,11 @@ export const accountSettings = named(
       .nullable()
       .describe(
         "Campaigns without `quiet_hours` count days in it, and the panel suggests it to new ones; null: UTC.",
+      ),
+    default_country: countryCode()
+      .nullable()
+      .describe(
+        "Country of phone numbers without a country code, in requests and files of the account; null: the gateway's default.",
       ),
     message_retention_days: retentionDays.describe(
       "Days after which messages and their files are deleted; null: the gateway's default. The plan's `max_message_retention_days` is the maximum; the other kinds of data have such a maximum too.",
@@ -305,6 +311,7 @@ export const accountsContract = {
       "settings.keys_manage_instances": ["settings.keysManageInstances"],
       "settings.lead_stages": ["settings.leadStages"],
       "settings.time_zone": ["settings.timeZone"],
+      "settings.default_country": ["settings.defaultCountry"],
       add_lead_stages: ["addLeadStages"],
       remove_lead_stages: ["removeLeadStages"],
       "settings.message_retention_days": ["settings.messageRetentionDays"],
@@ -446,6 +453,7 @@ export const accountsContract = {
       plan_id: ["planId"],
       parent_id: ["parentId"],
       must_change_password: ["mustChangePassword"],
+      default_country: ["defaultCountry"],
     },
     example: { name: "Shop", email: "shop@example.com" },
     input: z.object({
@@ -456,6 +464,7 @@ export const accountsContract = {
         .optional()
         .describe("Default: `trial` if `trial_ends_at` is set, otherwise `active`."),
       ...accountFields,
+      default_country: accountSettings.shape.default_country.optional(),
       email,
       password: newPassword.optional().describe("Default: the gateway generates one and returns it once."),
       must_change_password: mustChangePassword,

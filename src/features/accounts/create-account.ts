@@ -24,6 +24,7 @@ export interface NewAccount {
   parent_id?: number | null;
   status?: "active" | "trial";
   trial_ends_at?: Date | null;
+  default_country?: string | null;
 }
 
 /** Creates an account and its user. Throws VALIDATION_ERROR (weak password) or CONFLICT (used e-mail). */
@@ -99,7 +100,7 @@ export async function insertAccount(trx: Trx, input: NewAccount, password_hash: 
       name: input.name,
       account_type: input.account_type,
       plan_id: input.plan_id ?? selectFrom("plan").select("id").where("name", "=", standard),
-      settings: "{}",
+      settings: JSON.stringify(input.default_country ? { default_country: input.default_country } : {}),
       parent_id: input.parent_id ?? null,
       status: input.status ?? "active",
       trial_ends_at: input.trial_ends_at ?? null,

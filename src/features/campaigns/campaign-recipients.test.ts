@@ -713,3 +713,58 @@ test("the labels of leads are counted for one account, the most used first", asy
     { name: "shop", count: 1 },
   ]);
 });
+
+describe("recipients without a country code", () => {
+  const national = () => `11 9${newPhone().slice(5)}`;
+  const whole = (text: string) => `55${text.replace(" ", "")}`;
+
+  test("are listed with the number of the linked phone's country, and added once that is confirmed", async () => {
+    const id = await story.create();
+    const [number, other] = [national(), newPhone()];
+    const added = (await story.owner.addRecipients({ id, numbers: [other, number] })).data;
+    const warning = { line: 2, value: number, code: "no_country_code", suggestion: whole(number) };
+    expect(added).toMatchObject({
+      inserted: 1,
+      assumed_country: "BR",
+      warnings: [warning],
+      warning_count: 1,
+    });
+    const confirmed = { id, numbers: [other, number], confirm_assumed: true };
+    expect((await story.owner.addRecipients(confirmed)).data).toMatchObject({
+      inserted: 1,
+      duplicates: 1,
+      warnings: [],
+    });
+    const phones = (await story.owner.previewCampaign({ id })).data.previews.map(({ phone }) => phone);
+    expect(phones).toEqual([other, whole(number)]);
+    const shown = (await story.owner.previewCampaign({ id, phone: `tel:+${whole(number)}` })).data.previews;
+    expect(shown).toMatchObject([{ phone: whole(number) }]);
+  });
+
+  test("are checked with the country of the instance that will send, before the account's", async () => {
+    const { id } = story.shop;
+    const number = national();
+    await story.owner.updateAccount({ settings: { default_country: "DE" } });
+    await story.owner.updateInstance({ id, settings: { default_country: "br" } });
+    const check = async (more: object) =>
+      (await story.owner.checkRecipients({ recipients: [number, `${newPhone()}.0`], ...more })).data;
+    expect(await check({ instance_id: id })).toMatchObject({
+      ready: 0,
+      assumed_country: "BR",
+      counts: { assumed: 1, invalid: 1 },
+      problems: [
+        { problem: "assumed", code: "assumed_country", suggestion: whole(number) },
+        { problem: "invalid", code: "changed_by_spreadsheet", suggestion: null },
+      ],
+    });
+    expect(await check({ instance_id: id, confirm_assumed: true })).toMatchObject({ ready: 1 });
+    expect(await check({})).toMatchObject({ assumed_country: "DE" });
+    const { data } = await story.shop.client.sendText({ id, number, text: "Hello" });
+    expect(data).toMatchObject({ jid: `${whole(number)}@s.whatsapp.net`, assumed_country: "BR" });
+    await story.owner.updateInstance({ id, settings: { default_country: null } });
+    await story.owner.updateAccount({ settings: { default_country: null } });
+    await expect(story.shop.client.sendText({ id, number, text: "Hello" })).rejects.toMatchObject({
+      details: { fields: [{ code: "no_country_code", params: { suggestion: `+${whole(number)}` } }] },
+    });
+  });
+});

@@ -63,7 +63,7 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     },
 
     async previewCampaign({ input: { id, ...order }, caller }) {
-      return previewCampaign(db, await getCampaign(db, requireUser(caller).account_id, id), order);
+      return previewCampaign(deps, await getCampaign(db, requireUser(caller).account_id, id), order);
     },
   };
 }

@@ -10,6 +10,7 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, fileText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { assumed_country, confirm_assumed, numberParams, numberWarning } from "../contacts/contract.ts";
 
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */
@@ -49,7 +50,7 @@ const WAITING_REASON = [
 
 export const TIMELINE_STEP = ["minute", "hour", "day"] as const;
 /** Why a recipient would get no message. */
-export const RECIPIENT_PROBLEM = ["invalid", "duplicate", "opted_out", "no_consent"] as const;
+export const RECIPIENT_PROBLEM = ["invalid", "assumed", "duplicate", "opted_out", "no_consent"] as const;
 
 const campaignStatus = named("CampaignStatus", z.enum(CAMPAIGN_STATUS));
 const recipientStatus = named("RecipientStatus", z.enum(RECIPIENT_STATUS));
@@ -330,7 +331,7 @@ export const campaignsContract = {
     errors: ["CAMPAIGN_STATE"],
     summary: "Add recipients: in the body, from leads, or as a CSV file",
     description:
-      "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. Invalid entries are listed in `invalid`, and all others are added. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
+      "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. Invalid entries are listed in `invalid`, and numbers without a country code in `warnings`; all others are added. Repeat the request with `confirm_assumed` to add the numbers of `warnings` as their `suggestion`. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
     message: "Recipients added",
     idempotent: true,
     example: { recipients: [{ phone: "5511999990004", variables: { name: "Bia" } }] },
@@ -345,8 +346,14 @@ export const campaignsContract = {
       lead_ids: z.array(rowId).max(MAX_RECIPIENTS).optional(),
       tags: z.array(trimmedText(64).min(1)).max(100).optional().describe("Leads with any of these tags."),
       file: upload.describe("A CSV file."),
+      confirm_assumed,
     }),
-    aliases: { recipients: ["contacts"], numbers: ["phones"], lead_ids: ["leadIds"] },
+    aliases: {
+      recipients: ["contacts"],
+      numbers: ["phones"],
+      lead_ids: ["leadIds"],
+      confirm_assumed: ["confirmAssumed"],
+    },
     upload: "file",
     uploadTypes: ["text/csv"],
     bodyLimitBytes: 33_554_432,
@@ -359,6 +366,9 @@ export const campaignsContract = {
         .array(z.object({ value: z.string(), reason: z.string() }))
         .describe(`The first ${MAX_LISTED}.`),
       invalid_count: z.number().int(),
+      warnings: z.array(numberWarning).describe(`The first ${MAX_LISTED}.`),
+      warning_count: z.number().int(),
+      assumed_country,
       total: z.number().int().describe("Number of recipients of the campaign after this request."),
     }),
   }),
@@ -381,10 +391,16 @@ export const campaignsContract = {
         .describe("`{phone, variables}`, or bare numbers."),
       lead_ids: z.array(rowId).max(MAX_RECIPIENTS).optional(),
       consent_purpose: campaignFields.consent_purpose.optional(),
+      instance_id: rowId
+        .optional()
+        .describe("The instance that will send, whose country counts for numbers without a country code."),
+      confirm_assumed,
     }),
     aliases: {
       recipients: ["contacts", "numbers"],
       lead_ids: ["leadIds"],
+      instance_id: ["instanceId"],
+      confirm_assumed: ["confirmAssumed"],
       consent_purpose: ["consentPurpose"],
     },
     bodyLimitBytes: 33_554_432,
@@ -392,8 +408,10 @@ export const campaignsContract = {
     output: z.object({
       total: z.number().int(),
       ready: z.number().int().describe("How many would get the message."),
+      assumed_country,
       counts: z.object({
         invalid: z.number().int(),
+        assumed: z.number().int().describe("Numbers without a country code."),
         duplicate: z.number().int(),
         opted_out: z.number().int(),
         no_consent: z.number().int(),
@@ -404,7 +422,13 @@ export const campaignsContract = {
             index: z.number().int().describe("Position in the request, from 0."),
             value: z.string(),
             problem: z.enum(RECIPIENT_PROBLEM),
-            reason: z.string().nullable().describe("Why an entry is unreadable."),
+            reason: z
+              .string()
+              .nullable()
+              .describe("Why an entry is unreadable, or what is assumed about it."),
+            code: z.string().nullable().describe("What is wrong with the number."),
+            params: numberParams,
+            suggestion: z.string().nullable().describe("The digits that are assumed."),
           }),
         )
         .describe(`The first ${MAX_LISTED}.`),

@@ -1,9 +1,15 @@
 import type { Db } from "../../platform/db/database.ts";
+import { type FindCountry, readPhone } from "../contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { findWaitingRecipients } from "./choose-recipients.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
 import { readRecipient } from "./read-recipient.ts";
 import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
+
+export interface PreviewDeps {
+  db: Db;
+  findCountry: FindCountry;
+}
 
 export interface PreviewCampaignOptions {
   limit: number;
@@ -11,20 +17,24 @@ export interface PreviewCampaignOptions {
   variables?: Record<string, unknown>;
 }
 
-const NOBODY = "1000000";
+const NOBODY = "15550000000";
 /** Characters of a text that is too long to be sent. */
 const SHOWN = 1_000;
 
 /** The rendered messages: for the next recipients, for one of them, or for sample variables. */
-export async function previewCampaign(db: Db, campaign: CampaignRow, order: PreviewCampaignOptions) {
+export async function previewCampaign(
+  deps: PreviewDeps,
+  campaign: CampaignRow,
+  order: PreviewCampaignOptions,
+) {
   return {
-    previews: await readPreviews(db, campaign, order),
-    warnings: await findTemplateWarnings(db, campaign),
+    previews: await readPreviews(deps, campaign, order),
+    warnings: await findTemplateWarnings(deps.db, campaign),
   };
 }
 
 async function readPreviews(
-  db: Db,
+  { db, findCountry }: PreviewDeps,
   campaign: CampaignRow,
   { limit, phone, variables }: PreviewCampaignOptions,
 ) {
@@ -35,11 +45,12 @@ async function readPreviews(
     return { phone: facts.phone || null, text: too_long ? text.slice(0, SHOWN) : text, too_long };
   };
   if (variables) {
-    const made = readRecipient({ phone: phone ?? NOBODY, variables });
+    const made = readRecipient({ phone: NOBODY, variables }, 1, { isConfirmed: true });
     const own = "variables" in made ? made.variables : {};
     return [toPreview({ phone: phone ?? "", variables: own, lead: null, contact_name: null })];
   }
-  const digits = phone?.replace(/\D/g, "");
+  const country = await findCountry({ instance_id: campaign.instance_id }, [phone]);
+  const digits = phone === undefined ? undefined : readPhone("phone", phone, country);
   const waiting = await findWaitingRecipients(db, campaign, {
     limit,
     ...(digits !== undefined && { phone: digits }),

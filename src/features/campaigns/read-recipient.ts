@@ -1,21 +1,40 @@
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type FieldReason, GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
-import { readPhone } from "../contacts/contacts.ts";
+import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 import { MAX_VARIABLES } from "./render-template.ts";
 
 /** One recipient of a request, valid or not. */
 export type ParsedRecipient =
   | { phone: string; variables: Record<string, string> }
-  | { value: string; reason: string };
+  | UnconfirmedRecipient
+  | InvalidRecipient;
+
+/** A number whose country is assumed. */
+export interface UnconfirmedRecipient {
+  line: number;
+  value: string;
+  warning: NumberWarning;
+}
+
+export interface InvalidRecipient {
+  value: string;
+  reason: string;
+  /** What is wrong with the number. */
+  problem?: FieldReason;
+}
 
 const LONGEST_VALUE = 1_000;
 const SHOWN = 100;
 
-/** A recipient in a JSON body: a number, or an object with a phone. */
-export function readRecipient(recipient: unknown, defaultCountry?: string): ParsedRecipient {
+/** A recipient in a JSON body: a number, or an object with a phone. `line` is its position, from 1. */
+export function readRecipient(
+  recipient: unknown,
+  line: number,
+  options: ListedNumberOptions,
+): ParsedRecipient {
   if (typeof recipient === "string" || typeof recipient === "number")
-    return readNumber(recipient, {}, defaultCountry);
+    return readNumber(recipient, {}, line, options);
   if (typeof recipient !== "object" || recipient === null || Array.isArray(recipient))
     return { value: show(recipient), reason: "is neither a number nor an object with a phone" };
   const { variables, name, ...rest } = recipient as Record<string, unknown>;
@@ -25,7 +44,7 @@ export function readRecipient(recipient: unknown, defaultCountry?: string): Pars
   if (typeof number !== "string" && typeof number !== "number")
     return { value: show(recipient), reason: "has no phone" };
   const own = typeof variables === "object" && variables !== null ? variables : {};
-  return readNumber(number, { name, ...own }, defaultCountry);
+  return readNumber(number, { name, ...own }, line, options);
 }
 
 const PHONE_NAMES = ["phone", "number", "jid", "to", "whatsapp", "telefone", "celular"];
@@ -37,7 +56,8 @@ function show(value: unknown): string {
 function readNumber(
   number: string | number,
   variables: Record<string, unknown>,
-  defaultCountry: string | undefined,
+  line: number,
+  options: ListedNumberOptions,
 ): ParsedRecipient {
   const parsed = toVariables(variables);
   if (!parsed)
@@ -46,10 +66,12 @@ function readNumber(
       reason: `has more than ${MAX_VARIABLES} variables, or one of more than ${LONGEST_VALUE} characters`,
     };
   try {
-    return { phone: readPhone("phone", String(number), defaultCountry), variables: parsed };
+    const { phone, warning } = readListedNumber(String(number), options);
+    return warning ? { line, value: show(String(number)), warning } : { phone, variables: parsed };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { value: show(String(number)), reason: error.message.replace(/^phone: /, "") };
+    const [problem] = (error.details as { fields?: FieldReason[] } | undefined)?.fields ?? [];
+    return { value: show(String(number)), reason: error.message.replace(/^phone: /, ""), problem };
   }
 }
 
@@ -73,7 +95,7 @@ const ROWS_AT_ONCE = 1_000;
  */
 export async function* readRecipientCsv(
   bytes: Uint8Array,
-  defaultCountry?: string,
+  options: ListedNumberOptions,
 ): AsyncGenerator<ParsedRecipient[]> {
   const table = await readCsvTable(bytes);
   const names = table.columns.map((name) => name.toLowerCase());
@@ -91,9 +113,10 @@ export async function* readRecipientCsv(
       : readNumber(
           cell(phoneAt),
           Object.fromEntries(variables.map(([at, name]) => [name, cell(at)])),
-          defaultCountry,
+          line,
+          options,
         );
-    rows.push("reason" in read ? { value, reason: `line ${line}: ${read.reason}` } : read);
+    rows.push("reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : read);
     if (rows.length < ROWS_AT_ONCE) continue;
     yield rows;
     rows = [];

@@ -13,7 +13,12 @@ import {
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { SuppressionList } from "../consent/consent.ts";
-import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
+import {
+  canonicalNumberOf,
+  type FindCountry,
+  findLidMappings,
+  type ListedNumberOptions,
+} from "../contacts/contacts.ts";
 import {
   type CampaignRow,
   ENDED_STATUSES,
@@ -23,14 +28,19 @@ import {
   throwInvalidState,
 } from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
-import { type ParsedRecipient, readRecipient, readRecipientCsv } from "./read-recipient.ts";
+import {
+  type ParsedRecipient,
+  readRecipient,
+  readRecipientCsv,
+  type UnconfirmedRecipient,
+} from "./read-recipient.ts";
 
 export interface AddRecipientsDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
   suppression: SuppressionList;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 type AddHandler = Handlers<typeof campaignsContract>["addRecipients"];
@@ -52,7 +62,9 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     requireOpen(campaign);
     requireSome(input);
     const count = new Count();
-    for await (const some of readRecipients(deps, campaign.account_id, input)) {
+    const country = await deps.findCountry({ instance_id: campaign.instance_id });
+    const options = { country, isConfirmed: input.confirm_assumed ?? false };
+    for await (const some of readRecipients(db, campaign.account_id, input, options)) {
       const added = count.sort(await readLids(db, account_id, some));
       if (added.length > 0) count.record(added, await insert(deps, campaign, added));
       // Lets other work run between two batches.
@@ -61,6 +73,7 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     // A request repeated after a crash adds the rest: no recipient is in a campaign twice.
     return runIdempotently(deps, once, async (trx) => ({
       ...count.summary(),
+      assumed_country: country?.code ?? null,
       total: await countAll(trx, campaign.id),
     }));
   };
@@ -81,6 +94,8 @@ class Count {
   readonly #seen = new Set<string>();
   readonly #invalid: { value: string; reason: string }[] = [];
   #invalidCount = 0;
+  readonly #warnings: Added["warnings"] = [];
+  #warningCount = 0;
   #inserted = 0;
   #duplicates = 0;
   #skipped = 0;
@@ -90,7 +105,12 @@ class Count {
     return some.filter((one): one is ValidRecipient => {
       if ("reason" in one) {
         this.#invalidCount += 1;
-        if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
+        if (this.#invalid.length < MAX_LISTED) this.#invalid.push({ value: one.value, reason: one.reason });
+        return false;
+      }
+      if ("warning" in one) {
+        this.#warningCount += 1;
+        if (this.#warnings.length < MAX_LISTED) this.#warnings.push(toWarning(one));
         return false;
       }
       const person = canonicalNumberOf(one.phone);
@@ -117,22 +137,29 @@ class Count {
       skipped: this.#skipped,
       invalid: this.#invalid,
       invalid_count: this.#invalidCount,
+      warnings: this.#warnings,
+      warning_count: this.#warningCount,
     };
   }
 }
 
+function toWarning({ line, value, warning }: UnconfirmedRecipient): Added["warnings"][number] {
+  const { code, params, issue, suggestion } = warning;
+  return { line, value, code, params, issue, suggestion };
+}
+
 /** The recipients of a request in its order, in batches. */
 export async function* readRecipients(
-  { db, defaultCountry }: Pick<AddRecipientsDeps, "db" | "defaultCountry">,
+  db: Db,
   accountId: number,
   { recipients = [], numbers = [], lead_ids, tags, file }: Omit<RecipientInput, "id">,
+  options: ListedNumberOptions,
 ): AsyncGenerator<ParsedRecipient[]> {
-  for (const list of [recipients, numbers]) {
-    for (let at = 0; at < list.length; at += AT_ONCE) {
-      yield list.slice(at, at + AT_ONCE).map((one) => readRecipient(one, defaultCountry));
-    }
+  const list = [...recipients, ...numbers];
+  for (let at = 0; at < list.length; at += AT_ONCE) {
+    yield list.slice(at, at + AT_ONCE).map((one, nth) => readRecipient(one, at + nth + 1, options));
   }
-  if (file) yield* readRecipientCsv(file.bytes, defaultCountry);
+  if (file) yield* readRecipientCsv(file.bytes, options);
   if (lead_ids) yield* readLeads(db, accountId, lead_ids);
   if (tags) yield* readTagged(db, accountId, tags);
 }

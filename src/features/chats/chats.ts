@@ -3,10 +3,11 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import {
   type Conversations,
+  type FindCountry,
   findConversation,
   type NumberResolver,
   type Recipient,
-  resolveRecipient,
+  resolveForInstance,
 } from "../contacts/contacts.ts";
 import { getInstance, noInstance } from "../instances/instances.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
@@ -20,7 +21,7 @@ export { recordChatUpdate } from "./record-chat-update.ts";
 export interface ChatDeps extends ChatStateDeps {
   conversations: Conversations;
   numbers: NumberResolver;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 type ChatHandlers = Handlers<typeof chatsContract>;
@@ -50,7 +51,8 @@ export function chatHandlers(deps: ChatDeps): ChatHandlers {
       const change = readStateChange(input);
       const owner = await getInstance(db, input.id);
       const { number, phone, jid } = input;
-      const chat = await findChat(deps, owner, resolveRecipient({ number, phone, jid }, deps.defaultCountry));
+      const named = await resolveForInstance(deps.findCountry, owner.id, { number, phone, jid });
+      const chat = await findChat(deps, owner, named);
       const conversation_id = await setChatState(deps, owner, chat, change);
       const { rows } = await listChats(db, { instance_ids: [owner.id], conversation_id, limit: 1 });
       const [shown] = rows;
@@ -133,7 +135,8 @@ async function getConversation(
   field: string,
   text: string,
 ): Promise<number> {
-  const named = resolveRecipient({ [field === "jid" ? "jid" : "number"]: text }, deps.defaultCountry);
+  const target = { [field === "jid" ? "jid" : "number"]: text };
+  const named = await resolveForInstance(deps.findCountry, instanceId, target);
   const { jid } = await findChat(deps, await getInstance(deps.db, instanceId), named);
   const found = await findConversation(deps.db, instanceId, jid);
   if (!found) throw noChat();

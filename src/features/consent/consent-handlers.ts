@@ -6,12 +6,12 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { getUser, requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { findLidMappings, readPhone } from "../contacts/contacts.ts";
+import { type FindCountry, findLidMappings, readPhone } from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
 
 export interface ConsentDeps {
   db: Db;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 type ConsentInput = InputOf<typeof consentContract.recordConsent>;
@@ -49,7 +49,8 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
       let query = selectRecords(db, account_id);
       if (userId !== "me") query = query.where("c.user_id", "=", userId);
       if (phone !== undefined) {
-        const digits = readPhone("phone", phone, deps.defaultCountry);
+        const country = await deps.findCountry({ account_id }, [phone]);
+        const digits = readPhone("phone", phone, country);
         query = query.where("c.phone", "=", await readPersonsPhone(db, account_id, digits));
       }
       if (before !== undefined) query = query.where("c.id", "<", before);
@@ -83,13 +84,14 @@ interface Subject {
 
 async function findSubject(
   trx: Trx,
-  { defaultCountry }: ConsentDeps,
+  { findCountry }: ConsentDeps,
   accountId: number,
   { userId, lead_id, phone }: ConsentInput,
 ): Promise<Subject> {
   const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
   if (named > 1) throw invalidField("userId", "must be the only one of userId, lead_id and phone");
   if (userId !== undefined) await getUser(trx, accountId, userId);
+  const country = await findCountry({ account_id: accountId }, [phone]);
   return {
     user_id: userId ?? null,
     lead_id: lead_id ?? null,
@@ -98,7 +100,7 @@ async function findSubject(
         ? await phoneOfLead(trx, accountId, lead_id)
         : phone === undefined
           ? null
-          : await readPersonsPhone(trx, accountId, readPhone("phone", phone, defaultCountry)),
+          : await readPersonsPhone(trx, accountId, readPhone("phone", phone, country)),
   };
 }
 

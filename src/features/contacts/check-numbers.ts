@@ -3,9 +3,10 @@ import { isGroupJid, lidJid, phoneOfJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { alternativeNumber } from "../../platform/phone/number-variants.ts";
-import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
+import { isImpossiblePhone, type PhoneCountry } from "../../platform/phone/read-phone-number.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { Conversations } from "./conversations.ts";
+import type { FindCountry } from "./find-country.ts";
 import type { CachedNumber, InstanceRef, NumberResolver } from "./number-resolver.ts";
 import { type Recipient, readAddress } from "./recipient.ts";
 
@@ -14,7 +15,7 @@ export interface CheckNumbersDeps {
   conversations: Conversations;
   numbers: NumberResolver;
   runOperation: RunSessionOperation;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 export interface CheckNumbersInput {
@@ -27,10 +28,11 @@ export interface CheckNumbersInput {
 export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef, input: CheckNumbersInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
+  const country = await deps.findCountry({ instance_id: instance.id }, queries);
   const requested = await Promise.all(
     queries.map(async (query) => ({
       query,
-      who: await findKnownLid(deps, instance, readQuery(deps, query)),
+      who: await findKnownLid(deps, instance, readQuery(query, country)),
     })),
   );
   if (!input.numbers && !requested[0]?.who)
@@ -41,9 +43,9 @@ export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef
 }
 
 /** Undefined for text that cannot be an address. */
-function readQuery({ defaultCountry }: CheckNumbersDeps, query: string): Recipient | undefined {
+function readQuery(query: string, country: PhoneCountry | undefined): Recipient | undefined {
   try {
-    const who = readAddress("number", query, defaultCountry);
+    const who = readAddress("number", query, country);
     return isGroupJid(who.jid) ? undefined : who;
   } catch {
     return undefined;

@@ -11,7 +11,7 @@ import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
 import type { InstanceRef } from "./number-resolver.ts";
 import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
-import { type RecipientInput, resolveRecipient } from "./recipient.ts";
+import { type RecipientInput, resolveForInstance } from "./recipient.ts";
 
 export {
   alternativeNumber,
@@ -25,13 +25,20 @@ export {
   createConversations,
   findConversation,
 } from "./conversations.ts";
+export { createCountryFinder, type FindCountry } from "./find-country.ts";
 export { findLidMappings } from "./find-lid-mappings.ts";
 export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
+export {
+  type ListedNumberOptions,
+  type NumberWarning,
+  readListedNumber,
+} from "./read-listed-number.ts";
 export {
   type Recipient,
   type RecipientInput,
   readAddress,
   readPhone,
+  resolveForInstance,
   resolveRecipient,
 } from "./recipient.ts";
 export type { ConversationRef } from "./save-chats.ts";
@@ -78,7 +85,7 @@ async function synchronise(db: Db, runOperation: RunSessionOperation, id: number
 
 /** The stored address of a person. */
 async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
-  const { jid, type } = resolveRecipient(target, deps.defaultCountry);
+  const { jid, type } = await resolveForInstance(deps.findCountry, owner.id, target);
   if (type === "group") throw invalidField("jid", "must be the number or JID of a person");
   return deps.numbers.resolve(owner, await deps.conversations.addressOf(owner.id, jid));
 }

@@ -8,6 +8,8 @@ import {
 } from "../../platform/phone/number-variants.ts";
 import { resolveRecipient } from "./recipient.ts";
 
+const BRAZIL = { code: "BR", isSet: true };
+
 test.each([
   ["5531987654321", "553187654321"],
   ["5511961234567", "551161234567"],
@@ -82,21 +84,21 @@ test("a LID is never treated as a phone", () => {
 });
 
 test("a national number gets a country code only if a default country is set", () => {
-  expect(resolveRecipient({ number: "(11) 99999-0001" }, "BR").phone).toBe("5511999990001");
-  expect(resolveRecipient({ number: "5511999990001" }, "BR").phone).toBe("5511999990001");
-  expect(resolveRecipient({ number: "+351912345678" }, "BR").phone).toBe("351912345678");
+  expect(resolveRecipient({ number: "(11) 99999-0001" }, BRAZIL).phone).toBe("5511999990001");
+  expect(resolveRecipient({ number: "5511999990001" }, BRAZIL).phone).toBe("5511999990001");
+  expect(resolveRecipient({ number: "+351912345678" }, BRAZIL).phone).toBe("351912345678");
   expect(() => resolveRecipient({ number: "11999990001" })).toThrow("number: has no country code");
 });
 
 test("a number with the prefix 00 is international, whatever the default country is", () => {
   for (const number of ["005511999990004", "00 55 11 99999-0004", "0055(11)99999 0004"])
-    for (const country of [undefined, "BR", "US"])
+    for (const country of [undefined, BRAZIL, { code: "US", isSet: true }])
       expect(resolveRecipient({ number }, country).phone).toBe("5511999990004");
 });
 
 test("a number that begins with 0 is rejected for its missing country code without a default", () => {
   expect(() => resolveRecipient({ number: "011999990004" })).toThrow("number: has no country code");
-  expect(resolveRecipient({ number: "011999990004" }, "BR").phone).toBe("5511999990004");
+  expect(resolveRecipient({ number: "011999990004" }, BRAZIL).phone).toBe("5511999990004");
 });
 
 test.each([

@@ -32,6 +32,34 @@ export const recipientAliases = {
   number: ["to", "chatId", "chat_id", "remoteJid", "recipient", "Phone", "groupJid", "group_id"],
 };
 
+/** Why a number is refused, or what is assumed about it. */
+export const numberParams = z.record(z.string(), z.union([z.string(), z.number()]));
+
+export const numberWarning = named(
+  "NumberWarning",
+  z.object({
+    line: z.number().int().describe("Line of the file; in a body its position, from 1."),
+    value: z.string(),
+    code: z.string().describe("`no_country_code`, `assumed_country` or `ambiguous_country`."),
+    params: numberParams,
+    issue: z.string(),
+    suggestion: z.string().describe("The digits that `confirm_assumed` takes."),
+  }),
+);
+
+export const confirm_assumed = queryFlag
+  .optional()
+  .describe(
+    "true: numbers without a country code get the code of the country that the gateway assumes. Otherwise they are only listed.",
+  );
+
+export const assumed_country = z
+  .string()
+  .nullable()
+  .describe(
+    "Country of numbers without a country code: a `default_country`, or the one of the linked phone.",
+  );
+
 const addresses = {
   jid: z.string().describe("The JID with the phone if it is known, otherwise the LID."),
   lid: z.string().nullable(),

@@ -2,7 +2,8 @@ import type { Jid } from "../../network/driver.ts";
 import { groupJid, lidJid, phoneJid } from "../../network/jid.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { foldSigns } from "../../platform/phone/fold-phone-text.ts";
-import { readPhoneNumber } from "../../platform/phone/read-phone-number.ts";
+import { type PhoneCountry, readPhoneNumber } from "../../platform/phone/read-phone-number.ts";
+import type { FindCountry } from "./find-country.ts";
 
 /** One of the three names a recipient; `jid` wins over `number`, `number` over `phone`. */
 export interface RecipientInput {
@@ -18,6 +19,8 @@ export interface Recipient {
   phone: string | null;
   lid: Jid | null;
   type: "contact" | "group";
+  /** The country whose code a number without one got. */
+  assumed_country?: string;
 }
 
 const SERVERS: Record<string, string> = {
@@ -27,18 +30,31 @@ const SERVERS: Record<string, string> = {
   lid: "lid",
 };
 
-/** Resolves a target to a chat; `defaultCountry` (ISO code) prefixes national numbers only if it is set. */
-export function resolveRecipient(target: RecipientInput, defaultCountry?: string): Recipient {
-  const field = target.jid !== undefined ? "jid" : target.number !== undefined ? "number" : "phone";
+/** Resolves a target to a chat. A number without its country code needs a country that a setting names. */
+export function resolveRecipient(target: RecipientInput, country?: PhoneCountry): Recipient {
+  const field = nameField(target);
   const text = (target[field] ?? "").trim();
   if (text === "") throw invalidField("number", "one of number, phone or jid is required");
-  return readAddress(field, text, defaultCountry);
+  return readAddress(field, text, country);
+}
+
+function nameField({ jid, number }: RecipientInput): keyof RecipientInput {
+  return jid !== undefined ? "jid" : number !== undefined ? "number" : "phone";
+}
+
+/** The recipient of a request to an instance, whose settings name the country. */
+export async function resolveForInstance(
+  findCountry: FindCountry,
+  instance_id: number,
+  target: RecipientInput,
+): Promise<Recipient> {
+  return resolveRecipient(target, await findCountry({ instance_id }, [target[nameField(target)]]));
 }
 
 /** A person or group by number or JID; `field` is the name of the request's field. */
-export function readAddress(field: string, text: string, defaultCountry?: string): Recipient {
+export function readAddress(field: string, text: string, country?: PhoneCountry): Recipient {
   const trimmed = foldSigns(text).trim();
-  return trimmed.includes("@") ? readJid(field, trimmed) : toPerson(readDigits(field, text, defaultCountry));
+  return trimmed.includes("@") ? readJid(field, trimmed) : readNumber(field, text, country);
 }
 
 function readJid(field: string, jid: string): Recipient {
@@ -63,13 +79,16 @@ function readJid(field: string, jid: string): Recipient {
 }
 
 /** The digits of a LID stay as they are: the network's directory knows whose they are. */
-function readDigits(field: string, text: string, defaultCountry?: string): string {
-  const country = defaultCountry === undefined ? undefined : { code: defaultCountry, isSet: true };
+function readNumber(field: string, text: string, country?: PhoneCountry): Recipient {
   const reading = readPhoneNumber(text, country);
+  if (reading.is === "number") return toPerson(reading.digits);
   const digits = reading.is === "refused" ? reading.lid : reading.digits;
-  if (digits !== null) return digits;
-  const { issue, code, params } = reading as Exclude<typeof reading, { is: "number" }>;
-  throw invalidField(field, issue, { code, params });
+  const { issue, code, params } = reading;
+  if (digits === null) throw invalidField(field, issue, { code, params });
+  return {
+    ...toPerson(digits),
+    ...(code === "assumed_country" && { assumed_country: String(params.country) }),
+  };
 }
 
 function toPerson(digits: string): Recipient {
@@ -77,8 +96,8 @@ function toPerson(digits: string): Recipient {
 }
 
 /** The digits of a person who must have a phone, such as the one on a contact card. */
-export function readPhone(field: string, text: string, defaultCountry?: string): string {
-  const { phone } = readAddress(field, text, defaultCountry);
+export function readPhone(field: string, text: string, country?: PhoneCountry): string {
+  const { phone } = readAddress(field, text, country);
   if (phone === null) throw invalidField(field, "must be a phone number");
   return phone;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { assumed_country, confirm_assumed, numberWarning } from "../contacts/contract.ts";
 import { storedMessage } from "../messages/contract.ts";
 
 const phone = z
@@ -161,9 +162,10 @@ export const crmContract = {
     heavy: true,
     errors: ["CONFLICT"],
     summary: "Create and change leads from a CSV file",
-    description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. A row whose phone and \`id\` name two different leads is invalid. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing, and the import ends when its client leaves. An invalid row is listed in \`invalid\` with its line and the reason, and all others are imported.`,
+    description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. A row whose phone and \`id\` name two different leads is invalid. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing, and the import ends when its client leaves. An invalid row is listed in \`invalid\` with its line and the reason, and a number without a country code in \`warnings\`; all others are imported. Repeat the request with \`confirm_assumed\` to import the rows of \`warnings\` too.`,
     message: "Leads imported",
-    input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file") }),
+    input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file"), confirm_assumed }),
+    aliases: { confirm_assumed: ["confirmAssumed"] },
     upload: "file",
     uploadTypes: ["text/csv"],
     bodyLimitBytes: 16_777_216,
@@ -182,6 +184,9 @@ export const crmContract = {
         )
         .describe(`The first ${MAX_INVALID}.`),
       invalid_count: z.number().int(),
+      warnings: z.array(numberWarning).describe(`The first ${MAX_INVALID}.`),
+      warning_count: z.number().int(),
+      assumed_country,
     }),
   }),
 

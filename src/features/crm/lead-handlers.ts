@@ -6,7 +6,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
-import { canonicalNumberOf, findLidMappings, readPhone } from "../contacts/contacts.ts";
+import { canonicalNumberOf, type FindCountry, findLidMappings, readPhone } from "../contacts/contacts.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
@@ -17,7 +17,7 @@ import { type FieldChange, mergeFields, readFieldChange } from "./merge-fields.t
 export interface LeadDeps {
   db: Db;
   suppression: SuppressionList;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 interface LeadChange {
@@ -157,12 +157,13 @@ function phoneInUse(): GatewayError {
 /** The identity of a lead. Digits of a known LID identify that person, by phone if it is known. */
 async function readPerson(
   trx: Trx,
-  { defaultCountry }: LeadDeps,
+  { findCountry }: LeadDeps,
   accountId: number,
   value: string | null | undefined,
 ): Promise<{ phone: string | null; lid: string | null }> {
   if (typeof value !== "string") return { phone: null, lid: null };
-  const digits = readPhone("phone", value, defaultCountry);
+  const country = await findCountry({ account_id: accountId }, [value]);
+  const digits = readPhone("phone", value, country);
   const person = (await findLidMappings(trx, accountId, [digits])).get(digits);
   if (!person) return { phone: digits, lid: null };
   return person.phone === null ? person : { phone: person.phone, lid: null };

@@ -12,7 +12,13 @@ import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.
 import { countLeads, type LeadDeps } from "./lead-handlers.ts";
 import type { LeadRow } from "./lead-row.ts";
 import { findDeclaredFields } from "./merge-fields.ts";
-import { type ParsedLead, type RejectedRow, readLeadFile, rejectRow } from "./read-lead-file.ts";
+import {
+  type ParsedLead,
+  type RejectedRow,
+  readLeadFile,
+  rejectRow,
+  type UnconfirmedRow,
+} from "./read-lead-file.ts";
 
 type ImportHandler = Handlers<typeof crmContract>["importLeads"];
 type Imported = OutputOf<typeof crmContract.importLeads>;
@@ -21,15 +27,29 @@ const ROWS_AT_ONCE = 500;
 
 /** Imports leads in batches, each one commit; after a crash the same file imports the rest. */
 export function createLeadImporter(deps: LeadDeps): ImportHandler {
-  return async ({ input: { file }, caller }) => {
+  return async ({ input: { file, confirm_assumed = false }, caller }) => {
     const { account_id } = requireUser(caller);
     const { fields, rows } = await readLeadFile(file.bytes);
     const declared = await findDeclaredFields(deps.db, account_id, fields);
-    const total: Imported = { created: 0, updated: 0, unchanged: 0, invalid: [], invalid_count: 0 };
+    const country = await deps.findCountry({ account_id });
+    const total: Imported = {
+      created: 0,
+      updated: 0,
+      unchanged: 0,
+      invalid: [],
+      invalid_count: 0,
+      warnings: [],
+      warning_count: 0,
+      assumed_country: country?.code ?? null,
+    };
     /** The lines that have already named each person. */
     const seen = new Map<string, number>();
     let piece: (ParsedLead | RejectedRow)[] = [];
-    for await (const row of rows(declared, deps.defaultCountry)) {
+    for await (const row of rows(declared, { country, isConfirmed: confirm_assumed })) {
+      if ("warning" in row) {
+        addWarning(total, row);
+        continue;
+      }
       piece.push(row);
       if (piece.length < ROWS_AT_ONCE) continue;
       await importPiece({ ...deps, account_id, seen }, piece, total);
@@ -38,6 +58,11 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
     await importPiece({ ...deps, account_id, seen }, piece, total);
     return total;
   };
+}
+
+function addWarning(total: Imported, { line, value, warning }: UnconfirmedRow): void {
+  total.warning_count += 1;
+  if (total.warnings.length < MAX_INVALID) total.warnings.push({ line, value, ...warning });
 }
 
 interface ImportContext extends LeadDeps {

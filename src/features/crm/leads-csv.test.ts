@@ -38,6 +38,8 @@ async function exported(client: Client, filter = {}): Promise<Record<string, str
   return parse(Buffer.from(bytes ?? []), { columns: true }) as Record<string, string>[];
 }
 
+const UNWARNED = { warnings: [], warning_count: 0, assumed_country: null };
+
 const countAll = async () =>
   (await gateway.database.pool.query("select count(*)::int as n, max(updated_at) as last from lead")).rows[0];
 
@@ -55,7 +57,7 @@ test("a CSV file creates leads, and updates leads by phone in any format", async
     "+55 (11) 8765-4321;;new; 3 ;;",
     "0055 21 98765-4322;Bia;a;;Olinda;true",
   );
-  expect(done).toEqual({ created: 1, updated: 1, unchanged: 0, invalid: [], invalid_count: 0 });
+  expect(done).toEqual({ created: 1, updated: 1, unchanged: 0, invalid: [], invalid_count: 0, ...UNWARNED });
   const { data } = await owner.listLeads();
   expect(data).toMatchObject([
     { phone: "5521987654322", name: "Bia", tags: ["a"], opted_out_at: expect.any(String) },
@@ -283,4 +285,30 @@ test("a leads export applies the filters, streams many rows, and contains no for
   const { bytes } = await owner.exportLeads({ tag: "bulk" });
   const back = await owner.importLeads({ file: { bytes: bytes ?? new Uint8Array(), mime_type: "text/csv" } });
   expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 1_100 });
+});
+
+test("a number without a country code waits for a confirmation, and then gets the account's country", async () => {
+  const lines = ["phone,name", "(31) 98888-1111,Rui", "+351912000111,Eva", "51987654321,Lia"];
+  await owner.updateAccount({ settings: { default_country: "br" } });
+  const listed = (line: number, value: string, code: string, suggestion: string) =>
+    expect.objectContaining({ line, value, code, suggestion });
+  expect(await importOf(owner, ...lines)).toMatchObject({
+    created: 1,
+    invalid_count: 0,
+    assumed_country: "BR",
+    warning_count: 2,
+    warnings: [
+      listed(2, "(31) 98888-1111", "assumed_country", "5531988881111"),
+      listed(4, "51987654321", "ambiguous_country", "5551987654321"),
+    ],
+  });
+  const { data } = await owner.importLeads({ ...toFile(lines), confirm_assumed: true });
+  expect(data).toMatchObject({ created: 2, unchanged: 1, warning_count: 0 });
+  const { data: leads } = await owner.listLeads({ search: "Rui" });
+  expect(leads.map(({ phone }) => phone)).toEqual(["5531988881111"]);
+  expect((await owner.createLead({ phone: "(31) 98888-2222" })).data.phone).toBe("5531988882222");
+  await owner.updateAccount({ settings: { default_country: null } });
+  await expect(owner.createLead({ phone: "(31) 98888-3333" })).rejects.toMatchObject({
+    details: { fields: [{ field: "phone", code: "no_country_code" }] },
+  });
 });

@@ -8,7 +8,7 @@ import {
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
 import { unmarkFormulas } from "../../platform/text/to-csv-line.ts";
-import { readPhone } from "../contacts/contacts.ts";
+import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
 
@@ -33,13 +33,22 @@ export interface RejectedRow {
   reason: string;
 }
 
+/** A row whose number has no country code. */
+export interface UnconfirmedRow {
+  line: number;
+  value: string;
+  warning: NumberWarning;
+}
+
+export type LeadFileRow = ParsedLead | RejectedRow | UnconfirmedRow;
+
 export interface LeadFile {
   /** The custom fields that have a column in the file. */
   fields: string[];
   rows(
     declared: ReadonlyMap<string, DeclaredField>,
-    defaultCountry?: string,
-  ): AsyncGenerator<ParsedLead | RejectedRow>;
+    numbers: ListedNumberOptions,
+  ): AsyncGenerator<LeadFileRow>;
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
@@ -60,10 +69,10 @@ export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
   if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
   return {
     fields,
-    async *rows(declared, defaultCountry) {
+    async *rows(declared, numbers) {
       // A column that occurs twice counts where it occurs last.
       const places = new Map(columns.map((name, at) => [name, at]));
-      const context = { table, places, fields, declared, defaultCountry };
+      const context = { table, places, fields, declared, numbers };
       for await (const record of table.records()) yield readRow(record, context);
     },
   };
@@ -91,10 +100,10 @@ interface RowContext {
   places: ReadonlyMap<string, number>;
   fields: readonly string[];
   declared: ReadonlyMap<string, DeclaredField>;
-  defaultCountry: string | undefined;
+  numbers: ListedNumberOptions;
 }
 
-function readRow(record: CsvRecord, context: RowContext): ParsedLead | RejectedRow {
+function readRow(record: CsvRecord, context: RowContext): LeadFileRow {
   try {
     return toLead(record, context);
   } catch (error) {
@@ -112,8 +121,8 @@ export function rejectRow(
 
 function toLead(
   { line, text, cells, fault }: CsvRecord,
-  { table, places, fields, declared, defaultCountry }: RowContext,
-): ParsedLead {
+  { table, places, fields, declared, numbers }: RowContext,
+): ParsedLead | UnconfirmedRow {
   if (fault) throw new GatewayError("VALIDATION_ERROR", describeCsvFault(fault, table));
   const cell = (name: string) => unmarkFormulas((cells[places.get(name) ?? -1] ?? "").trim()) || undefined;
   const id = readId(cell("id"));
@@ -130,11 +139,13 @@ function toLead(
   });
   if (lead.phone === undefined && id === undefined)
     throw invalidField("phone", "is required, or the id of a lead");
+  const { phone, warning } = lead.phone ? readListedNumber(lead.phone, numbers) : {};
+  if (warning) return { line, value: lead.phone ?? "", warning };
   return {
     line,
     text,
     id,
-    phone: lead.phone === undefined ? undefined : readPhone("phone", lead.phone ?? "", defaultCountry),
+    phone,
     name: lead.name ?? undefined,
     email: lead.email ?? undefined,
     status: lead.status,

@@ -7,7 +7,7 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
-import { type NumberResolver, readAddress } from "../contacts/contacts.ts";
+import { type FindCountry, type NumberResolver, readAddress } from "../contacts/contacts.ts";
 import { getInstance } from "../instances/instances.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
@@ -24,7 +24,7 @@ export interface GroupDeps extends PictureSource {
   db: Db;
   runOperation: RunSessionOperation;
   numbers: NumberResolver;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 type GroupHandlers = Handlers<typeof groupsContract>;
@@ -161,12 +161,13 @@ async function readImage(
 
 /** Each person once, by the address that the network uses. */
 async function resolveParticipants(
-  { numbers, defaultCountry }: GroupDeps,
+  { numbers, findCountry }: GroupDeps,
   owner: PairedGroupInstance,
   addresses: readonly string[],
 ): Promise<Jid[]> {
+  const country = await findCountry({ instance_id: owner.id }, addresses);
   const participantJids = addresses.map((text, nth) => {
-    const { jid, type } = readAddress(`participants.${nth}`, text, defaultCountry);
+    const { jid, type } = readAddress(`participants.${nth}`, text, country);
     if (type === "group") throw invalidField(`participants.${nth}`, "must be a person, not a group");
     return jid;
   });

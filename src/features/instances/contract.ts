@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isoTime, pageInput, pagination, removedRow, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { planLimits } from "../plans/contract.ts";
 import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
@@ -46,6 +46,7 @@ export const DEFAULT_SETTINGS = {
   media_retention_days: null,
   on_unknown: "resend",
   device_name: null,
+  default_country: null,
 } as const satisfies z.output<typeof settings>;
 
 const delayMs = z.number().int().min(0).max(3_600_000);
@@ -93,6 +94,9 @@ export const settings = named(
         "What happens to a send with an unknown outcome after a crash: it is sent again with the same id, or it fails.",
       ),
     device_name: deviceName,
+    default_country: countryCode()
+      .nullable()
+      .describe("Country of phone numbers without a country code; null: the account's `default_country`."),
   }),
 );
 
@@ -227,6 +231,7 @@ export const topLevelSettings = settings
     mark_online: true,
     read_messages: true,
     device_name: true,
+    default_country: true,
   })
   .partial();
 
@@ -270,6 +275,7 @@ const flatAliases = {
   mark_online: ["alwaysOnline", "settings.alwaysOnline"],
   read_messages: ["readMessages", "settings.readMessages"],
   device_name: ["deviceName", "settings.deviceName"],
+  default_country: ["defaultCountry", "settings.defaultCountry"],
 };
 
 const aliases = { name: ["instanceName"], webhook_url: ["webhookUrl"], ...flatAliases };

@@ -180,10 +180,7 @@ export const linkingContract = {
     message: "Connection started",
     input: linkToken.extend({
       browser: boundedText(200),
-      phone: boundedText(120)
-        .transform((value) => value.replace(/[\s().+-]/g, ""))
-        .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
-        .optional(),
+      phone: boundedText(120).optional(),
     }),
     output: z.object({ status: z.string() }),
   }),

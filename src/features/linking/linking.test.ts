@@ -327,6 +327,7 @@ describe("a link", () => {
     const handlers = linkingHandlers({
       db: own,
       engine,
+      findCountry: async () => undefined,
       baseUrl: "http://gateway.example",
       findPairingSession,
       timeoutMs: 1_000,

@@ -217,6 +217,11 @@ const conversion = {
   hint: z.string().optional().describe("What was converted, and why."),
 };
 
+const assumed_country = z
+  .string()
+  .optional()
+  .describe("Present if the number had no country code: the `default_country` that completed it.");
+
 const sentMessage = named(
   "SentMessage",
   z.object({
@@ -227,6 +232,7 @@ const sentMessage = named(
     status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
     timestamp: z.iso.datetime(),
     ...conversion,
+    assumed_country,
   }),
 );
 
@@ -243,6 +249,7 @@ const accepted = {
       ...queued,
       message: z.object({ id: z.number().int(), status: z.literal("pending") }),
       ...conversion,
+      assumed_country,
     }),
   ),
   beside: z.object(queued),

@@ -5,6 +5,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { Semaphore } from "../../platform/limits/semaphore.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import { type FindCountry, readPhone } from "../contacts/contacts.ts";
 import {
   addControlJob,
   changeStatus,
@@ -21,6 +22,7 @@ import { hasPairing, type PairingErrorView, toPairingErrorView } from "./to-conn
 export interface InstanceControlDeps {
   db: Db;
   engine: Pick<Engine, "wake" | "publish" | "subscribe" | "hasLiveNode">;
+  findCountry: FindCountry;
 }
 
 export interface WaitInput {
@@ -36,8 +38,10 @@ const TURN_MS = 20_000;
 export async function connectInstance(
   deps: InstanceControlDeps,
   id: number,
-  { phone, wait_seconds, signal }: WaitInput & { phone?: string },
+  { phone: text, wait_seconds, signal }: WaitInput & { phone?: string },
 ): Promise<InstanceRow> {
+  const country = await deps.findCountry({ instance_id: id }, [text]);
+  const phone = text === undefined ? undefined : readPhone("phone", text, country);
   await control(deps, id, signal, (trx) => requestConnect(trx, id, phone));
   const row = await wait(deps, id, wait_seconds * 1000, signal, (now) =>
     now.status === "qr_pending"

@@ -226,7 +226,8 @@ describe("connecting an instance", () => {
   it("many times at once opens one session", async () => {
     const id = await create();
     const impatient = openDatabase(gateway.database.url, { lockTimeoutMs: 20 });
-    const deps = { db: impatient.db, engine: gateway.engine };
+    const findCountry = async () => undefined;
+    const deps = { db: impatient.db, engine: gateway.engine, findCountry };
     const options = { wait_seconds: 60, signal: new AbortController().signal };
     const all = await db()
       .transaction()

@@ -137,8 +137,6 @@ export const sessionsContract = {
     input: z.object({
       id: instanceId,
       phone: coercedText(120)
-        .transform((text) => text.replace(/[\s().+-]/g, ""))
-        .pipe(z.string().regex(/^\d{7,15}$/, "must have 7 to 15 digits"))
         .optional()
         .describe("Requests a pairing code for this phone instead of a QR code."),
       wait_seconds: z.coerce.number().min(0).max(60).default(5),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Secret } from "../secrets/secret.ts";
+import { countryCode } from "../text/bounded-text.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import * as type from "./setting-types.ts";
@@ -282,13 +283,10 @@ export const SETTINGS = z.object({
       "Version of WhatsApp's web client to log in with, such as `2.3000.1043857760`. Not set: the gateway reads the newest version from https://web.whatsapp.com at the start and once a day. Set it only if that request is not possible, and update it yourself: WhatsApp rejects each version after four to five months.",
     )
     .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "the newest that was found" }),
-  defaultCountry: z
-    .string()
-    .regex(/^[A-Za-z]{2}$/, { error: "must be a country of two letters, such as BR" })
-    .toUpperCase()
+  defaultCountry: countryCode()
     .optional()
     .describe(
-      "Country of phone numbers without a country code, such as `BR`. Not set: numbers are used as given, so they need a country code.",
+      "Country of phone numbers without a country code, such as `BR`, for accounts and instances without a `default_country`. Not set: such numbers are refused.",
     )
     .meta({ env: "WAYGATE_DEFAULT_COUNTRY" }),
   sendHoldMs: type

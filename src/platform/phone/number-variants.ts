@@ -1,3 +1,5 @@
+import { foldSigns } from "./fold-phone-text.ts";
+
 /** Mobile numbers of Brazil (55, two digits of area), Mexico (52) and Argentina (54) have two formats. */
 const FORMATS: readonly { long: RegExp; short: RegExp; mark: string }[] = [
   { long: /^(55[1-9]{2})9([6-9]\d{7})$/, short: /^(55[1-9]{2})([6-9]\d{7})$/, mark: "9" },
@@ -32,7 +34,10 @@ export function canonicalNumberOf(digits: string): string {
  * address, in either format. Empty for a text that is no number.
  */
 export function searchedNumbers(text: string): string[] {
-  const typed = text.replace(/@(?:s\.whatsapp\.net|c\.us|lid)$/i, "").replace(/[\s().+-]/g, "");
+  const typed = foldSigns(text)
+    .trim()
+    .replace(/@(?:s\.whatsapp\.net|c\.us|lid)$/i, "")
+    .replace(/[\s().+-]/g, "");
   const digits = typed.replace(/^00(?=\d{7})/, "");
   return /^\d{2,}$/.test(digits) ? numberVariantsOf(digits) : [];
 }

@@ -3,7 +3,12 @@ import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 import examples from "libphonenumber-js/mobile/examples";
 import { expect, test } from "vitest";
 import { canonicalNumberOf } from "./number-variants.ts";
-import { type PhoneCountry, type PhoneReading, readPhoneNumber } from "./read-phone-number.ts";
+import {
+  dependsOnCountry,
+  type PhoneCountry,
+  type PhoneReading,
+  readPhoneNumber,
+} from "./read-phone-number.ts";
 
 const BRAZIL: PhoneCountry = { code: "BR", isSet: true };
 const MAYBE_BRAZIL: PhoneCountry = { code: "BR", isSet: false };
@@ -252,6 +257,19 @@ test("no accepted text goes to digits that it does not spell, but for the code o
     }),
     { numRuns: 3_000 },
   );
+});
+
+test("a text that does not depend on the country means the same in every country", () => {
+  const text = fc.array(fc.constantFrom(...SIGNS), { maxLength: 14 }).map((signs) => signs.join(""));
+  const country = fc.record({ code: fc.constantFrom(...COUNTRIES), isSet: fc.boolean() });
+  fc.assert(
+    fc.property(text, country, (written, known) => {
+      fc.pre(!dependsOnCountry(written));
+      expect(readPhoneNumber(written, known)).toEqual(readPhoneNumber(written));
+    }),
+    { numRuns: 2_000 },
+  );
+  expect([dependsOnCountry("(11) 98765-0003"), dependsOnCountry("5511987650003")]).toEqual([true, false]);
 });
 
 /** What happens to the numbers of a Brazilian list on its way through programs and people. */

@@ -58,6 +58,20 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
   return reading ?? refuse(folded, known);
 }
 
+/** Whether the country decides what the text means, as it does for a number without its country code. */
+export function dependsOnCountry(text: string): boolean {
+  const folded = foldPhoneText(text);
+  if ("code" in folded) return false;
+  const { digits, isInternational } = folded;
+  const isLong = !isInternational && !digits.startsWith("0") && digits.length > MOST_NATIONAL;
+  return !((isInternational || isLong) && readInternational(digits)?.isValid);
+}
+
+/** The country of a whole number, as ISO 3166-1 alpha-2. */
+export function countryOfPhone(digits: string): string | undefined {
+  return parsePhoneNumberFromString(`+${digits}`)?.country;
+}
+
 /** Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as one. */
 export function isImpossiblePhone(digits: string): boolean {
   return !readInternational(digits)?.isValid;

@@ -39,6 +39,18 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** A country as ISO 3166-1 alpha-2. */
+export function countryCode() {
+  return boundedText(2, NO_COUNTRY).toUpperCase().refine(isCountry, NO_COUNTRY);
+}
+
+const NO_COUNTRY = "must be a country of two letters, such as BR";
+const COUNTRIES = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+
+function isCountry(code: string): boolean {
+  return /^[A-Z]{2}$/.test(code) && COUNTRIES.of(code) !== undefined;
+}
+
 /** The message for a value that fits no branch of a union; an absent value is required. */
 export function unionErrorMessage(advice: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? "is required" : advice) };

@@ -67,7 +67,7 @@ function useRecipientCheck(recipients: readonly PickedRecipient[], consent: stri
   });
 }
 
-const KINDS = ["invalid", "duplicate", "opted_out", "no_consent"] as const;
+const KINDS = ["invalid", "assumed", "duplicate", "opted_out", "no_consent"] as const;
 
 function Summary({ checked, numLocal }: { checked: CheckedRecipients; numLocal: number }) {
   const t = useTranslations("campaigns");
@@ -104,7 +104,8 @@ function ProblemTable({ recipients, local, checked }: ProblemTableProps) {
   const all = useProblems({ recipients, local, checked });
   const isFile = recipients.some(({ line }) => line !== undefined) || local.length > 0;
   const { counts } = checked;
-  const total = counts.invalid + counts.duplicate + counts.opted_out + counts.no_consent + local.length;
+  const total =
+    counts.invalid + counts.assumed + counts.duplicate + counts.opted_out + counts.no_consent + local.length;
   if (all.length === 0) return <p className="hint">{t("noProblems")}</p>;
   const read = async () => ({
     columns: ["line", "value", "problem"],

@@ -1,7 +1,6 @@
 import type { Jid } from "../../../network/driver.ts";
-import { phoneJid } from "../../../network/jid.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { resolveRecipient } from "../../contacts/contacts.ts";
+import { type RecipientInput, resolveRecipient } from "../../contacts/contacts.ts";
 import { findChatByConversation } from "../integration-chat.ts";
 import { findReplyTarget, type ReplyTarget } from "../queue-replies.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";
@@ -20,7 +19,7 @@ export async function findRecipient(
   const known = await findChatByConversation<MappedChat>(deps.db, integration, String(conversation.id));
   const isOfInbox = known?.state.inbox === inboxKeyOf(integration);
   const target = isOfInbox ? (known?.chat as Jid) : await addressOf(context, conversation);
-  const recipient = target && readTarget(target);
+  const recipient = target && readTarget({ jid: target });
   if (!recipient) return undefined;
   const route = await findReplyTarget(deps, integration, recipient);
   if (!isOfInbox) await remember(context, conversation, { jid: route.jid, phone: recipient.phone });
@@ -37,19 +36,18 @@ async function addressOf(
     (name) => name && isJid(name),
   );
   if (named) return named as Jid;
-  const phone = sender?.phone_number?.replace(/\D/g, "");
-  if (!phone) return undefined;
+  const person = readTarget({ number: sender?.phone_number ?? "" });
   const { instance_id: id, account_id } = integration;
-  return deps.numbers.resolve({ id, account_id }, phoneJid(phone));
+  return person && deps.numbers.resolve({ id, account_id }, person.jid);
 }
 
 function isJid(name: string): boolean {
   return /@(s\.whatsapp\.net|lid|g\.us)$/.test(name);
 }
 
-function readTarget(jid: Jid) {
+function readTarget(target: RecipientInput) {
   try {
-    return resolveRecipient({ jid });
+    return resolveRecipient(target);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return undefined;

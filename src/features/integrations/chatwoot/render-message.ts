@@ -1,4 +1,5 @@
 import { readVcard } from "../../../network/read-vcard.ts";
+import { readPhoneNumber } from "../../../platform/phone/read-phone-number.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 interface Speaker {
@@ -60,7 +61,8 @@ function renderCard({ name, phone, vcard }: NonNullable<EventMessage["contacts"]
   const numbers = readVcard(vcard ?? "").phones.map(({ number }) => number);
   const byDigits = new Map<string, string>();
   for (const number of [`+${phone}`, ...numbers]) {
-    const digits = number.replace(/\D/g, "");
+    const reading = readPhoneNumber(number);
+    const digits = reading.is === "number" ? reading.digits : number;
     if (!byDigits.has(digits)) byDigits.set(digits, number);
   }
   return [`👤 ${name}`, ...byDigits.values()].join("\n");

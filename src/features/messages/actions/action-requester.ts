@@ -8,9 +8,10 @@ import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
 import {
   type Conversations,
   canonicalNumberOf,
+  type FindCountry,
   type NumberResolver,
   type RecipientInput,
-  resolveRecipient,
+  resolveForInstance,
 } from "../../contacts/contacts.ts";
 import { type MessageRow, selectMessages } from "../log/message-view.ts";
 import type { OutcomeWatch } from "../send/outcome/outcome-watch.ts";
@@ -27,7 +28,7 @@ export interface ActionRequesterDeps {
   ackTimeoutMs: number;
   conversations: Conversations;
   numbers: NumberResolver;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 /** An action on messages of one chat. */
@@ -126,12 +127,12 @@ async function findTargets(
 
 /** Finds the named chat under its stored address. */
 async function findNamed(
-  { conversations, numbers, defaultCountry }: ActionRequesterDeps,
+  { conversations, numbers, findCountry }: ActionRequesterDeps,
   instance: SendingInstance,
   target: RecipientInput,
 ): Promise<Jid | undefined> {
   if (Object.values(target).every((value) => value === undefined)) return undefined;
-  const { jid } = resolveRecipient(target, defaultCountry);
+  const { jid } = await resolveForInstance(findCountry, instance.id, target);
   return numbers.resolve(instance, await conversations.addressOf(instance.id, jid));
 }
 

@@ -4,9 +4,10 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import {
   type Conversations,
+  type FindCountry,
   type NumberResolver,
   type RecipientInput,
-  resolveRecipient,
+  resolveForInstance,
 } from "../../contacts/contacts.ts";
 import { sessionUnreachable } from "../../session-operations/session-operations.ts";
 import { SEND_ERROR } from "../send/send-error.ts";
@@ -19,7 +20,7 @@ export interface PresenceDeps {
   ackTimeoutMs: number;
   conversations: Conversations;
   numbers: NumberResolver;
-  defaultCountry?: string;
+  findCountry: FindCountry;
 }
 
 export interface PresenceInput extends RecipientInput {
@@ -38,7 +39,7 @@ export async function setPresence(
 ): Promise<{ presence: Presence; jid: Jid | null }> {
   const presence = isAlias(requested) ? ALIASES[requested] : requested;
   const isOfChat = presence !== "available" && presence !== "unavailable";
-  const named = isOfChat ? resolveRecipient(target, deps.defaultCountry).jid : undefined;
+  const named = isOfChat ? (await resolveForInstance(deps.findCountry, id, target)).jid : undefined;
   const instance = await requireConnected(deps.readInstance, id);
   const jid = named && (await deps.numbers.resolve(instance, await deps.conversations.addressOf(id, named)));
   const show = await presenter(deps, id);

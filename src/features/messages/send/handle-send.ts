@@ -17,7 +17,7 @@ import {
   OkResponse,
 } from "../../../platform/http/handler.ts";
 import type { Route } from "../../../platform/http/route.ts";
-import type { Conversations } from "../../contacts/contacts.ts";
+import type { Conversations, Recipient } from "../../contacts/contacts.ts";
 import { recordEvents } from "../../events/events.ts";
 import type { messagesContract } from "../contract.ts";
 import { type LoggedContent, type MessageRow, selectMessages } from "../log/message-view.ts";
@@ -94,9 +94,20 @@ async function handleSend(deps: HandlerDeps, command: SendCommand): Promise<Send
   const request = await prepareSend(deps, command);
   const accepted = await acceptSend(deps, request);
   if (!accepted) return replay(deps, (await findFirst(deps, command)) ?? refuseForNow(), command);
-  return command.mode === "async"
-    ? acceptedResponse({ ...accepted, ...request })
-    : responseAfterOutcome(deps, { ...accepted, ...request });
+  const response =
+    command.mode === "async"
+      ? acceptedResponse({ ...accepted, ...request })
+      : await responseAfterOutcome(deps, { ...accepted, ...request });
+  return withCountry(response, request.recipient);
+}
+
+/** Says which country the number was completed with. */
+function withCountry(response: SendResponse, { assumed_country }: Recipient): SendResponse {
+  if (assumed_country === undefined) return response;
+  const data = { ...(response.data as SentData), assumed_country };
+  return response instanceof AcceptedResponse
+    ? new AcceptedResponse(data, response.options)
+    : new OkResponse(data, response.options);
 }
 
 async function findFirst(

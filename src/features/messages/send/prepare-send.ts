@@ -3,7 +3,7 @@ import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
-import type { NumberResolver } from "../../contacts/contacts.ts";
+import type { FindCountry, NumberResolver } from "../../contacts/contacts.ts";
 import { findQuickReply } from "../../quick-replies/quick-replies.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import type { SendRequest } from "./accept-send.ts";
@@ -12,6 +12,7 @@ import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import {
   type ContentKind,
   findQuoted,
+  phonesOf,
   type ReadContentOptions,
   readContent,
   readRecipient,
@@ -24,10 +25,11 @@ import {
   type SendingInstance,
 } from "./sending-instance.ts";
 
-export interface PrepareSendDeps extends ReadContentOptions {
+export interface PrepareSendDeps extends Omit<ReadContentOptions, "country"> {
   db: Db;
   engine: Engine;
   numbers: NumberResolver;
+  findCountry: FindCountry;
   instances: RememberedInstances;
   queue: "postgres" | "off";
 }
@@ -50,13 +52,14 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   if (mode === "async") await requireQueue(deps);
   else await requireSessionNode(deps);
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
-  const recipient = readRecipient(kind, input, quoted, deps.defaultCountry);
+  const country = await deps.findCountry({ instance_id }, phonesOf(input));
+  const recipient = readRecipient(kind, input, quoted, country);
   const readInstance = () => requireSendable(deps, command, recipient.jid);
   const remembered = mode === "sync" && kind !== "media" ? deps.instances.find(instance_id) : undefined;
   const instance = remembered ?? (await readInstance());
   const filled = await useQuickReply(deps.db, instance.account_id, kind, input);
   const content = await readContent(
-    { ...deps, account_id: instance.account_id },
+    { ...deps, country, account_id: instance.account_id },
     filled.kind,
     filled.input,
     quoted && { of: quoted, to: recipient.jid },

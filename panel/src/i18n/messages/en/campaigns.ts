@@ -135,12 +135,14 @@ export const campaigns = {
     ready: "ready",
     problem: {
       invalid: "unreadable",
+      assumed: "without a country code",
       duplicate: "repeated",
       opted_out: "opted out",
       no_consent: "without consent",
     },
     problemHelp: {
       invalid: "This is not a phone number.",
+      assumed: "The number has no country code.",
       duplicate: "This person is in the list already, and gets one message.",
       opted_out: "This person has opted out, and gets no message.",
       no_consent: "This person has not agreed to the purpose, and gets no message.",

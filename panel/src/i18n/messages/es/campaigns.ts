@@ -135,12 +135,14 @@ export const campaigns = {
     ready: "listos",
     problem: {
       invalid: "ilegibles",
+      assumed: "sin código de país",
       duplicate: "repetidos",
       opted_out: "pidieron no recibir",
       no_consent: "sin consentimiento",
     },
     problemHelp: {
       invalid: "Esto no es un número de teléfono.",
+      assumed: "El número no tiene código de país.",
       duplicate: "Esta persona ya está en la lista y recibe un solo mensaje.",
       opted_out: "Esta persona pidió no recibir campañas y no recibe el mensaje.",
       no_consent: "Esta persona no aceptó la finalidad y no recibe el mensaje.",

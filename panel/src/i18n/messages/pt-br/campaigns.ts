@@ -135,12 +135,14 @@ export const campaigns = {
     ready: "prontos",
     problem: {
       invalid: "ilegíveis",
+      assumed: "sem código do país",
       duplicate: "repetidos",
       opted_out: "pediram para não receber",
       no_consent: "sem consentimento",
     },
     problemHelp: {
       invalid: "Isto não é um número de telefone.",
+      assumed: "O número não tem o código do país.",
       duplicate: "Esta pessoa já está na lista e recebe uma só mensagem.",
       opted_out: "Esta pessoa pediu para não receber e não recebe a mensagem.",
       no_consent: "Esta pessoa não concordou com a finalidade e não recebe a mensagem.",

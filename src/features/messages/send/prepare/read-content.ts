@@ -3,6 +3,7 @@ import type { Jid } from "../../../../network/driver.ts";
 import { completeVcard, readVcard } from "../../../../network/read-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
+import type { PhoneCountry } from "../../../../platform/phone/read-phone-number.ts";
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
 import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
@@ -15,7 +16,8 @@ export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["inpu
 export type ContentKind = "text" | "media" | "location" | "contact" | "reply";
 
 export interface ReadContentOptions extends MediaOptions {
-  defaultCountry?: string;
+  /** Of the numbers in the request without a country code. */
+  country?: PhoneCountry;
 }
 
 const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies ContentKind[];
@@ -65,11 +67,17 @@ export function readRecipient(
   kind: ContentKind,
   { jid, number, phone, contact }: SendInput,
   quoted: MessageRow | undefined,
-  defaultCountry?: string,
+  country?: PhoneCountry,
 ): Recipient {
   const target = { jid, number, phone: kind === "contact" && !contact ? undefined : phone };
   const isNamed = Object.values(target).some((value) => value !== undefined);
-  return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, defaultCountry);
+  return resolveRecipient(quoted && !isNamed ? { jid: quoted.jid } : target, country);
+}
+
+/** The texts of a send that can be phone numbers. */
+export function phonesOf({ jid, number, phone, contact, vcard, mentions = [] }: SendInput) {
+  const card = vcard === undefined ? [] : readVcard(vcard).phones.map((one) => one.number);
+  return [jid, number, phone, contact?.phone, ...mentions, ...card];
 }
 
 /** Reads the content of a send. Stores a file only after all other checks. */
@@ -79,9 +87,7 @@ export async function readContent(
   input: SendInput,
   quote: { of: MessageRow; to: Jid } | undefined,
 ): Promise<StoredContent> {
-  const mentions = input.mentions?.map(
-    (mention) => readAddress("mentions", mention, options.defaultCountry).jid,
-  );
+  const mentions = input.mentions?.map((mention) => readAddress("mentions", mention, options.country).jid);
   const content = await readBody(options, kind, input);
   return {
     ...content,
@@ -107,7 +113,7 @@ async function readBody(
     case "location":
       return readLocation(input);
     case "contact":
-      return readCard(input, options.defaultCountry);
+      return readCard(input, options.country);
   }
 }
 
@@ -132,13 +138,13 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
 }
 
 /** Reads a contact card from the object `contact`, a vCard, or `name` and `phone`. */
-function readCard({ contact, vcard, name, phone }: SendInput, defaultCountry?: string): StoredContent {
+function readCard({ contact, vcard, name, phone }: SendInput, country?: PhoneCountry): StoredContent {
   const contactCard = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
   if (contactCard.name === undefined) throw invalidField("name", "is required: the name of the contact");
   if (contactCard.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
   if (!cardName.safeParse(contactCard.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
-  const first = readPhone("phone", contactCard.phone, defaultCountry);
+  const first = readPhone("phone", contactCard.phone, country);
   const card = { kind: "contact", name: contactCard.name, phone: first } as const;
   if (contact || vcard === undefined) return card;
   const waidOf = (number: string) => (number === contactCard.phone ? first : findPhone(number));
