@@ -92,7 +92,8 @@ function CsvFormatPicker({ csv, choice, onChange }: FormatProps) {
   const delimiters = { ",": t("comma"), ";": t("semicolon"), "\t": t("tab") };
   const encodings = {
     "utf-8": "UTF-8",
-    "utf-16le": "UTF-16",
+    "utf-16le": "UTF-16 LE",
+    "utf-16be": "UTF-16 BE",
     "windows-1252": t("western"),
   };
   return (

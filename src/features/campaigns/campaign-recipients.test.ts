@@ -677,7 +677,7 @@ test("a check of recipients counts people without consent to the purpose", async
     recipients: [agreed, other],
     consent_purpose: "offers",
   });
-  expect(data.problems).toEqual([{ index: 1, value: other, problem: "no_consent", reason: null }]);
+  expect(data.problems).toMatchObject([{ index: 1, value: other, problem: "no_consent", reason: null }]);
 });
 
 test("the timeline of a campaign agrees with its totals, and names why recipients were skipped", async () => {
@@ -766,5 +766,19 @@ describe("recipients without a country code", () => {
     await expect(story.shop.client.sendText({ id, number, text: "Hello" })).rejects.toMatchObject({
       details: { fields: [{ code: "no_country_code", params: { suggestion: `+${whole(number)}` } }] },
     });
+  });
+});
+
+describe("the gateway's own export of leads", () => {
+  test("is a file of recipients as it is", async () => {
+    const phone = newPhone();
+    const fields = { custom_fields: { city: "=Recife" }, tags: ["exported"] };
+    await story.owner.createLead({ phone, name: "@Ana", ...fields });
+    const { bytes = new Uint8Array() } = await story.owner.exportLeads({ tag: "exported" });
+    const id = await story.create({ message_template: "{{name}} {{custom_fields.city}}" });
+    const file = { bytes: Buffer.from(bytes), mime_type: "text/csv", file_name: "leads.csv" };
+    expect((await story.owner.addRecipients({ id, file })).data).toMatchObject({ inserted: 1, invalid: [] });
+    const { previews } = (await story.owner.previewCampaign({ id })).data;
+    expect(previews).toMatchObject([{ phone, text: expect.stringContaining("@Ana") }]);
   });
 });

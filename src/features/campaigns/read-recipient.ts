@@ -1,4 +1,5 @@
 import { type FieldReason, GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { findColumnMeanings } from "../../platform/text/find-column-meanings.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
@@ -38,16 +39,14 @@ export function readRecipient(
   if (typeof recipient !== "object" || recipient === null || Array.isArray(recipient))
     return { value: show(recipient), reason: "is neither a number nor an object with a phone" };
   const { variables, name, ...rest } = recipient as Record<string, unknown>;
-  const number = PHONE_NAMES.map((field) => rest[field]).find(
-    (value) => value !== undefined && value !== null,
-  );
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
+  const phoneAt = findColumnMeanings(given.map(([field]) => field)).indexOf("phone");
+  const number = given[phoneAt]?.[1];
   if (typeof number !== "string" && typeof number !== "number")
     return { value: show(recipient), reason: "has no phone" };
   const own = typeof variables === "object" && variables !== null ? variables : {};
   return readNumber(number, { name, ...own }, line, options);
 }
-
-const PHONE_NAMES = ["phone", "number", "jid", "to", "whatsapp", "telefone", "celular"];
 
 function show(value: unknown): string {
   return (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, SHOWN);
@@ -99,7 +98,7 @@ export async function* readRecipientCsv(
 ): AsyncGenerator<ParsedRecipient[]> {
   const table = await readCsvTable(bytes);
   const names = table.columns.map((name) => name.toLowerCase());
-  const phoneAt = names.findIndex((name) => PHONE_NAMES.includes(name));
+  const phoneAt = findColumnMeanings(names).indexOf("phone");
   if (phoneAt < 0) throw invalidField("file", "the first line has no column named phone, number or whatsapp");
   // Checked before the first recipient is stored.
   if (await table.hasMoreThan(MAX_RECIPIENTS))

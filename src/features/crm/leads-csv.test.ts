@@ -154,7 +154,7 @@ test("a plan's limit rejects the excess CSV rows, and the others are imported", 
 });
 
 test.each([
-  ["a column that is not known", ["fone,name", "1,2"], "Columns are id, phone"],
+  ["a column that is not known", ["fonne,phone", "1,2"], "Columns are id, phone"],
   ["no column that names a lead", ["name", "Ana"], "has no column named phone"],
   ["too many columns", [`phone${",".repeat(200)}`, "1"], "more than 128 columns"],
   [

@@ -7,7 +7,7 @@ import {
   describeCsvFault,
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
-import { unmarkFormulas } from "../../platform/text/to-csv-line.ts";
+import { findColumnMeanings, isPassedOver } from "../../platform/text/find-column-meanings.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
@@ -55,13 +55,13 @@ const TEXTS = ["name", "email", "status", "kanban_status"] as const;
 const COLUMNS = ["id", "phone", ...TEXTS, "tags", "opted_out"];
 /** Columns of an export that cannot be set. */
 const PASSED_OVER = ["lid", "opted_out_at", "created_at", "updated_at", ""];
-const PHONE_NAMES = ["number", "whatsapp"];
 const SHOWN = 100;
 
 /** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
 export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
   const table = await readCsvTable(bytes);
-  const columns = table.columns.map(toColumn);
+  const meanings = findColumnMeanings(table.columns);
+  const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table.columns));
   if (!columns.includes("phone") && !columns.includes("id"))
     throw invalidField("file", "the first line has no column named phone, number, whatsapp or id");
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
@@ -78,11 +78,11 @@ export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
   };
 }
 
-/** The canonical name of a column. */
-function toColumn(name: string): string {
+/** The name of a column that the gateway does not know by its meaning. */
+function toColumn(name: string, columns: readonly string[]): string {
   const lower = name.toLowerCase();
-  if (PHONE_NAMES.includes(lower)) return "phone";
-  if ([...COLUMNS, ...PASSED_OVER].includes(lower)) return lower;
+  if (PASSED_OVER.includes(lower)) return lower;
+  if (isPassedOver(name, columns)) return "";
   if (fieldOf(name) !== undefined) return name;
   throw invalidField(
     "file",
@@ -124,7 +124,7 @@ function toLead(
   { table, places, fields, declared, numbers }: RowContext,
 ): ParsedLead | UnconfirmedRow {
   if (fault) throw new GatewayError("VALIDATION_ERROR", describeCsvFault(fault, table));
-  const cell = (name: string) => unmarkFormulas((cells[places.get(name) ?? -1] ?? "").trim()) || undefined;
+  const cell = (name: string) => (cells[places.get(name) ?? -1] ?? "").trim() || undefined;
   const id = readId(cell("id"));
   const lead = parseRow({
     phone: cell("phone"),

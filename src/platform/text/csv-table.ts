@@ -1,6 +1,9 @@
 import { createPause } from "../create-pause.ts";
 import { invalidField } from "../gateway-error.ts";
+import { foldPhoneText } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
+import { replaceHighControls } from "./decode-text.ts";
+import { unmarkFormulas } from "./to-csv-line.ts";
 
 const DELIMITERS = [",", ";", "\t"] as const;
 /** Most columns of a table; spreadsheets of people have fewer. */
@@ -27,54 +30,77 @@ export type CsvRecord = CsvPlace &
   ({ cells: string[]; fault?: never } | { cells?: never; fault: CsvRecordFault });
 
 export type CsvDelimiter = (typeof DELIMITERS)[number];
-export type CsvEncoding = "utf-8" | "utf-16le" | "windows-1252";
+export type CsvEncoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /** What is not given is detected. */
 export interface CsvFormat {
   delimiter?: CsvDelimiter;
   encoding?: CsvEncoding;
+  /** Whether the first line names the columns. */
+  hasHead?: boolean;
 }
 
 export interface CsvTable extends Required<CsvFormat> {
-  /** The names in the first line, at most 128. */
+  /** The names in the first line, at most 128. Without such a line: `phone`, and `column 2` and so on for the others. */
   columns: string[];
-  /** Whether there are more records than this below the first line. */
+  /** Whether there are more records than this below the names. */
   hasMoreThan(records: number): Promise<boolean>;
   records(): AsyncGenerator<CsvRecord>;
 }
 
 /**
- * Reads a CSV file whose first line names the columns, separated by comma, semicolon or tab. Other work runs between its
- * pieces, and one record at a time is in memory. Throws VALIDATION_ERROR for too many columns.
+ * Reads a CSV file, separated by comma, semicolon or tab, as spreadsheets write it. Other work runs between its pieces, and
+ * one record at a time is in memory. Throws VALIDATION_ERROR for too many columns.
  */
 export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): Promise<CsvTable> {
   const encoding = format.encoding ?? (await detectEncoding(bytes));
-  const head = readHead(bytes, encoding);
-  const delimiter = format.delimiter ?? detectDelimiter(head);
-  const names = splitRecord(head, delimiter, MOST_COLUMNS);
+  const { separator, head } = await readHead(bytes, encoding);
+  const delimiter = format.delimiter ?? separator ?? detectDelimiter(head?.text ?? "");
+  const names = splitRecord(head?.text ?? "", delimiter, MOST_COLUMNS);
   if (names === "cells" || names === "length")
     throw invalidField(
       "file",
       `the first line has more than ${MOST_COLUMNS} columns or ${LONGEST_RECORD} characters. Remove the columns that are not needed`,
     );
-  const columns = names === "quotes" ? [] : names.map((name) => name.trim());
+  const cells = names === "quotes" ? [] : names.map((name) => name.replace(/\s+/g, " ").trim());
+  const hasHead = format.hasHead ?? !cells.some(isPhone);
+  const columns = hasHead ? cells : nameColumns(cells);
+  const first = head ? head.line + (hasHead ? 1 : 0) : Number.POSITIVE_INFINITY;
   return {
     delimiter,
     encoding,
+    hasHead,
     columns,
     async hasMoreThan(most) {
       let count = 0;
-      for await (const _ of readTexts(bytes, encoding)) if (++count > most) return true;
+      for await (const { line } of readTexts(bytes, encoding))
+        if (line >= first && ++count > most) return true;
       return false;
     },
     async *records() {
       for await (const { line, text } of readTexts(bytes, encoding)) {
+        if (line < first) continue;
         const place = { line, text: text.slice(0, SHOWN) };
-        const cells = splitRecord(text, delimiter, columns.length);
-        yield typeof cells === "string" ? { ...place, fault: cells } : { ...place, cells };
+        const found = splitRecord(text, delimiter, columns.length);
+        yield typeof found === "string" ? { ...place, fault: found } : { ...place, cells: found };
       }
     },
   };
+}
+
+/** Fewer digits may be part of a column's name, such as a year. */
+const FEWEST_PHONE_DIGITS = 8;
+
+function isPhone(cell: string): boolean {
+  if ((cell.match(/\p{Nd}/gu)?.length ?? 0) < FEWEST_PHONE_DIGITS) return false;
+  const folded = foldPhoneText(cell);
+  return !("code" in folded) || /^(?:changed_by_spreadsheet|several_numbers)$/.test(folded.code);
+}
+
+/** The columns of a file whose first line is a record. */
+function nameColumns(cells: readonly string[]): string[] {
+  const phone = cells.findIndex(isPhone);
+  return cells.map((_, at) => (at === Math.max(phone, 0) ? "phone" : `column ${at + 1}`));
 }
 
 /** What is wrong with a record that has a fault. */
@@ -84,9 +110,10 @@ export function describeCsvFault(fault: CsvRecordFault, { columns }: CsvTable): 
   return `has more cells than the first line, which has ${columns.length}`;
 }
 
-/** UTF-8, or UTF-16 with its mark; otherwise the encoding of Western spreadsheets. */
+/** UTF-8 or UTF-16; otherwise the encoding of Western spreadsheets. */
 async function detectEncoding(bytes: Uint8Array): Promise<CsvEncoding> {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  const wide = detectUtf16(bytes);
+  if (wide) return wide;
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const pause = createPause();
   try {
@@ -100,8 +127,24 @@ async function detectEncoding(bytes: Uint8Array): Promise<CsvEncoding> {
   }
 }
 
+const SAMPLED_BYTES = 1_024;
+
+/** By its mark, or by the zeros in every other byte of digits and Latin letters. */
+function detectUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  const zeros: [number, number] = [0, 0];
+  const sample = bytes.subarray(0, SAMPLED_BYTES);
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2 === 0 ? 0 : 1] += 1;
+  const [even, odd] = zeros;
+  if (Math.max(even, odd) <= sample.length / 4 || Math.min(even, odd) > 0) return undefined;
+  return odd > even ? "utf-16le" : "utf-16be";
+}
+
 function detectDelimiter(head: string): CsvDelimiter {
-  const counts = DELIMITERS.map((sign) => ({ sign, count: countOf(sign, head) }));
+  const unquoted = head.replace(/"[^"]*"/g, "");
+  const counts = DELIMITERS.map((sign) => ({ sign, count: countOf(sign, unquoted) }));
   return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
 }
 
@@ -111,11 +154,20 @@ function countOf(sign: string, text: string): number {
   return count;
 }
 
-/** Reads no further than the longest record reaches. */
-function readHead(bytes: Uint8Array, encoding: CsvEncoding): string {
-  const longest = bytes.subarray(0, 4 * LONGEST_RECORD + CHUNK_BYTES);
-  for (const [head] of readLines(longest, encoding)) if (head !== undefined) return head;
-  return "";
+interface CsvHead {
+  /** As the line `sep=;` names it, which Excel reads and writes. */
+  separator?: CsvDelimiter;
+  head?: { line: number; text: string };
+}
+
+async function readHead(bytes: Uint8Array, encoding: CsvEncoding): Promise<CsvHead> {
+  let separator: CsvDelimiter | undefined;
+  for await (const head of readTexts(bytes, encoding)) {
+    const sign = separator === undefined ? /^"?sep=([,;\t])"?[,;\t]*$/i.exec(head.text)?.[1] : undefined;
+    if (sign === undefined) return { separator, head };
+    separator = sign as CsvDelimiter;
+  }
+  return { separator };
 }
 
 /** The lines that end in each piece of the file. A longer line than any record is cut. */
@@ -124,7 +176,8 @@ function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[
   let rest = "";
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     const isLast = at + CHUNK_BYTES >= bytes.length;
-    const text = rest + decoder.decode(bytes.subarray(at, at + CHUNK_BYTES), { stream: !isLast });
+    const piece = decoder.decode(bytes.subarray(at, at + CHUNK_BYTES), { stream: !isLast });
+    const text = rest + (encoding === "windows-1252" ? replaceHighControls(piece) : piece);
     // The second sign of a line break may be in the next piece.
     const lines = text.split(isLast ? /\r\n|\n|\r/ : /\r\n|\n|\r(?!$)/);
     rest = isLast ? "" : (lines.pop() ?? "");
@@ -133,7 +186,7 @@ function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[
   }
 }
 
-/** The records below the first line. A quote that never closes ends with its line. */
+/** The records that are not empty. A quote that never closes ends with its line. */
 async function* readTexts(
   bytes: Uint8Array,
   encoding: CsvEncoding,
@@ -151,9 +204,9 @@ async function* readTexts(
       await pause();
       continue;
     }
-    const count = line === 1 ? 1 : countLines(lines, at);
+    const count = countLines(lines, at);
     const text = lines.slice(at, at + count).join("\n");
-    if (line > 1 && text.trim() !== "") {
+    if (!EMPTY.test(text)) {
       await pause();
       yield { line, text };
     }
@@ -161,6 +214,9 @@ async function* readTexts(
     line += count;
   }
 }
+
+/** Nothing but separators. */
+const EMPTY = /^[\s,;"]*$/;
 
 /** A record continues while a quote is open. */
 function countLines(lines: readonly string[], at: number): number {
@@ -186,7 +242,7 @@ function splitRecord(record: string, delimiter: string, most: number): string[] 
     const end = endOfCell(text, at, delimiter);
     if (end === undefined) return "quotes";
     const cell = text.slice(at, end);
-    cells.push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
+    cells.push(unmarkFormulas(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell));
     at = end + 1;
   }
   return cells;

@@ -27,5 +27,10 @@ function decodeAs(charset: string, bytes: Uint8Array, isCut: boolean): string | 
 
 function fromWindows1252(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return replaceHighControls(text);
+}
+
+/** The text of a decoder of Windows-1252 on every version of Node. */
+export function replaceHighControls(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (control) => HIGH_CONTROLS.charAt(control.charCodeAt(0) - 0x80));
 }

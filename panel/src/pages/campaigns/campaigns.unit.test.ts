@@ -49,9 +49,9 @@ test("a text that is no time has no moment", () => {
 test("columns of a file are known by their names in three languages, each meaning once", () => {
   const columns = ["Telefone", "Nome", "phone", "Etapa", "city", "custom_fields.size", "other"];
   expect(guessColumns(columns, ["city"])).toEqual([
-    "phone",
-    "name",
     "",
+    "name",
+    "phone",
     "kanban_status",
     "custom_fields.city",
     "custom_fields.size",

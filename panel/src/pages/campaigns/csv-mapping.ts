@@ -1,3 +1,4 @@
+import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
 import type { LocalProblem } from "./recipient-check.tsx";
@@ -8,24 +9,11 @@ export interface CsvMapping {
   variables: readonly number[];
 }
 
-const PHONE_NAMES = [
-  "phone",
-  "number",
-  "whatsapp",
-  "telefone",
-  "celular",
-  "numero",
-  "número",
-  "teléfono",
-  "telefono",
-  "móvil",
-  "movil",
-];
 const SAMPLE_ROWS = 20;
 
 /** The column with the number by its name, otherwise by what its cells look like. */
 export function guessMapping({ columns, rows }: CsvFile): CsvMapping {
-  const byName = columns.findIndex((name) => PHONE_NAMES.includes(name.toLowerCase()));
+  const byName = findColumnMeanings(columns).indexOf("phone");
   const sample = rows.slice(0, SAMPLE_ROWS);
   const byCells = columns.findIndex(
     (_, at) => sample.length > 0 && sample.every(({ cells }) => looksLikePhone(cells[at] ?? "")),

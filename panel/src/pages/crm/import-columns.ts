@@ -1,3 +1,7 @@
+import {
+  type ColumnMeaning,
+  findColumnMeanings,
+} from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import type { Table } from "../../api/to-csv.ts";
 
@@ -11,28 +15,15 @@ export const COLUMNS = [
   "tags",
   "opted_out",
   "id",
-] as const;
-type Column = (typeof COLUMNS)[number];
-
-const NAMES: Readonly<Record<Column, readonly string[]>> = {
-  phone: ["phone", "number", "whatsapp", "telefone", "celular", "teléfono", "telefono", "móvil", "movil"],
-  name: ["name", "nome", "nombre"],
-  email: ["email", "e-mail", "correo"],
-  status: ["status"],
-  kanban_status: ["kanban_status", "stage", "etapa"],
-  tags: ["tags", "etiquetas"],
-  opted_out: ["opted_out"],
-  id: ["id"],
-};
+] as const satisfies readonly ColumnMeaning[];
 
 /** The meaning of each column by its name; "": left out. */
 export function guessColumns(columns: readonly string[], fields: readonly string[]): string[] {
   const taken = new Set<string>();
-  return columns.map((name) => {
-    const lower = name.toLowerCase();
+  const meanings = findColumnMeanings(columns);
+  return columns.map((name, at) => {
     const bare = name.replace(/^custom_fields\./, "");
-    const known = COLUMNS.find((column) => NAMES[column].includes(lower));
-    const target = known ?? (bare !== name || fields.includes(bare) ? `custom_fields.${bare}` : "");
+    const target = meanings[at] ?? (bare !== name || fields.includes(bare) ? `custom_fields.${bare}` : "");
     if (target === "" || taken.has(target)) return "";
     taken.add(target);
     return target;

@@ -1,0 +1,163 @@
+import { expect, test } from "vitest";
+import { type CsvFormat, readCsvTable } from "./csv-table.ts";
+import { findColumnMeanings, isPassedOver } from "./find-column-meanings.ts";
+import { toCsvLine } from "./to-csv-line.ts";
+
+/** The names of the columns and the cells of each record, on one line each; a fault in angle brackets. */
+async function read(file: string | Uint8Array, format?: CsvFormat): Promise<string[]> {
+  const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
+  const table = await readCsvTable(bytes, format);
+  const lines = [table.columns.join("|")];
+  for await (const { line, cells, fault } of table.records())
+    lines.push(`${line} ${cells ? cells.join("|") : `<${fault}>`}`);
+  return lines;
+}
+
+const utf16be = (text: string) => Buffer.from(text, "utf16le").swap16();
+const ANA = ["phone|name", "2 5511987650003|Ana"];
+
+test.each<[string, string | Uint8Array, string[]]>([
+  // Separators.
+  ["commas", "phone,name\n5511987650003,Ana\n", ANA],
+  ["semicolons", "phone;name\n5511987650003;Ana\n", ANA],
+  ["tabs", "phone\tname\n5511987650003\tAna\n", ANA],
+  [
+    "the line sep=; of Excel",
+    "sep=;\r\nphone;name\r\n5511987650003;Ana",
+    ["phone|name", "3 5511987650003|Ana"],
+  ],
+  ["SEP=, in quotes", '"SEP=,"\nphone,name\n1,a;b', ["phone|name", "3 1|a;b"]],
+  ["sep= with a tab", "sep=\t\nphone\tname\n1\ta,b,c", ["phone|name", "3 1|a,b,c"]],
+  ["a line sep= and nothing else", "sep=;\n", [""]],
+  ["a second line sep= is a head", "sep=;\nsep=,;x\n1;2", ["sep=,|x", "3 1|2"]],
+  ["commas inside quotes of a head with semicolons", 'phone;"a,b,c,d"\n1;2', ["phone|a,b,c,d", "2 1|2"]],
+  ["semicolons inside quotes of a head with commas", '"a;b;c;d",phone\n1,2', ["a;b;c;d|phone", "2 1|2"]],
+  ["one column", "phone\n5511987650003\n", ["phone", "2 5511987650003"]],
+  // Lines.
+  ["line ends of Windows", "phone,name\r\n5511987650003,Ana\r\n", ANA],
+  ["line ends of old Macs", "phone,name\r5511987650003,Ana\r", ANA],
+  ["no end of the last line", "phone,name\n5511987650003,Ana", ANA],
+  ["empty lines before the head", "\n\r\n \nphone,name\n1,a", ["phone|name", "5 1|a"]],
+  ["a line of separators before the head", ";;\nphone;name\n1;a", ["phone|name", "3 1|a"]],
+  ["empty lines between records", "phone,name\n\n1,a\n\n\n2,b\n", ["phone|name", "3 1|a", "6 2|b"]],
+  ["lines of separators", "phone;name\n;;\n1;a\n;\n", ["phone|name", "3 1|a"]],
+  ["lines of empty quotes", 'phone;name\n"";""\n1;a', ["phone|name", "3 1|a"]],
+  ["a head with a line break in quotes", '"phone\nnumber",name\n1,a', ["phone number|name", "3 1|a"]],
+  ["a cell with a line break", 'phone,name\n1,"A\nB"\n2,c', ["phone|name", "2 1|A\nB", "4 2|c"]],
+  ["nothing", "", [""]],
+  ["a head alone", "phone,name", ["phone|name"]],
+  // Quotes.
+  ["every cell in quotes", '"phone","name"\n"5511987650003","Ana"\n', ANA],
+  ["doubled quotes", 'phone,name\n1,"""A"""', ["phone|name", '2 1|"A"']],
+  ["a quote inside a cell without quotes", 'phone,name\n1,5"x', ["phone|name", "2 <quotes>"]],
+  ["a quote that never closes", 'phone,name\n1,"A\n2,b', ["phone|name", "2 <quotes>", "3 2|b"]],
+  ["more cells than names", "phone,name\n1,a,b\n2,c", ["phone|name", "2 <cells>", "3 2|c"]],
+  ["fewer cells than names", "phone,name\n1\n", ["phone|name", "2 1"]],
+  // Encodings.
+  ["the mark of UTF-8", "\uFEFFphone,name\n5511987650003,Ana", ANA],
+  ["the mark of UTF-8 before sep=", "\uFEFFsep=;\nphone;name\n1;a", ["phone|name", "3 1|a"]],
+  ["UTF-8 with accents", "phone,name\n1,Zoë 测试", ["phone|name", "2 1|Zoë 测试"]],
+  [
+    "UTF-16 with its mark",
+    Buffer.from("\uFEFFphone\tname\r\n1\tZoë\r\n", "utf16le"),
+    ["phone|name", "2 1|Zoë"],
+  ],
+  ["UTF-16 without its mark", Buffer.from("phone\tname\r\n1\tZoë\r\n", "utf16le"), ["phone|name", "2 1|Zoë"]],
+  ["UTF-16 BE with its mark", utf16be("\uFEFFphone,name\n1,Zoë"), ["phone|name", "2 1|Zoë"]],
+  ["UTF-16 BE without its mark", utf16be("phone,name\n1,Zoë"), ["phone|name", "2 1|Zoë"]],
+  ["Windows-1252", Buffer.from("phone;name\n1;Jos\xe9 \x80\n", "latin1"), ["phone|name", "2 1|José €"]],
+  ["a zero byte in UTF-8", "phone,name\n1,A\0B", ["phone|name", "2 1|AB"]],
+  // Marks of spreadsheets.
+  ["a formula mark", "phone,name\n1,'=A1", ["phone|name", "2 1|=A1"]],
+  ["a formula mark of a head", "phone,'=name\n1,a", ["phone|=name", "2 1|a"]],
+  [
+    "a mark before a signed number",
+    "phone,name\n'+5511987650003,Ana",
+    ["phone|name", "2 '+5511987650003|Ana"],
+  ],
+  [
+    "the apostrophe of a text cell",
+    "phone,name\n'5511987650003,'tis",
+    ["phone|name", "2 '5511987650003|'tis"],
+  ],
+  ["a number as a formula", 'phone,name\n"=""5511987650003""",Ana', ["phone|name", '2 ="5511987650003"|Ana']],
+  // Names.
+  ["names with spaces", " Phone ; Full   name \n1;a", ["Phone|Full name", "2 1|a"]],
+  ["a name that occurs twice", "phone,name,name\n1,a,b", ["phone|name|name", "2 1|a|b"]],
+  ["an empty name", "phone,,name\n1,2,a", ["phone||name", "2 1|2|a"]],
+  // No line of names.
+  ["bare numbers", "5511987650003\n5511987650004\n", ["phone", "1 5511987650003", "2 5511987650004"]],
+  [
+    "numbers and names",
+    "5511987650003;Ana\n5511987650004;Bia",
+    ["phone|column 2", "1 5511987650003|Ana", "2 5511987650004|Bia"],
+  ],
+  ["the number behind the name", "Ana,+55 11 98765-0003", ["column 1|phone", "1 Ana|+55 11 98765-0003"]],
+  [
+    "two numbers in a record",
+    "5511987650003,5511987650004",
+    ["phone|column 2", "1 5511987650003|5511987650004"],
+  ],
+  [
+    "a float of a spreadsheet first",
+    "5511987650003.0\n5511987650004.0",
+    ["phone", "1 5511987650003.0", "2 5511987650004.0"],
+  ],
+  [
+    "two numbers in the first cell",
+    "5511987650003 / 5511987650004\n",
+    ["phone", "1 5511987650003 / 5511987650004"],
+  ],
+  ["an address of a number first", "tel:+55-11-98765-0003\n", ["phone", "1 tel:+55-11-98765-0003"]],
+  ["digits of another script first", "+٥٥١١٩٨٧٦٥٠٠٠٣\n", ["phone", "1 +٥٥١١٩٨٧٦٥٠٠٠٣"]],
+  ["an empty line before numbers", "\n\n5511987650003\n", ["phone", "3 5511987650003"]],
+  ["sep= before numbers", "sep=;\n5511987650003;Ana", ["phone|column 2", "2 5511987650003|Ana"]],
+  ["a name with a year is a name", "phone,sales 2025\n1,2", ["phone|sales 2025", "2 1|2"]],
+])("a file with %s is read", async (_what, file, lines) => {
+  expect(await read(file)).toEqual(lines);
+});
+
+test("whether the first line names the columns can be said", async () => {
+  expect(await read("5511987650003\n1", { hasHead: true })).toEqual(["5511987650003", "2 1"]);
+  expect(await read("ana\nbia", { hasHead: false })).toEqual(["phone", "1 ana", "2 bia"]);
+});
+
+test.each([
+  ["Phone,Full Name,E-mail,Stage,Tags", "phone,name,email,kanban_status,tags"],
+  ["TELEFONE;Nome Completo;Situação", "phone,name,status"],
+  ["Número de teléfono,Nombre,Correo electrónico", "phone,name,email"],
+  ["Celular,Etapa,Etiquetas,ID", "phone,kanban_status,tags,id"],
+  ["número do WhatsApp,nome", "phone,name"],
+  ["phone_number,display-name", "phone,name"],
+  ["Móvil,Etiqueta", "phone,tags"],
+  ["whatsapp,phone", ",phone"],
+  ["First Name,Last Name,E-mail 1 - Value,Phone 1 - Label,Phone 1 - Value", "name,,email,,phone"],
+  ["Saved Name,Phone Number", "name,phone"],
+  ["city,order", ","],
+])("the columns %s mean %s", (names, meanings) => {
+  expect(
+    findColumnMeanings(names.split(/[,;]/))
+      .map((one) => one ?? "")
+      .join(),
+  ).toBe(meanings);
+});
+
+test("columns of Google Contacts without a place are passed over only beside its own column of numbers", () => {
+  const google = ["First Name", "Last Name", "Organization Name", "E-mail 1 - Label", "Phone 1 - Value"];
+  expect(google.map((name) => isPassedOver(name, google))).toEqual([true, true, true, true, true]);
+  expect(isPassedOver("Order", google)).toBe(false);
+  expect(isPassedOver("Last Name", ["phone", "Last Name"])).toBe(false);
+});
+
+test("what the gateway writes is read back without a change", async () => {
+  const rows = [
+    ["phone", "name", "custom_fields.note"],
+    ["5511987650003", "=Ana", '+1 "x", @y'],
+    ["551133330003", "'=Bia", "a;b"],
+  ];
+  expect(await read(rows.map(toCsvLine).join(""))).toEqual([
+    "phone|name|custom_fields.note",
+    '2 5511987650003|=Ana|+1 "x", @y',
+    "3 551133330003|'=Bia|a;b",
+  ]);
+});
