@@ -202,7 +202,7 @@ test("an import changes a lead that an inbound message has created meanwhile, an
   const { account_id } = await createAccount(db, { name: "Race", account_type: "client", ...login });
   const suppression = await createSuppressionList(db, createSecretBox("kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya4"));
   const follow = createLeadFollower(suppression);
-  const importLeads = createLeadImporter({ db, suppression });
+  const importLeads = createLeadImporter({ db, suppression, findCountry: async () => undefined });
   const [known, stranger] = [newPhone(), newPhone()];
   await pool.query("insert into lead (account_id, phone) values ($1, $2)", [account_id, known]);
   const from = (chat_phone: string, text: string) =>
