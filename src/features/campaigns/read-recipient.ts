@@ -1,6 +1,6 @@
 import { type FieldReason, GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { findColumnMeanings } from "../../platform/text/find-column-meanings.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
+import { findColumnMeanings } from "../../platform/text/find-column-meanings.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 import { MAX_VARIABLES } from "./render-template.ts";
