@@ -118,22 +118,22 @@ describeInBrowser("tenants and roles in the panel", () => {
   });
 
   test("an agent is offered what it may do, and an address that it may not open says so in words", async () => {
-    const page = await enter("agent@bakery.example");
+    const page = await enter("agent@garage.example");
     const main = page.getByRole("navigation", { name: "Main" });
     await main.getByRole("link", { name: "Instances" }).waitFor();
     await main.getByRole("link", { name: "Campaigns" }).waitFor();
     expect(await main.getByRole("link", { name: "Administration" }).count()).toBe(0);
-    await visit(page, `/instances/${bakery.instance}`);
-    const pages = page.getByRole("navigation", { name: "Pages of Bakery desk" });
+    await visit(page, `/instances/${garage.instance}`);
+    const pages = page.getByRole("navigation", { name: "Pages of Garage desk" });
     await pages.getByRole("link", { name: "Overview" }).waitFor();
     expect(await pages.getByRole("link", { name: "Webhooks" }).count()).toBe(0);
     expect(await pages.getByRole("link", { name: "Settings" }).count()).toBe(0);
     await page.getByRole("region", { name: "Profile" }).waitFor();
     expect(await page.getByRole("button", { name: "Change the name" }).count()).toBe(0);
     await visit(page, "/crm");
-    await page.getByRole("link", { name: "Bakery lead" }).waitFor();
+    await page.getByRole("link", { name: "Garage lead" }).waitFor();
     expect(await page.getByRole("button", { name: "Export" }).count()).toBe(0);
-    await visit(page, `/crm/${bakery.lead}`);
+    await visit(page, `/crm/${garage.lead}`);
     await page.getByRole("region", { name: "Details" }).waitFor();
     expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
     await main.getByRole("link", { name: "Account" }).click();
@@ -143,9 +143,9 @@ describeInBrowser("tenants and roles in the panel", () => {
       "/account/users",
       "/account/keys",
       "/instances/new",
-      `/instances/${bakery.instance}/webhooks`,
-      `/instances/${bakery.instance}/integrations`,
-      `/instances/${bakery.instance}/settings`,
+      `/instances/${garage.instance}/webhooks`,
+      `/instances/${garage.instance}/integrations`,
+      `/instances/${garage.instance}/settings`,
       "/administration",
       "/administration/accounts",
       "/administration/backups",

@@ -136,7 +136,7 @@ const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])
   ["ambiguous", READ, "can be +#, or +# in #"],
   ["digits", READ, "must have # to # digits, with country and area code"],
   ["country", READ, "has no country code. Send it in international format"],
-  ["twice", "src/features/crm/read-lead-file.ts", "names the same lead as line #"],
+  ["twice", "src/features/crm/lead-importer.ts", "names the same lead as line #"],
   ["moment", "src/features/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
   ["emptyFile", "src/features/sandbox/to-content.ts", "the file is empty"],
   ["empty", "src/features/messages/send/prepare/read-media.ts", "is empty"],

@@ -209,6 +209,17 @@ export const totals = named(
     ),
 );
 
+const listedCampaign = named(
+  "ListedCampaign",
+  campaign.extend({
+    totals: totals
+      .nullable()
+      .describe(
+        "As of the last event `campaign.progress`; null before the start. The campaign itself counts now.",
+      ),
+  }),
+);
+
 const recipient = named(
   "CampaignRecipient",
   z.object({
@@ -258,15 +269,7 @@ export const campaignsContract = {
         .optional()
         .describe("false: without archived campaigns; true: only archived campaigns."),
     }),
-    output: z.array(
-      campaign.extend({
-        totals: totals
-          .nullable()
-          .describe(
-            "As of the last event `campaign.progress`; null before the start. The campaign itself counts now.",
-          ),
-      }),
-    ),
+    output: z.array(listedCampaign),
     beside: z.object({ pagination }),
   }),
 

@@ -203,6 +203,7 @@ describe("reading instances", () => {
         on_unknown: "resend",
         messages_per_minute: null,
         device_name: null,
+        default_country: null,
       },
       limits: {
         max_instances: null,

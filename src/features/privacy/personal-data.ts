@@ -243,7 +243,7 @@ export const PERSONAL_DATA = {
   },
   campaign: {
     plain:
-      "id account_id instance_id lane status status_reason min_delay_ms max_delay_ms scheduled_at quiet_hours daily_limit consent_purpose stop_on_error_rate next_at waiting started_at resumed_at ended_at archived_at created_at updated_at",
+      "id account_id instance_id lane status status_reason min_delay_ms max_delay_ms scheduled_at quiet_hours daily_limit consent_purpose stop_on_error_rate next_at waiting totals started_at resumed_at ended_at archived_at created_at updated_at",
     personal: {
       name: numberedName("messages"),
       message_template: reworded("messages"),

@@ -9,6 +9,7 @@ import { toCsv } from "../../api/to-csv.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CsvPicker } from "../../components/csv-picker.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { formatPhone } from "../../components/formats.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
@@ -53,19 +54,32 @@ export function ImportPage() {
             </div>
           </>
         )}
-        {save.data && csv && <ImportResult result={save.data} csv={csv} />}
+        {save.data && csv && (
+          <ImportResult
+            result={save.data}
+            csv={csv}
+            onConfirm={() => save.mutate({ csv, targets, confirms: true })}
+          />
+        )}
       </section>
     </>
   );
 }
 
+interface ImportInput {
+  csv: CsvFile;
+  targets: readonly string[];
+  /** Numbers without a country code get the one that the gateway assumes. */
+  confirms?: boolean;
+}
+
 function useImport() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async ({ csv, targets }: { csv: CsvFile; targets: readonly string[] }) => {
+    mutationFn: async ({ csv, targets, confirms = false }: ImportInput) => {
       const bytes = new TextEncoder().encode(toCsv(toImportTable(csv, targets)));
       const file = { bytes, file_name: "contacts.csv", mime_type: "text/csv" };
-      return (await gateway.importLeads({ file })).data;
+      return (await gateway.importLeads({ file, confirm_assumed: confirms })).data;
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["crm"] }),
   });
@@ -107,12 +121,16 @@ function TargetList({ csv, targets, fieldNames, onChange }: TargetListProps) {
   );
 }
 
-type Result = Awaited<ReturnType<typeof gateway.importLeads>>["data"];
+interface ImportResultProps {
+  result: Awaited<ReturnType<typeof gateway.importLeads>>["data"];
+  csv: CsvFile;
+  onConfirm(): void;
+}
 
-function ImportResult({ result, csv }: { result: Result; csv: CsvFile }) {
+function ImportResult({ result, csv, onConfirm }: ImportResultProps) {
   const t = useTranslations("crm");
   const words = useGatewayWords();
-  const { created, updated, unchanged, invalid, invalid_count } = result;
+  const { created, updated, unchanged, invalid, invalid_count, warnings, warning_count } = result;
   // A row of the sent table is one line; the file may have others between.
   const lineOf = (line: number) => csv.rows[line - 2]?.line ?? line;
   const problems = [
@@ -122,13 +140,23 @@ function ImportResult({ result, csv }: { result: Result; csv: CsvFile }) {
       value,
       reason: words.reason(reason, lineOf),
     })),
+    ...warnings.map(({ line, value, suggestion }) => ({
+      line: lineOf(line),
+      value,
+      reason: t("withoutCountry", { number: formatPhone(suggestion) }),
+    })),
   ].sort((a, b) => a.line - b.line);
-  const count = invalid_count + csv.broken.length;
+  const count = invalid_count + warning_count + csv.broken.length;
   return (
     <>
       <Notice tone={count === 0 ? "go" : "note"} isUrgent>
         <p>{t("imported", { created, updated, unchanged, invalid: count })}</p>
       </Notice>
+      {warning_count > 0 && (
+        <div className="buttons">
+          <ActionButton onPress={onConfirm}>{t("addCountry", { count: warning_count })}</ActionButton>
+        </div>
+      )}
       {problems.length > 0 && (
         <div className="problem-frame">
           <table className="table problem-table">

@@ -97,6 +97,8 @@ export const crm = {
       opted_out: "Opted out (true)",
       id: "Id of the contact",
     },
+    withoutCountry: "It has no country code. Meant is perhaps {number}.",
+    addCountry: "{count, plural, one {Add the country code and import this row} other {Add the country code and import these # rows}}",
     imported: "{created, plural, one {# contact created} other {# contacts created}}, {updated, number} changed, {unchanged, number} as before, {invalid, plural, one {# row not imported} other {# rows not imported}}.",
     importFault: {
       quotes: "This is not a line of CSV. Check its quotation marks.",

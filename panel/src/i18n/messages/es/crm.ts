@@ -97,6 +97,8 @@ export const crm = {
       opted_out: "No quiere campañas (true)",
       id: "Id del contacto",
     },
+    withoutCountry: "Falta el código de país. Quizá sea {number}.",
+    addCountry: "{count, plural, one {Poner el código de país e importar esta fila} other {Poner el código de país e importar estas # filas}}",
     imported: "{created, plural, one {# contacto creado} other {# contactos creados}}, {updated, number} cambiados, {unchanged, number} como antes, {invalid, plural, one {# fila sin importar} other {# filas sin importar}}.",
     importFault: {
       quotes: "Esto no es una línea de CSV. Revisa las comillas.",

@@ -97,6 +97,8 @@ export const crm = {
       opted_out: "Não quer campanhas (true)",
       id: "Id do contato",
     },
+    withoutCountry: "Falta o código do país. Talvez seja {number}.",
+    addCountry: "{count, plural, one {Colocar o código do país e importar esta linha} other {Colocar o código do país e importar estas # linhas}}",
     imported: "{created, plural, one {# contato criado} other {# contatos criados}}, {updated, number} alterados, {unchanged, number} como antes, {invalid, plural, one {# linha não importada} other {# linhas não importadas}}.",
     importFault: {
       quotes: "Isto não é uma linha de CSV. Verifique as aspas.",

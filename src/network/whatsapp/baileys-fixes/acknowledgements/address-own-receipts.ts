@@ -32,7 +32,9 @@ export function addressOwnReceipts({ ws, authState, signalRepository, sendNode }
     const isOther = recipient !== undefined && !RIGHT.includes(jidDecode(recipient)?.server ?? "");
     const isOwnList = isBroadcastList(from) && areJidsSameUser(participant, authState.creds.me?.lid);
     if ((isOther || isOwnList) && (await isReceived(node).catch(() => false))) {
-      const chat = isOwnList ? { participant: participant ?? "" } : { recipient: recipient ?? "" };
+      const chat: Record<string, string> = isOwnList
+        ? { participant: participant ?? "" }
+        : { recipient: recipient ?? "" };
       const attrs = { id: id ?? "", to: from, type: "sender", ...chat };
       await sendNode({ tag: "receipt", attrs }).catch(() => {});
       return;
