@@ -18,7 +18,13 @@ interface Operation {
   /** Absent: that of the whole document. */
   security?: Json[];
   parameters?: (Parameter | { $ref: string })[];
-  requestBody?: { content: Record<string, { schema: { properties?: Json }; example?: unknown }> };
+  requestBody?: {
+    content: Record<string, { schema: FormSchema & { allOf?: FormSchema[] }; example?: unknown }>;
+  };
+}
+
+interface FormSchema {
+  properties?: Record<string, { format?: string }>;
 }
 
 interface Description {
@@ -73,8 +79,10 @@ interface WholeOperation extends Operation {
 }
 
 function toRequest(method: string, path: string, operation: WholeOperation): Json {
-  const example = operation.requestBody?.content["application/json"]?.example;
-  const body = example && JSON.stringify(example, null, 2);
+  const example = operation.requestBody?.content["application/json"]?.example as Json | undefined;
+  const hasFields = example !== undefined && Object.keys(example).length > 0;
+  const form = hasFields ? {} : formOf(operation);
+  const body = example && !("body" in form) ? JSON.stringify(example, null, 2) : undefined;
   return {
     method: method.toUpperCase(),
     description: operation.description ?? "",
@@ -82,17 +90,17 @@ function toRequest(method: string, path: string, operation: WholeOperation): Jso
     header: body === undefined ? [] : [{ key: "Content-Type", value: "application/json" }],
     url: urlOf(path, operation),
     ...(body !== undefined && { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
-    ...(body === undefined && formOf(operation)),
+    ...form,
   };
 }
 
 /** For routes whose body is a file: the user selects the file in Postman. */
 function formOf({ requestBody }: Operation): Json {
-  const fields = requestBody?.content["multipart/form-data"]?.schema.properties;
-  if (fields === undefined) return {};
-  return {
-    body: { mode: "formdata", formdata: Object.keys(fields).map((key) => ({ key, type: "file", src: [] })) },
-  };
+  const form = requestBody?.content["multipart/form-data"]?.schema;
+  const fields = Object.entries({ ...form?.properties, ...form?.allOf?.at(-1)?.properties });
+  const files = fields.filter(([, { format }]) => format === "binary");
+  if (files.length === 0) return {};
+  return { body: { mode: "formdata", formdata: files.map(([key]) => ({ key, type: "file", src: [] })) } };
 }
 
 /** Scripts that run after the response. */

@@ -49,12 +49,15 @@ function hasLength(data: number, padding: number): boolean {
  * Lines or the length prove which; otherwise the file is refused, since it would change.
  */
 function withoutBlanks(field: string, text: string): string {
-  const line = text.replace(/[^\S ]+/g, "");
+  if (!/\s/.test(text)) return text;
+  const plain = text.replace(/^\ufeff/, "");
+  if (/[^\0-\xff]/.test(plain)) throw invalidField(field, "is not base64");
+  const line = without(plain, isLineBreak);
   if (!line.includes(" ")) return line;
   const paddingAt = line.indexOf("=");
   const data = paddingAt < 0 ? line : line.slice(0, paddingAt);
   const padding = paddingAt < 0 ? "" : line.slice(paddingAt).replaceAll(" ", "");
-  const bare = data.replaceAll(" ", "");
+  const bare = without(data, isBlank);
   if (/[^A-Za-z0-9+/_-]/.test(bare)) throw invalidField(field, "is not base64");
   const meaning = /[+_-]/.test(bare)
     ? "layout"
@@ -66,6 +69,17 @@ function withoutBlanks(field: string, text: string): string {
     );
   return (meaning === "plus" ? data.replaceAll(" ", "+") : bare) + padding;
 }
+
+/** Works on bytes: a pattern that removes a million characters would make a million pieces of text. */
+function without(text: string, isRemoved: (byte: number) => boolean): string {
+  const bytes = Buffer.from(text, "latin1");
+  let length = 0;
+  for (const byte of bytes) if (!isRemoved(byte)) bytes[length++] = byte;
+  return bytes.toString("latin1", 0, length);
+}
+
+const isLineBreak = (byte: number) => (byte >= 0x09 && byte <= 0x0d) || byte === 0xa0;
+const isBlank = (byte: number) => byte === 0x20;
 
 type Meaning = "plus" | "layout";
 
