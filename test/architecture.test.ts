@@ -147,6 +147,7 @@ const NAMED_FOR_A_SUBJECT = [
   "src/features/backups/encrypted-stream.ts",
   "src/features/sessions/qr-code-image.ts",
   "src/features/webhooks/webhook-signature.ts",
+  "src/network/whatsapp/outbound/send-refusals.ts",
   "src/network/whatsapp/pairing/pairing-code-crypto.ts",
   "src/network/whatsapp/pairing/passkey-crypto.ts",
   "src/platform/db/pg-copy.ts",

@@ -1,5 +1,6 @@
 // Baileys 7.0.0-rc14 gives the receipt of an own phone's message to the chat itself, if that is no number or LID.
-// It takes our phone's message to a broadcast list for another person's if the phone is named by LID. Not reported upstream.
+// Not reported upstream. It also takes our phone's message to a broadcast list for another person's, if that names the phone
+// by LID.
 import {
   areJidsSameUser,
   type BinaryNode,
@@ -32,10 +33,9 @@ export function addressOwnReceipts({ ws, authState, signalRepository, sendNode }
     const isOther = recipient !== undefined && !RIGHT.includes(jidDecode(recipient)?.server ?? "");
     const isOwnList = isBroadcastList(from) && areJidsSameUser(participant, authState.creds.me?.lid);
     if ((isOther || isOwnList) && (await isReceived(node).catch(() => false))) {
-      const chat: Record<string, string> = isOwnList
-        ? { participant: participant ?? "" }
-        : { recipient: recipient ?? "" };
-      const attrs = { id: id ?? "", to: from, type: "sender", ...chat };
+      const attrs: BinaryNode["attrs"] = { id: id ?? "", to: from, type: "sender" };
+      if (isOwnList) attrs.participant = participant ?? "";
+      else attrs.recipient = recipient ?? "";
       await sendNode({ tag: "receipt", attrs }).catch(() => {});
       return;
     }
