@@ -427,7 +427,7 @@ describe("a download", () => {
       "application/pdf",
       `a"b\r\nSet-Cookie: x=y.pdf`,
       "pdf",
-      `attachment; filename="a\\"bSet-Cookie: x=y.pdf"`,
+      `attachment; filename="a\\"b Set-Cookie: x=y.pdf"`,
     ],
   ] as const)(
     "of %s returns the bytes with safe headers: %s",
