@@ -158,14 +158,15 @@ function body(name: string, schema: z.ZodType, route: Route, components: Compone
   const { upload, uploadTypes = [] } = route;
   const required = route.requiresBody ?? !schema.safeParse({}).success;
   const inJson = upload === undefined ? schema : withoutFields(schema, [upload]);
+  const needsFile = upload !== undefined && fieldsOf(schema)[upload]?.safeParse(undefined).success === false;
   const shape = isEmpty(inJson) ? undefined : components.name(inJson, "input", `${pascalCase(name)}Request`);
   const example = shape && ((route.example ?? exampleBody(shape)) as Json);
   const form = upload && formOf(upload, fieldsOf(schema)[upload], shape, example);
   return {
     ...(required && { required }),
     content: {
-      // A body that is only a file has no JSON form.
-      ...(shape && { "application/json": { schema: shape, example } }),
+      // A body that needs a file has no JSON form.
+      ...(shape && !needsFile && { "application/json": { schema: shape, example } }),
       ...(form && { "multipart/form-data": form }),
       ...Object.fromEntries(
         uploadTypes.map((type) => [type, { schema: file(), example: FILE_EXAMPLES[type] }]),
