@@ -21,8 +21,8 @@ const TABLES = readOperations().filter((one) => routeOf(one).uploadTypes?.includ
 const figures: AttackCost[] = [];
 let gateway: AttackedGateway;
 
+beforeAll(buildDist);
 beforeAll(async () => {
-  await buildDist();
   gateway = await startAttackedGateway();
 });
 afterAll(async () => {
