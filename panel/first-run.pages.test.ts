@@ -168,7 +168,7 @@ interface Chunk {
 }
 
 describe("the build of the panel", () => {
-  const FIRST_LOAD_BYTES = 250_000;
+  const FIRST_LOAD_BYTES = 255_000;
   const LATER_PAGE_BYTES = 60_000;
   let chunks: Record<string, Chunk> = {};
 
@@ -191,7 +191,7 @@ describe("the build of the panel", () => {
       return sum + gzipSync(code, { level: 9 }).length;
     }, 0);
 
-  test("loads less than 250 kB of compressed JavaScript at first, and less than 60 kB for each later page", () => {
+  test("loads less than 255 kB of compressed JavaScript at first, and less than 60 kB for each later page", () => {
     const [entry = ""] = Object.keys(chunks).filter((name) => chunks[name]?.isEntry);
     const first = closure(entry);
     const language = closure("src/i18n/messages/pt-br.ts");
