@@ -35,10 +35,15 @@ describeInBrowser("the account in the panel", () => {
     await page.getByLabel("Name of the account").fill("North store");
     await page.getByText("Let every API key list and create instances").click();
     await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
+    await page.getByLabel("Country of numbers without a country code").selectOption("Brazil");
     await story.press(page, "Save");
     await story.heading(page, "North store");
     const { data } = await story.gateway.owner.getAccount();
-    expect(data.settings).toMatchObject({ keys_manage_instances: false, time_zone: "America/Sao_Paulo" });
+    expect(data.settings).toMatchObject({
+      keys_manage_instances: false,
+      time_zone: "America/Sao_Paulo",
+      default_country: "BR",
+    });
     // Zones have several names, of which a browser lists one.
     for (const time_zone of ["America/Argentina/Buenos_Aires", "America/Buenos_Aires"]) {
       await story.gateway.owner.updateAccount({ settings: { time_zone } });

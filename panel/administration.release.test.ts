@@ -104,10 +104,12 @@ describeInBrowser("the administration in the panel", () => {
     await page.locator(".fault").filter({ hasText: /\w/ }).first().waitFor();
     await story.lookBoth(page, "administration-new-account");
     await page.getByLabel("Trial ends").fill("2036-01-31");
+    await page.getByLabel("Country of numbers without a country code").selectOption("Mexico");
     await story.press(page, "Create the account");
     await story.heading(page, "Florist is created");
     const password = await page.getByRole("region", { name: "Password" }).textContent();
-    await signIn(url, { email: "boss@florist.example", password: password ?? "" });
+    const { client } = await signIn(url, { email: "boss@florist.example", password: password ?? "" });
+    expect((await client.getAccount()).data.settings.default_country).toBe("MX");
     await story.follow(page, "Open the account");
     await story.heading(page, "Florist");
     await page.getByText("On trial", { exact: true }).first().waitFor();

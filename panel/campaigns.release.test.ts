@@ -61,11 +61,19 @@ describeInBrowser("the campaigns of the panel", () => {
     await look(page, "campaign-message-faults");
     await fillMessage(page, "May");
     await press(page, "Go on: recipients");
-    const lines = ["telefone;name;order", `${ana};Ana;7`, `${leo};Leo;8`, ";Nobody;9", `${ana};Again;10`];
+    const lines = [
+      "telefone;name;order",
+      `${ana};Ana;7`,
+      `${leo.slice(2)};Leo;8`,
+      ";Nobody;9",
+      `${ana};Again;10`,
+    ];
     await chooseFile(page, [...lines, `${gone};Gone;11`, "01198888;Local;12", '5511"'].join("\n"));
     await page.getByRole("heading", { name: "Checked, not stored" }).waitFor();
-    await page.getByText("2 of 7 entries get the message.").waitFor();
+    await page.getByText("1 of 7 entries get the message.").waitFor();
     await look(page, "campaign-recipients");
+    await press(page, "Add the code of Brazil to this number");
+    await page.getByText("2 of 7 entries get the message.").waitFor();
     const problems = await page.locator("table.problem-table tbody tr").allInnerTexts();
     expect(problems.map((row) => row.split("\t")[0]?.trim())).toEqual(["4", "5", "6", "7", "8"]);
     expect(problems[0]).toContain("The line has no number.");
@@ -110,6 +118,11 @@ describeInBrowser("the campaigns of the panel", () => {
     await pills.filter({ hasText: "Read" }).nth(1).waitFor();
     await look(page, "campaign-report");
     expect(await sentBy(shop)).toBe(2);
+    const [{ id = 0 } = {}] = await storedCampaigns();
+    const { recipients } = (await gateway.owner.getCampaignReport({ id })).data ?? {};
+    expect(recipients?.map(({ phone, status }) => [phone, status])).toEqual(
+      expect.arrayContaining([[leo, "read"]]),
+    );
     const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Export as CSV")]);
     expect(await readFile(await download.path(), "utf8")).toContain(`${gone},skipped,opted_out`);
     await page.setViewportSize(DESKTOP);

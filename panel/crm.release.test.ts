@@ -214,6 +214,7 @@ describeInBrowser("the contacts of the panel", () => {
 
   test("contacts come from a file whose columns are chosen, and each refused row is named by its line", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
+    await gateway.owner.updateAccount({ settings: { default_country: "BR" } });
     const page = await openPage(PHONE);
     await story.signIn(page, "crm");
     await follow(page, "Import");
@@ -223,16 +224,17 @@ describeInBrowser("the contacts of the panel", () => {
       `Iris,${newPhone()},Recife`,
       "Joao,,Olinda",
       `Kim,${newPhone()},Natal`,
+      "Lia,(11) 98765-4321,Santos",
     ];
     const buffer = Buffer.from(rows.join("\n"));
     await page
       .locator("input[type=file]")
       .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
-    await page.getByText("3 rows in 3 columns").waitFor();
+    await page.getByText("4 rows in 3 columns").waitFor();
     await page.getByLabel("cidade").selectOption("Field: cidade");
     await look(page, "contacts-import");
-    await press(page, "Import 3 rows");
-    await page.getByText("2 contacts created, 0 changed, 0 as before, 1 row not imported.").waitFor();
+    await press(page, "Import 4 rows");
+    await page.getByText("2 contacts created, 0 changed, 0 as before, 2 rows not imported.").waitFor();
     await page
       .locator("table.problem-table")
       .getByRole("row")
@@ -242,6 +244,12 @@ describeInBrowser("the contacts of the panel", () => {
     await look(page, "contacts-imported");
     const { data } = await gateway.owner.listLeads({ search: "Iris" });
     expect(data).toMatchObject([{ name: "Iris", custom_fields: { cidade: "Recife" } }]);
+    await page.getByText("Meant is perhaps +55 11 98765-4321.").waitFor();
+    await press(page, "Add the country code and import this row");
+    await page.getByText("1 contact created, 0 changed, 2 as before, 1 row not imported.").waitFor();
+    expect((await gateway.owner.listLeads({ search: "Lia" })).data).toMatchObject([
+      { phone: "5511987654321" },
+    ]);
   });
 
   test("a quick reply is written with a preview, changed, and put back after it was deleted", async () => {

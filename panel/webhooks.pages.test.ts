@@ -224,6 +224,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await press(page, "Export as CSV");
     expect((await download).suggestedFilename()).toBe(`waygate-deliveries-${shop.id}.csv`);
     await follow(page, "Events");
+    await page.getByRole("list", { name: "Events" }).waitFor();
     await page.getByText("Filter", { exact: true }).click();
     await page.getByLabel("State of the delivery").selectOption("failed");
     await look(page, "webhook-events");

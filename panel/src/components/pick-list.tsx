@@ -1,4 +1,5 @@
-import { useId } from "react";
+import { useId, useMemo } from "react";
+import { useLocale, useTranslations } from "use-intl";
 
 interface PickListProps<Value extends string> {
   label: string;
@@ -75,6 +76,47 @@ export function NamedPick({ name, label, hint, options, defaultValue }: NamedPic
         </p>
       )}
     </div>
+  );
+}
+
+/** Regions of Unicode that are no country. */
+const NO_COUNTRIES = new Set(["EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"]);
+const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+const COUNTRIES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+
+/** The countries by their codes of two letters, in the order of their names; `none` is the first choice. */
+export function useCountries(none: string): Record<string, string> {
+  const locale = useLocale();
+  return useMemo(() => {
+    const names = new Intl.DisplayNames(locale, { type: "region", fallback: "none" });
+    const found = COUNTRIES.flatMap((code): [string, string][] => {
+      const name = NO_COUNTRIES.has(code) ? undefined : names.of(code);
+      // A code that was replaced by another one has the region of that one.
+      return name === undefined || new Intl.Locale(`und-${code}`).region !== code ? [] : [[code, name]];
+    });
+    return { "": none, ...Object.fromEntries(found.toSorted(([, a], [, b]) => a.localeCompare(b, locale))) };
+  }, [locale, none]);
+}
+
+interface CountryPickProps {
+  /** Empty: none is chosen. */
+  value: string;
+  none: string;
+  onChange(country: string): void;
+}
+
+/** The country of phone numbers without a country code. */
+export function CountryPick({ value, none, onChange }: CountryPickProps) {
+  const t = useTranslations("common");
+  const options = useCountries(none);
+  return (
+    <PickList
+      label={t("country")}
+      hint={t("countryHelp")}
+      value={value}
+      options={options}
+      onChange={onChange}
+    />
   );
 }
 

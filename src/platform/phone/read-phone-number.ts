@@ -30,8 +30,6 @@ export interface AssumedNumber extends PhoneProblem {
   /** The digits with the country code that was assumed. */
   suggestion: string;
   country: string;
-  /** The digits as they are written, if another country has this number. */
-  asWritten: string | null;
 }
 
 export interface RefusedNumber extends PhoneProblem {
@@ -168,7 +166,6 @@ function assume({ code: country }: PhoneCountry, national: string): AssumedNumbe
     digits: national,
     suggestion: national,
     country,
-    asWritten: null,
   };
 }
 
@@ -189,7 +186,6 @@ function ambiguous({ code: country, isSet }: PhoneCountry, national: string, wri
     params: { country, suggestion: `+${national}`, as_written: `+${written}` },
     issue: `can be +${written}, or +${national} in ${country}. Write it with + and the country code`,
     digits: isSet ? null : written,
-    asWritten: written,
   };
 }
 

@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<ColumnMeaning, string>> = {
     "phone,number,whatsapp,jid,to,phone number,phonenumber,mobile,mobile phone,mobile number,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,msisdn,telefone,celular,numero,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular",
   name: "name,full name,display name,contact name,saved name,first name,given name,nome,nome completo,primeiro nome,nombre,nombre completo,nombre y apellido",
   email: "email,e mail,mail,email address,e mail 1 value,correo,correo electronico",
-  status: "status,situacao,estado",
+  status: "status,situacao",
   kanban_status: "kanban status,stage,etapa,fase",
   tags: "tags,tag,etiquetas,etiqueta,marcadores",
   opted_out: "opted out,opt out",

@@ -15,7 +15,7 @@ import { FormField } from "../../components/form-field.tsx";
 import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { ZonePick } from "../../components/pick-list.tsx";
+import { CountryPick, ZonePick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { OwnAccount } from "./account-queries.ts";
 
@@ -63,27 +63,11 @@ function Lead({ account }: { account: OwnAccount }) {
 /** Name and settings, for administrators. */
 function Behaviour({ account }: { account: OwnAccount }) {
   const t = useTranslations();
-  const queries = useQueryClient();
   const [settings, setSettings] = useState(account.settings);
-  const save = useMutation({
-    mutationFn: (name: string) => {
-      const { auto_create_leads, keys_manage_instances, time_zone } = settings;
-      return gateway.updateAccount({
-        name,
-        settings: { auto_create_leads, keys_manage_instances, time_zone },
-      });
-    },
-    onSuccess: async () => {
-      showToast(t("common.saved"));
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: accountQuery.queryKey, exact: true }),
-        queries.invalidateQueries({ queryKey: ["session"] }),
-      ]);
-    },
-  });
+  const save = useSave();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    save.mutate(readForm(event.currentTarget).name ?? "");
+    save.mutate({ name: readForm(event.currentTarget).name ?? "", settings });
   };
   const { fields } = useFault(save.error);
   return (
@@ -116,6 +100,11 @@ function Behaviour({ account }: { account: OwnAccount }) {
           none={t("account.behaviour.noTimeZone")}
           onChange={(zone) => setSettings({ ...settings, time_zone: zone || null })}
         />
+        <CountryPick
+          value={settings.default_country ?? ""}
+          none={t("common.countryOfGateway")}
+          onChange={(country) => setSettings({ ...settings, default_country: country || null })}
+        />
         <div className="buttons">
           <ActionButton kind="main" type="submit" isPending={save.isPending}>
             {t("common.save")}
@@ -124,6 +113,27 @@ function Behaviour({ account }: { account: OwnAccount }) {
       </Form>
     </section>
   );
+}
+
+function useSave() {
+  const t = useTranslations("common");
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ name, settings }: Pick<OwnAccount, "name" | "settings">) => {
+      const { auto_create_leads, keys_manage_instances, time_zone, default_country } = settings;
+      return gateway.updateAccount({
+        name,
+        settings: { auto_create_leads, keys_manage_instances, time_zone, default_country },
+      });
+    },
+    onSuccess: async () => {
+      showToast(t("saved"));
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: accountQuery.queryKey, exact: true }),
+        queries.invalidateQueries({ queryKey: ["session"] }),
+      ]);
+    },
+  });
 }
 
 const MIB = 1_048_576;

@@ -12,7 +12,7 @@ import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
-import { NamedPick } from "../../components/pick-list.tsx";
+import { NamedPick, useCountries } from "../../components/pick-list.tsx";
 import { plansQuery } from "./administration-queries.ts";
 import { readTrialEnd } from "./administration-words.ts";
 
@@ -54,12 +54,22 @@ function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const typed = readForm(event.currentTarget);
-    const { name = "", email = "", user_name, password, plan_id, account_type, trial_ends_at } = typed;
+    const {
+      name = "",
+      email = "",
+      user_name,
+      password,
+      plan_id,
+      account_type,
+      trial_ends_at,
+      default_country,
+    } = typed;
     onSubmit({
       name,
       email,
       ...(user_name && { user_name }),
       ...(password && { password }),
+      ...(default_country && { default_country }),
       ...(plan_id && { plan_id: Number(plan_id) }),
       ...(account_type === "reseller" && { account_type }),
       ...(trial_ends_at && { trial_ends_at: readTrialEnd(trial_ends_at) }),
@@ -87,6 +97,7 @@ function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
           autoComplete="new-password"
           isOptional
         />
+        <CountryField />
         <PlanFields />
       </div>
       <div className="buttons">
@@ -95,6 +106,14 @@ function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
         </ActionButton>
       </div>
     </Form>
+  );
+}
+
+function CountryField() {
+  const t = useTranslations("common");
+  const countries = useCountries(t("countryOfGateway"));
+  return (
+    <NamedPick name="default_country" label={t("country")} hint={t("countryHelp")} options={countries} />
   );
 }
 

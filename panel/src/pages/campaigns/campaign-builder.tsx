@@ -39,7 +39,12 @@ export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSub
       )}
       {/* Stays mounted, so that the file and its columns are there after a step back. */}
       <div hidden={step !== "recipients"}>
-        <RecipientsStep draft={draft} numStored={numStored} onPick={builder.pick} />
+        <RecipientsStep
+          draft={draft}
+          numStored={numStored}
+          onPick={builder.pick}
+          onAddCountry={() => builder.change({ addsCountry: true })}
+        />
       </div>
       {step === "timing" && <TimingStep draft={draft} faults={faults} onChange={builder.change} />}
       <FaultNotice error={mutation.error} />
@@ -85,7 +90,10 @@ function useBuilder(first: CampaignDraft) {
     next: () => go(STEPS[at + 1] ?? step),
     back: () => go(STEPS[at - 1] ?? step),
     change: (part: Partial<CampaignDraft>) => setDraft((before) => ({ ...before, ...part })),
-    pick: setRecipients,
+    pick(picked: readonly PickedRecipient[]) {
+      setRecipients(picked);
+      setDraft((before) => ({ ...before, addsCountry: false }));
+    },
     finish() {
       setChecked(true);
       return Object.keys(found).length === 0;

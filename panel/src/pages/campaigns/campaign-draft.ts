@@ -32,6 +32,8 @@ export interface CampaignDraft {
   needsConsent: boolean;
   consentPurpose: string;
   stopPercent: string;
+  /** Recipients without a country code get that of the country that the gateway assumes. */
+  addsCountry: boolean;
 }
 
 /** `zone`: the time zone that its times begin with. */
@@ -55,6 +57,7 @@ export function emptyDraft(zone: string): CampaignDraft {
     needsConsent: false,
     consentPurpose: "",
     stopPercent: "50",
+    addsCountry: false,
   };
 }
 

@@ -8,10 +8,10 @@ import { Blank, LoadingState } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { type Lead, labelsQuery } from "../crm/crm-queries.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
-import { RecipientCheck } from "./recipient-check.tsx";
+import { type CheckOptions, RecipientCheck } from "./recipient-check.tsx";
 
 interface LeadPickerProps {
-  consent: string;
+  how: CheckOptions;
   onPick(recipients: readonly PickedRecipient[]): void;
 }
 
@@ -26,7 +26,7 @@ const MOST_LEADS = 10_000;
 const NONE: readonly [] = [];
 
 /** Recipients among the contacts, by tag, stage and status. */
-export function LeadPicker({ consent, onPick }: LeadPickerProps) {
+export function LeadPicker({ how, onPick }: LeadPickerProps) {
   const t = useTranslations("campaigns");
   const [wanted, setWanted] = useState(ALL);
   const { data, error, isPending, refetch } = useQuery({
@@ -47,7 +47,7 @@ export function LeadPicker({ consent, onPick }: LeadPickerProps) {
       )}
       {data && data.recipients.length === 0 && <Blank title={t("noLeads")} help={t("noLeadsHelp")} />}
       {data && data.recipients.length > 0 && (
-        <RecipientCheck recipients={data.recipients} local={NONE} consent={consent} />
+        <RecipientCheck recipients={data.recipients} local={NONE} how={how} />
       )}
     </>
   );

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { useFormatter, useTranslations } from "use-intl";
+import { useFormatter, useLocale, useTranslations } from "use-intl";
 import { createKey, gateway } from "../../api/gateway.ts";
 import { splitReason } from "../../api/gateway-words.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
+import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { ExportButton } from "../../components/list-export.tsx";
@@ -26,40 +27,74 @@ interface ShownProblem {
   words: string;
 }
 
+/** What decides, beside the recipients, who gets the message. */
+export interface CheckOptions {
+  /** The purpose that recipients must have agreed to; "": none. */
+  consent: string;
+  /** The sender, whose country counts. */
+  instance: number | undefined;
+  addsCountry: boolean;
+}
+
 interface RecipientCheckProps {
   recipients: readonly PickedRecipient[];
   local: readonly LocalProblem[];
-  /** The purpose that recipients must have agreed to; "": none. */
-  consent: string;
+  how: CheckOptions;
+  /** Undefined: every recipient has a country code. */
+  onAddCountry?: () => void;
 }
 
 const SHOWN = 50;
 
 /** What the gateway would do with these recipients. It stores none of them. */
-export function RecipientCheck({ recipients, local, consent }: RecipientCheckProps) {
+export function RecipientCheck({ recipients, local, how, onAddCountry }: RecipientCheckProps) {
   const t = useTranslations("campaigns");
-  const { data, error, isPending, refetch } = useRecipientCheck(recipients, consent);
+  const { data, error, isPending, refetch } = useRecipientCheck(recipients, how);
   if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (isPending) return <LoadingState />;
   return (
     <section className="stack" aria-label={t("checkTitle")}>
       <h2>{t("checkTitle")}</h2>
       <Summary checked={data} numLocal={local.length} />
+      {data.counts.assumed > 0 && onAddCountry && <AddCountry checked={data} onPress={onAddCountry} />}
       <ProblemTable recipients={recipients} local={local} checked={data} />
     </section>
   );
 }
 
-function useRecipientCheck(recipients: readonly PickedRecipient[], consent: string) {
-  const [key, setKey] = useState({ recipients, consent, id: createKey() });
-  useEffect(() => setKey({ recipients, consent, id: createKey() }), [recipients, consent]);
+/** One press corrects every number without a country code. */
+function AddCountry({ checked, onPress }: { checked: CheckedRecipients; onPress: () => void }) {
+  const t = useTranslations("campaigns");
+  const names = new Intl.DisplayNames(useLocale(), { type: "region" });
+  const { assumed_country, counts } = checked;
+  const country = (assumed_country && names.of(assumed_country)) ?? "";
+  return (
+    <div className="buttons">
+      <ActionButton onPress={onPress}>{t("addCountry", { count: counts.assumed, country })}</ActionButton>
+    </div>
+  );
+}
+
+function useRecipientCheck(
+  recipients: readonly PickedRecipient[],
+  { consent, instance, addsCountry }: CheckOptions,
+) {
+  const [key, setKey] = useState({ recipients, consent, instance, addsCountry, id: createKey() });
+  useEffect(
+    () => setKey({ recipients, consent, instance, addsCountry, id: createKey() }),
+    [recipients, consent, instance, addsCountry],
+  );
   return useQuery({
     queryKey: ["campaigns", "check", key.id],
     queryFn: async ({ signal }) => {
       const leads = key.recipients.flatMap(({ lead }) => (lead === undefined ? [] : [lead]));
       const phones = key.recipients.flatMap(({ lead, phone }) => (lead === undefined ? [phone] : []));
-      const purpose = key.consent === "" ? {} : { consent_purpose: key.consent };
-      return (await gateway.checkRecipients({ recipients: phones, lead_ids: leads, ...purpose }, { signal }))
+      const options = {
+        ...(key.consent !== "" && { consent_purpose: key.consent }),
+        ...(key.instance && { instance_id: key.instance }),
+        confirm_assumed: key.addsCountry,
+      };
+      return (await gateway.checkRecipients({ recipients: phones, lead_ids: leads, ...options }, { signal }))
         .data;
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -8,7 +8,7 @@ import { PickList } from "../../components/pick-list.tsx";
 import type { CampaignDraft, PickedRecipient } from "./campaign-draft.ts";
 import { type CsvMapping, guessMapping, pickFromCsv } from "./csv-mapping.ts";
 import { LeadPicker } from "./lead-picker.tsx";
-import { RecipientCheck } from "./recipient-check.tsx";
+import { type CheckOptions, RecipientCheck } from "./recipient-check.tsx";
 
 const SOURCES = ["csv", "leads"] as const;
 type Source = (typeof SOURCES)[number];
@@ -20,17 +20,22 @@ interface RecipientsStepProps {
   /** The recipients that the campaign has already. */
   numStored: number;
   onPick(recipients: readonly PickedRecipient[]): void;
+  onAddCountry(): void;
 }
 
 /** Who gets the message: from a file or from the contacts, with what is wrong before anything is stored. */
-export function RecipientsStep({ draft, numStored, onPick }: RecipientsStepProps) {
+export function RecipientsStep({ draft, numStored, onPick, onAddCountry }: RecipientsStepProps) {
   const t = useTranslations("campaigns");
   const [source, setSource] = useState<Source>("csv");
   const choose = (value: string) => {
     setSource(value as Source);
     onPick(NO_RECIPIENTS);
   };
-  const consent = draft.needsConsent ? draft.consentPurpose.trim() : "";
+  const how = {
+    consent: draft.needsConsent ? draft.consentPurpose.trim() : "",
+    instance: draft.instance,
+    addsCountry: draft.addsCountry,
+  };
   return (
     <section className="plate" aria-label={t("steps.recipients")}>
       {numStored > 0 && <p>{t("storedRecipients", { count: numStored })}</p>}
@@ -46,17 +51,18 @@ export function RecipientsStep({ draft, numStored, onPick }: RecipientsStepProps
         </div>
       </RadioGroup>
       {source === "csv" ? (
-        <CsvRecipients consent={consent} onPick={onPick} />
+        <CsvRecipients how={how} onPick={onPick} onAddCountry={onAddCountry} />
       ) : (
-        <LeadPicker consent={consent} onPick={onPick} />
+        <LeadPicker how={how} onPick={onPick} />
       )}
     </section>
   );
 }
 
 interface CsvRecipientsProps {
-  consent: string;
+  how: CheckOptions;
   onPick(recipients: readonly PickedRecipient[]): void;
+  onAddCountry(): void;
 }
 
 interface MappedFile {
@@ -65,7 +71,7 @@ interface MappedFile {
   picked: ReturnType<typeof pickFromCsv>;
 }
 
-function CsvRecipients({ consent, onPick }: CsvRecipientsProps) {
+function CsvRecipients({ how, onPick, onAddCountry }: CsvRecipientsProps) {
   const [mapped, setMapped] = useState<MappedFile>();
   const map = (csv: CsvFile, mapping: CsvMapping) => {
     const picked = pickFromCsv(csv, mapping);
@@ -91,7 +97,8 @@ function CsvRecipients({ consent, onPick }: CsvRecipientsProps) {
         <RecipientCheck
           recipients={mapped.picked.recipients}
           local={mapped.picked.problems}
-          consent={consent}
+          how={how}
+          onAddCountry={onAddCountry}
         />
       )}
     </>

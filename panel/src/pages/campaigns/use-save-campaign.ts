@@ -20,7 +20,7 @@ export function useSaveCampaign(known: number | undefined, onSaved: (id: number)
         const { data } = await gateway.createCampaign(input, { idempotencyKey: key.current });
         stored.current = data.id;
       } else await gateway.updateCampaign({ id: stored.current, ...input });
-      await addRecipients(stored.current, recipients);
+      await addRecipients(stored.current, recipients, draft.addsCountry);
       return stored.current;
     },
     onError: () => {
@@ -31,12 +31,17 @@ export function useSaveCampaign(known: number | undefined, onSaved: (id: number)
   });
 }
 
-async function addRecipients(id: number, recipients: readonly PickedRecipient[]): Promise<void> {
+async function addRecipients(
+  id: number,
+  recipients: readonly PickedRecipient[],
+  confirm_assumed: boolean,
+): Promise<void> {
   if (recipients.length === 0) return;
   const leads = recipients.flatMap(({ lead }) => (lead === undefined ? [] : [lead]));
   const others = recipients.filter(({ lead }) => lead === undefined);
   const list = others.map(({ phone, variables }) => ({ phone, variables: withoutEmpty(variables) }));
-  await gateway.addRecipients({ id, ...(leads.length > 0 ? { lead_ids: leads } : { recipients: list }) });
+  const added = leads.length > 0 ? { lead_ids: leads } : { recipients: list };
+  await gateway.addRecipients({ id, confirm_assumed, ...added });
 }
 
 /** An empty cell leaves the variable to the contact's own value. */

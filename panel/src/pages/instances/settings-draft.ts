@@ -16,6 +16,7 @@ export interface SettingsDraft {
   media_retention_days: string;
   on_unknown: "resend" | "fail";
   device_name: string;
+  default_country: string;
 }
 
 type Change = Omit<Parameters<typeof gateway.updateInstance>[0], "id">;
@@ -50,6 +51,7 @@ export function toDraft({ name, metadata, webhook_enabled, settings }: Instance)
     media_retention_days: media_retention_days === null ? "" : String(media_retention_days),
     on_unknown: rest.on_unknown,
     device_name: rest.device_name ?? "",
+    default_country: rest.default_country ?? "",
   };
 }
 
@@ -84,6 +86,7 @@ export function toChange(draft: SettingsDraft): Change {
       media_retention_days: toNumber(draft.media_retention_days),
       on_unknown: draft.on_unknown,
       device_name: draft.device_name.trim() === "" ? null : draft.device_name,
+      default_country: draft.default_country || null,
     },
   };
 }

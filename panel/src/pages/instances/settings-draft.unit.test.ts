@@ -14,6 +14,7 @@ const SETTINGS = {
   media_retention_days: 30,
   on_unknown: "fail",
   device_name: null,
+  default_country: "BR",
 } as const;
 const ROW = { name: "Sales", metadata: { shop: 3 }, webhook_enabled: true, settings: SETTINGS };
 

@@ -8,7 +8,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
 import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { CountryPick, PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
@@ -108,6 +108,7 @@ function Part({ title, lead, children }: { title: string; lead: string; children
 
 function GeneralPart({ draft, row, set }: PartProps) {
   const t = useTranslations("instanceSettings");
+  const words = useTranslations("common");
   return (
     <Part title={t("general")} lead={t("generalLead")}>
       <FormField
@@ -129,6 +130,11 @@ function GeneralPart({ draft, row, set }: PartProps) {
           onInput={(device_name) => set({ device_name })}
         />
       )}
+      <CountryPick
+        value={draft.default_country}
+        none={words("countryOfAccount")}
+        onChange={(default_country) => set({ default_country })}
+      />
       <FormField
         name="metadata"
         label={t("metadata")}

@@ -130,6 +130,7 @@ export const campaigns = {
     choosePhoneColumn: "Choose the column",
     variableColumns: "Columns that the text can use",
     variableColumnsHint: "Each becomes a variable with the name of its column.",
+    addCountry: "{count, plural, one {Add the code of {country} to this number} other {Add the code of {country} to these # numbers}}",
     checkTitle: "Checked, not stored",
     checkSum: "{ready, number} of {total, plural, one {# entry} other {# entries}} {ready, plural, one {gets} other {get}} the message.",
     ready: "ready",

@@ -130,6 +130,7 @@ export const campaigns = {
     choosePhoneColumn: "Elige la columna",
     variableColumns: "Columnas que el texto puede usar",
     variableColumnsHint: "Cada una es una variable con el nombre de su columna.",
+    addCountry: "{count, plural, one {Poner el código de {country} a este número} other {Poner el código de {country} a estos # números}}",
     checkTitle: "Revisado, sin guardar",
     checkSum: "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recibe} other {reciben}} el mensaje.",
     ready: "listos",

@@ -130,6 +130,7 @@ export const campaigns = {
     choosePhoneColumn: "Escolha a coluna",
     variableColumns: "Colunas que o texto pode usar",
     variableColumnsHint: "Cada uma vira uma variável com o nome da coluna.",
+    addCountry: "{count, plural, one {Colocar o código de {country} neste número} other {Colocar o código de {country} nestes # números}}",
     checkTitle: "Verificado, não gravado",
     checkSum: "{ready, number} de {total, plural, one {# entrada} other {# entradas}} {ready, plural, one {recebe} other {recebem}} a mensagem.",
     ready: "prontos",
