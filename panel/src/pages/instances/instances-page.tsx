@@ -31,17 +31,9 @@ export function InstancesPage() {
   const rows = rowsOf(data);
   const isFiltered = filter.status !== undefined || filter.search !== undefined;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
-  const total = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
   return (
     <>
-      <PageHead
-        title={isEmpty ? t("emptyTitle") : t("title")}
-        lead={
-          isEmpty
-            ? t("emptyLead")
-            : counts && total > 0 && t("summary", { total, connected: counts.connected ?? 0 })
-        }
-      >
+      <PageHead title={isEmpty ? t("emptyTitle") : t("title")} lead={isEmpty ? t("emptyLead") : <Summary />}>
         {!isEmpty && data && mayManage && (
           <LinkButton to="/instances/new" kind="main">
             {t("create")}
@@ -60,6 +52,14 @@ export function InstancesPage() {
       {rows.length > 0 && <InstanceRows key={JSON.stringify(filter)} rows={rows} query={query} />}
     </>
   );
+}
+
+/** Keeps its line until it is known, so that nothing moves away from under a press. */
+function Summary() {
+  const t = useTranslations("instances");
+  const counts = useQuery(overviewQuery).data?.instances_by_status ?? {};
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return total > 0 ? t("summary", { total, connected: counts.connected ?? 0 }) : "\u00a0";
 }
 
 const USUAL_HEIGHT = 98;
