@@ -107,7 +107,8 @@ function withoutExtension(text: string): string | PhoneProblem {
   const at = text.search(/[\p{L}#]/u);
   if (at < 0) return text;
   const [head, tail] = [text.slice(0, at), text.slice(at)];
-  if (EXTENSION.test(tail) && countDigits(head) >= FEWEST_DIGITS) return head.replace(/[ ,;.-]+$/, "");
+  if (EXTENSION.test(tail) && countDigits(head) >= FEWEST_DIGITS)
+    return head.replace(/(?<![ ,;.-])[ ,;.-]+$/, "");
   if (AND_ANOTHER.test(tail) && countDigits(head) >= FEWEST_DIGITS && countDigits(tail) >= FEWEST_DIGITS)
     return severalNumbers();
   return unknownSign(text.slice(at));
@@ -139,7 +140,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
   const [first = "", ...others] = text.split(/[;|/&]/);
   if (countDigits(first) >= FEWEST_DIGITS && others.some((one) => countDigits(one) > 0))
     return severalNumbers();
-  const joined = text.replace(/[ ()\n-]/g, "").replace(/[,.;]+$/, "");
+  const joined = text.replace(/[ ()\n-]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   if (/,\d/.test(joined)) return changedBySpreadsheet();
   const [whole = "", fraction, ...more] = joined.split(".");
   if (fraction === undefined || more.length > 0 || countDigits(whole) < FEWEST_DIGITS) return undefined;
@@ -147,7 +148,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 }
 
 function readSigns(text: string): FoldedPhone | PhoneProblem {
-  const written = text.replace(/[\n ]/g, "").replace(/[,.;]+$/, "");
+  const written = text.replace(/[\n ]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   const isMarked = /^\(?\+/.test(written);
   const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];
   if (other !== undefined) return unknownSign(other);
