@@ -70,7 +70,7 @@ describeInBrowser("the campaigns of the panel", () => {
     ];
     await chooseFile(page, [...lines, `${gone};Gone;11`, "01198888;Local;12", '5511"'].join("\n"));
     await page.getByRole("heading", { name: "Checked, not stored" }).waitFor();
-    await page.getByText("1 of 7 entries get the message.").waitFor();
+    await page.getByText("1 of 7 entries gets the message.").waitFor();
     await look(page, "campaign-recipients");
     await press(page, "Add the code of Brazil to this number");
     await page.getByText("2 of 7 entries get the message.").waitFor();
@@ -167,7 +167,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await press(page, "Cancel the campaign");
     const dialog = page.getByRole("alertdialog", { name: "Cancel June for good?" });
     await dialog.getByText("A cancelled campaign cannot continue.").waitFor();
-    await press(page, "Cancel the campaign");
+    await dialog.getByRole("button", { name: "Cancel the campaign" }).click();
     await page.locator('[data-status="cancelled"]').waitFor();
     await press(page, "Archive");
     await page.getByRole("button", { name: "Take out of the archive" }).waitFor();
