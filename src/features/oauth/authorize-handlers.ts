@@ -104,6 +104,9 @@ async function showSignIn(
   return htmlPage(html, status);
 }
 
+const CHANGE_PASSWORD_FIRST =
+  "This password was set for you. Sign in to the panel, choose your own, and come back.";
+
 async function signIn(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse> {
   requireOwnPage(by, deps.addresses);
   const { clients, addresses, tickets } = deps;
@@ -123,6 +126,8 @@ async function signIn(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
     const problem = `${error.message.replace(" the seconds in Retry-After", " a moment")}${wait}`;
     return showSignIn(deps, fields, { status: error.status, email, problem });
   }
+  if (user.must_change_password)
+    return showSignIn(deps, fields, { status: 403, email, problem: CHANGE_PASSWORD_FIRST });
   const { instances } = await listChoices(deps.db, user.account_id);
   const ticket = await tickets.issue({
     user_id: user.id,

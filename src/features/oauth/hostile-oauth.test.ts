@@ -369,6 +369,20 @@ describe("the pages", () => {
     await story.gateway.database.db.deleteFrom("use_counter").execute();
   });
 
+  test("let nobody in with a password that somebody else has chosen", async () => {
+    const users = story.gateway.database.db.updateTable("account_user");
+    await users.set({ must_change_password: true }).where("email", "=", OWNER.email).execute();
+    const attempt = async () =>
+      story.post("/oauth/authorize", { ...hiddenFields((await open()).html), ...OWNER });
+    const refused = await attempt();
+    expect(refused.status).toBe(403);
+    const page = await refused.text();
+    expect(page).toContain("choose your own");
+    expect(hiddenFields(page)).not.toHaveProperty("ticket");
+    await users.set({ must_change_password: false }).where("email", "=", OWNER.email).execute();
+    expect(hiddenFields(await (await attempt()).text())).toHaveProperty("ticket");
+  });
+
   test("refuse a form of another site, even with everything that it needs", async () => {
     const { html } = await openConsent();
     const fields = {
@@ -432,6 +446,7 @@ describe("the pages", () => {
       name: "Foreign",
       email: "boss@foreign.example",
       password: OWNER.password,
+      must_change_password: false,
     });
     expect(data.id).toBeGreaterThan(1);
     const { html } = await open();

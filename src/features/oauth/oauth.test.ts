@@ -243,7 +243,12 @@ describe("connected assistants", () => {
 
   test("of other users are hidden from an agent, who can disconnect only the own ones", async () => {
     const email = "agent@example.com";
-    await story.gateway.owner.createUser({ name: "Agent", email, password: PASSWORD });
+    await story.gateway.owner.createUser({
+      name: "Agent",
+      email,
+      password: PASSWORD,
+      must_change_password: false,
+    });
     const { client } = await signIn(story.gateway.url, { email });
     await story.connect({ instances: [shop.id], scopes: ["read"] });
     await story.connect({ email, password: PASSWORD, instances: [shop.id], scopes: ["send"] });
@@ -261,6 +266,7 @@ describe("connected assistants", () => {
       name: "Tenant",
       email: "boss@tenant.example",
       password: PASSWORD,
+      must_change_password: false,
     });
     const boss = (await signIn(story.gateway.url, { email: "boss@tenant.example" })).client;
     const instance = (await boss.createInstance({ name: "One" })).data;
@@ -270,7 +276,13 @@ describe("connected assistants", () => {
     const users = await Promise.all(
       ["a", "b", "c"].map((name) => {
         const email = `${name}@tenant.example`;
-        return boss.createUser({ name, email, password: PASSWORD, role: "admin" });
+        return boss.createUser({
+          name,
+          email,
+          password: PASSWORD,
+          role: "admin",
+          must_change_password: false,
+        });
       }),
     );
     const [removed, demoted, renewed] = users.map(({ data }) => data.id);
