@@ -33,7 +33,8 @@ type Json = Record<string, unknown>;
 const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions.
 
 Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has \`code\`, \`message\`, \`details\` and \`request_id\`.
-Unknown fields are ignored. Lists are newest first, with \`limit\` and \`cursor\`.`;
+Unknown fields are ignored. In optional fields null and \`""\` are absent. Numbers and flags may be texts, numbers may stand
+for texts, and names of an enumeration may differ in case. Lists are newest first, with \`limit\` and \`cursor\`.`;
 
 /** The OpenAPI 3.1 document of a contract, with examples by the name of their schema; the output is deterministic. */
 export function createOpenApiDocument(

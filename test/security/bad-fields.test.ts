@@ -83,7 +83,7 @@ test("an error message says which values the field accepts", () => {
   expect(sentence("createInstance", { network: "telegram" })).toBe("network: must be whatsapp or sandbox");
   expect(sentence("sendLocation", { latitude: 200 })).toBe("latitude: must be between -90 and 90");
   expect(sentence("sendLocation", { latitude: "north" })).toContain("from -90 to 90");
-  expect(sentence("sendText", { text: 5 })).toBe("text: must be text");
+  expect(sentence("sendText", { text: [5] })).toBe("text: must be text");
   expect(sentence("sendText", { text: " \n\t\u00a0" })).toContain("blank");
   expect(sentence("sendText", { to: true })).toBe(
     "to: must be digits with country and area code, or a jid, of at most 120 characters",

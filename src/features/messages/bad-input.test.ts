@@ -72,7 +72,7 @@ describe("a file", () => {
   test.each([
     ["invalid base64", { base64: "not base64!" }, invalid("base64", "is not base64")],
     ["a data URI without base64", { base64: "data:text/plain,hello" }, invalid("base64", "without base64")],
-    ["empty base64", { base64: "" }, invalid("base64", "is empty")],
+    ["empty base64", { base64: "" }, invalid("url", "is required")],
     ["an empty data URI", { base64: "data:image/png;base64," }, invalid("base64", "is empty")],
     ["missing", {}, invalid("url", "is required")],
     ["bare base64 as an address", { url: png }, invalid("url", "http")],
@@ -335,7 +335,7 @@ describe("a request", () => {
   test.each([
     ["mentions", ["nobody"]],
     ["metadata", { text: "x".repeat(8192) }],
-    ["reply_to", 7],
+    ["reply_to", [7]],
   ])("with %s set to %j is rejected", async (field, value) => {
     await expectRefusal("send-text", { number: PHONE, text: "Hi", [field]: value }, invalid(field));
   });

@@ -65,7 +65,7 @@ const sendOptions = {
     .min(1)
     .optional()
     .describe("Your own id of the message. A request with the same id within 24 hours does not send again."),
-  track_id: boundedText(200).optional().describe("Returned in the events of the message."),
+  track_id: boundedText(200).min(1).optional().describe("Returned in the events of the message."),
   metadata: jsonObject.optional().describe("Stored with the message."),
 };
 
@@ -82,7 +82,10 @@ const sendAliases = {
 
 const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
 
-const quickReply = boundedText(70).optional().describe("Shortcut of a quick reply, instead of `text`.");
+const quickReply = boundedText(70)
+  .min(1)
+  .optional()
+  .describe("Shortcut of a quick reply, instead of `text`.");
 
 const textFields = {
   text: text.describe("The text. With `link_preview` the gateway reads its first link."),
@@ -119,14 +122,18 @@ const mediaType = z.union(
 );
 
 const mediaFields = {
-  url: fileText().optional().describe("Address of the file, which the gateway fetches; or a data URI."),
+  url: fileText()
+    .min(1)
+    .optional()
+    .describe("Address of the file, which the gateway fetches; or a data URI."),
   base64: fileText()
+    .min(1)
     .optional()
     .describe("The file in base64; or a data URI or an address. In JSON you can also name it `file`."),
   file: z
     .union([
       z.custom<UploadedFile | SpooledUpload>(isUpload, "must be a file or text"),
-      fileText(),
+      fileText().min(1),
       // Its parts are aliases of the other fields.
       z.union([z.object({ url: fileText() }), z.object({ data: fileText() })]).transform(() => undefined),
     ])
@@ -134,7 +141,7 @@ const mediaFields = {
     .describe("The file as a part of a multipart/form-data body."),
   type: mediaType.optional().describe("Default: detected from `mime_type` or the content."),
   mime_type: mimeType.optional(),
-  file_name: boundedText(255).optional(),
+  file_name: boundedText(255).min(1).optional(),
   caption: caption.optional(),
   ptt: z.boolean().optional().describe("true: a voice note."),
   gif_playback: z
@@ -198,6 +205,7 @@ const cardFields = {
     .optional()
     .describe("The contact card, if `phone` names the recipient."),
   vcard: boundedText(10_000)
+    .min(1)
     .optional()
     .describe(
       "A complete vCard, which is sent with all its properties; the gateway reads name and phone from it.",

@@ -393,7 +393,7 @@ describe("request input", () => {
   });
 
   test("with a wrong field is refused with details and a sentence for users", async () => {
-    const { status, body } = await post("/pets/7", { name: 5 });
+    const { status, body } = await post("/pets/7", { name: [5] });
     expect(status).toBe(400);
     const issue = "must be text";
     expect(body).toMatchObject({

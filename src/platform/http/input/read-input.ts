@@ -6,8 +6,8 @@ import { unsupportedMediaType } from "../body/add-body-parsers.ts";
 import { createFormReader, FileBody, FormBody } from "../body/form-body.ts";
 import type { UploadSpool } from "../body/upload-spool.ts";
 import type { Aliases, InputOf, Route } from "../route.ts";
+import { asMeant, isOptional } from "./as-meant.ts";
 import { createIssueDescriber } from "./describe-issue.ts";
-import { withoutAbsentNulls } from "./without-absent-nulls.ts";
 
 const MAX_FIELDS = 50;
 /** Longest field name and longest issue in a response. */
@@ -54,9 +54,10 @@ export function readInput<R extends Route>(
 ): InputOf<R> {
   const sent = cleanJson(collect(route, parts));
   refuseUnknownFilters(route, parts.query);
-  const converted = convert(resolveAliases(sent, route.aliases));
+  const converted = convert(resolveAliases(sent, route.aliases, route.input));
   // The router's object of the path is an instance of a class, which cleanJson would leave as it is.
-  const input = withoutAbsentNulls(route.input, { ...converted, ...cleanJson({ ...parts.path }) });
+  const [method = ""] = route.http.split(" ", 1);
+  const input = asMeant(route.input, { ...converted, ...cleanJson({ ...parts.path }) }, method);
   const parsed = route.input.safeParse(input, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data as InputOf<R>;
   throw nameFieldsAsSent(invalidInput(parsed.error.issues, input), route, sent);
@@ -176,15 +177,20 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   });
 }
 
-/** Fills each absent or null canonical field from its first given alias. */
+/** Fills each absent or null canonical field from its first given alias; so an empty one that is optional. */
 export function resolveAliases(
   fields: Readonly<Record<string, unknown>>,
   aliases: Aliases | undefined,
+  input?: z.ZodType,
 ): Record<string, unknown> {
+  const shape: Readonly<Record<string, z.ZodType>> = input && isObject(input) ? input.shape : {};
   let resolved = { ...fields };
   for (const [name, others] of Object.entries(aliases ?? {})) {
-    if (isPresent(readPath(fields, name))) continue;
-    const value = others.map((other) => readPath(fields, other)).find(isPresent);
+    const schema = shape[name];
+    const isGiven = (value: unknown) =>
+      isPresent(value) && !(value === "" && schema !== undefined && isOptional(schema));
+    if (isGiven(readPath(fields, name))) continue;
+    const value = others.map((other) => readPath(fields, other)).find(isGiven);
     if (value !== undefined) resolved = withPath(resolved, name.split("."), value);
   }
   return resolved;

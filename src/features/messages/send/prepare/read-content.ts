@@ -107,7 +107,7 @@ async function readBody(
       return readText(input, options);
     case "media":
       return readMedia(
-        { ...input, type: mediaType(input.type), caption: input.caption ?? input.text },
+        { ...input, type: mediaType(input.type), caption: input.caption || input.text },
         options,
       );
     case "location":
