@@ -74,13 +74,18 @@ describeInBrowser("the campaigns of the panel", () => {
     await look(page, "campaign-recipients");
     await press(page, "Add the code of Brazil to this number");
     await page.getByText("2 of 7 entries get the message.").waitFor();
-    const problems = await page.locator("table.problem-table tbody tr").allInnerTexts();
-    expect(problems.map((row) => row.split("\t")[0]?.trim())).toEqual(["4", "5", "6", "7", "8"]);
-    expect(problems[0]).toContain("The line has no number.");
-    expect(problems[1]).toContain("This person is in the list already");
-    expect(problems[2]).toContain("This person has opted out");
-    expect(problems[3]).toContain("has no country code");
-    expect(problems[4]).toContain("This is not a line of CSV");
+    const lineOf = async (problem: string) =>
+      page
+        .locator("details.problem-group")
+        .filter({ hasText: problem })
+        .locator("tbody td")
+        .first()
+        .textContent();
+    expect(await lineOf("1 The line has no number.")).toBe("4");
+    expect(await lineOf("1 This person is in the list already")).toBe("5");
+    expect(await lineOf("1 This person has opted out")).toBe("6");
+    expect(await lineOf("1 The number has no country code")).toBe("7");
+    expect(await lineOf("1 This is not a line of CSV")).toBe("8");
     expect(await storedCampaigns()).toEqual([]);
 
     await press(page, "Back");
@@ -130,6 +135,38 @@ describeInBrowser("the campaigns of the panel", () => {
     await follow(page, "All campaigns");
     await page.getByRole("listitem").filter({ hasText: "May" }).getByText("Completed").waitFor();
     await look(page, "campaigns");
+  });
+
+  test("the problems of a list are grouped and corrected in place, and its first line is no lost recipient", async () => {
+    const { openPage, look, press } = story;
+    const page = await openPage();
+    await openCampaigns(page);
+    await story.follow(page, "New campaign");
+    await fillMessage(page, "List");
+    await press(page, "Go on: recipients");
+    const damaged = Array.from({ length: 120 }, (_, at) => `5511970001${100 + at}.0,Ana`);
+    await chooseFile(page, [`${newPhone()},Leo`, ...damaged, "5511970001001x,Bia"].join("\n"));
+    await page.getByText("The first line is: 55").waitFor();
+    await page.getByText("1 of 122 entries gets the message.").waitFor();
+    const group = page.locator("details.problem-group").filter({ hasText: "changed by a spreadsheet" });
+    await group.getByText("120", { exact: true }).waitFor();
+    await look(page, "campaign-problems");
+    await page.getByLabel("Number for line 122").fill("5511970001001");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 of 122 entries get the message.").waitFor();
+    await group.locator("summary").click();
+    await group.getByText("The first 50 of 120.").waitFor();
+    await page.getByLabel("Number for line 2", { exact: true }).fill("+55 11 97000-2000");
+    await page.keyboard.press("Enter");
+    await page.getByText("3 of 122 entries get the message.").waitFor();
+    expect(await page.evaluate(`document.activeElement.getAttribute("aria-label")`)).toBe(
+      "Number for line 3",
+    );
+    await look(page, "campaign-problems-open");
+    await press(page, "It names the columns");
+    await page.getByText(/^0 of 121 entries/).waitFor();
+    await page.getByLabel("First line").selectOption("The first entry");
+    await page.getByText("1 of 122 entries gets the message.").waitFor();
   });
 
   async function startLongCampaign(name: string): Promise<number> {

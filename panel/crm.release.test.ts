@@ -219,9 +219,10 @@ describeInBrowser("the contacts of the panel", () => {
     await story.signIn(page, "crm");
     await follow(page, "Import");
     await heading(page, "Import contacts");
+    const iris = newPhone();
     const rows = [
       "Nome,Celular,cidade",
-      `Iris,${newPhone()},Recife`,
+      `Iris,${iris}.0,Recife`,
       "Joao,,Olinda",
       `Kim,${newPhone()},Natal`,
       "Lia,(11) 98765-4321,Santos",
@@ -232,6 +233,11 @@ describeInBrowser("the contacts of the panel", () => {
       .setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer });
     await page.getByText("4 rows in 3 columns").waitFor();
     await page.getByLabel("cidade").selectOption("Field: cidade");
+    await page.getByText("1 of 4 rows can be imported.").waitFor();
+    await page.getByText("changed by a spreadsheet such as Excel").waitFor();
+    await page.getByLabel("Number for line 2").fill(iris);
+    await page.keyboard.press("Enter");
+    await page.getByText("2 of 4 rows can be imported.").waitFor();
     await look(page, "contacts-import");
     await press(page, "Import 4 rows");
     await page.getByText("2 contacts created, 0 changed, 0 as before, 2 rows not imported.").waitFor();

@@ -9,6 +9,8 @@ export interface CsvChoice {
   /** "": detected. */
   delimiter: CsvDelimiter | "";
   encoding: CsvEncoding | "";
+  /** Whether the first line names the columns; "": detected. */
+  head: "names" | "entry" | "";
 }
 
 export interface CsvRow {
@@ -25,6 +27,7 @@ export interface CsvFile {
   broken: readonly { line: number; text: string; fault: CsvRecordFault }[];
   delimiter: CsvDelimiter;
   encoding: CsvEncoding;
+  hasHead: boolean;
 }
 
 /** Why a file is refused before it is read further. */
@@ -45,6 +48,7 @@ export async function readCsv(file: File, choice: CsvChoice, maxRows: number): P
   const table = await readCsvTable(new Uint8Array(await file.arrayBuffer()), {
     ...(choice.delimiter && { delimiter: choice.delimiter }),
     ...(choice.encoding && { encoding: choice.encoding }),
+    ...(choice.head && { hasHead: choice.head === "names" }),
   }).catch(() => {
     throw new CsvFault("too_many_columns");
   });
@@ -56,6 +60,6 @@ export async function readCsv(file: File, choice: CsvChoice, maxRows: number): P
     else rows.push({ line, cells: cells.map((cell) => cell.trim()) });
   }
   if (rows.length + broken.length === 0) throw new CsvFault("empty");
-  const { columns, delimiter, encoding } = table;
-  return { name: file.name, columns, rows, broken, delimiter, encoding };
+  const { columns, delimiter, encoding, hasHead } = table;
+  return { name: file.name, columns, rows, broken, delimiter, encoding, hasHead };
 }

@@ -1,3 +1,4 @@
+import type { csv } from "./messages/en/csv.ts";
 import type { integrations } from "./messages/en/integrations.ts";
 import type { pairing } from "./messages/en/pairing.ts";
 import type { webhooks } from "./messages/en/webhooks.ts";
@@ -7,7 +8,7 @@ type Translated<Source> = {
   readonly [Key in keyof Source]: Source[Key] extends string ? string : Translated<Source[Key]>;
 };
 
-type Areas = typeof webhooks & typeof integrations & typeof pairing;
+type Areas = typeof csv & typeof webhooks & typeof integrations & typeof pairing;
 
 /** The texts that every page needs, in one language. */
 export type FirstMessages = Translated<typeof en>;
@@ -54,6 +55,11 @@ type Loaders = {
 
 /** The texts of large areas, which the first load does without. */
 export const AREA_TEXTS: Loaders = {
+  csv: {
+    "pt-BR": () => import("./messages/pt-br/csv.ts").then(({ csv: texts }) => texts),
+    en: () => import("./messages/en/csv.ts").then(({ csv: texts }) => texts),
+    es: () => import("./messages/es/csv.ts").then(({ csv: texts }) => texts),
+  },
   webhooks: {
     "pt-BR": () => import("./messages/pt-br/webhooks.ts").then(({ webhooks: texts }) => texts),
     en: () => import("./messages/en/webhooks.ts").then(({ webhooks: texts }) => texts),

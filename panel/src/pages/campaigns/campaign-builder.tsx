@@ -90,9 +90,9 @@ function useBuilder(first: CampaignDraft) {
     next: () => go(STEPS[at + 1] ?? step),
     back: () => go(STEPS[at - 1] ?? step),
     change: (part: Partial<CampaignDraft>) => setDraft((before) => ({ ...before, ...part })),
-    pick(picked: readonly PickedRecipient[]) {
+    pick(picked: readonly PickedRecipient[], isCorrection = false) {
       setRecipients(picked);
-      setDraft((before) => ({ ...before, addsCountry: false }));
+      if (!isCorrection) setDraft((before) => ({ ...before, addsCountry: false }));
     },
     finish() {
       setChecked(true);

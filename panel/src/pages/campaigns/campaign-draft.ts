@@ -1,14 +1,10 @@
 import type { gateway } from "../../api/gateway.ts";
+import type { CheckedNumber } from "../../components/csv/number-check.tsx";
 import type { Campaign } from "./campaigns-queries.ts";
 import { toLocal, toMoment } from "./zoned-time.ts";
 
 /** A person of a file or of the contacts whom the campaign may write to. */
-export interface PickedRecipient {
-  /** Line of the file; undefined: a contact. */
-  line?: number;
-  /** Id of the contact. */
-  lead?: number;
-  phone: string;
+export interface PickedRecipient extends CheckedNumber {
   variables: Record<string, string>;
 }
 

@@ -7,7 +7,6 @@ export type Campaign = Omit<ListedCampaign, "totals">;
 export type CampaignWithTotals = Awaited<ReturnType<typeof gateway.getCampaign>>["data"];
 export type CampaignTotals = CampaignWithTotals["totals"];
 export type Timeline = Awaited<ReturnType<typeof gateway.getCampaignTimeline>>["data"];
-export type CheckedRecipients = Awaited<ReturnType<typeof gateway.checkRecipients>>["data"];
 type Report = NonNullable<Awaited<ReturnType<typeof gateway.getCampaignReport>>["data"]>;
 export type Recipient = Report["recipients"][number];
 

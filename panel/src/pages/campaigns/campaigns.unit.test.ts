@@ -6,7 +6,7 @@ import { toLocal, toMoment } from "./zoned-time.ts";
 
 function fileOf(columns: string[], cells: string[][]): CsvFile {
   const rows = cells.map((row, at) => ({ line: at + 2, cells: row }));
-  return { name: "people.csv", columns, rows, broken: [], delimiter: ",", encoding: "utf-8" };
+  return { name: "people.csv", columns, rows, broken: [], delimiter: ",", encoding: "utf-8", hasHead: true };
 }
 
 test("the column with the number is found by its name, otherwise by its cells", () => {
@@ -68,6 +68,7 @@ test("only the chosen columns of a file are sent, each row as one line", () => {
     broken: [],
     delimiter: ",",
     encoding: "utf-8",
+    hasHead: true,
   } as const;
   expect(toImportTable(file, ["", "phone", "name"])).toEqual({
     columns: ["phone", "name"],

@@ -1,7 +1,7 @@
 import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
+import type { LocalProblem } from "../../components/csv/number-check.tsx";
 import type { PickedRecipient } from "./campaign-draft.ts";
-import type { LocalProblem } from "./recipient-check.tsx";
 
 /** What the columns of a file mean, by their position. */
 export interface CsvMapping {

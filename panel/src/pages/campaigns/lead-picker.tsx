@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
+import { type CheckOptions, NumberCheck } from "../../components/csv/number-check.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { useContactStatus } from "../../components/formats.tsx";
 import { Blank, LoadingState } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { type Lead, labelsQuery } from "../crm/crm-queries.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
-import { type CheckOptions, RecipientCheck } from "./recipient-check.tsx";
 
 interface LeadPickerProps {
   how: CheckOptions;
@@ -46,9 +46,7 @@ export function LeadPicker({ how, onPick }: LeadPickerProps) {
         </Notice>
       )}
       {data && data.recipients.length === 0 && <Blank title={t("noLeads")} help={t("noLeadsHelp")} />}
-      {data && data.recipients.length > 0 && (
-        <RecipientCheck recipients={data.recipients} local={NONE} how={how} />
-      )}
+      {data && data.recipients.length > 0 && <NumberCheck numbers={data.recipients} local={NONE} how={how} />}
     </>
   );
 }

@@ -3,12 +3,14 @@ import { Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import type { CsvFile } from "../../api/read-csv.ts";
 import { CheckList } from "../../components/check-field.tsx";
-import { CsvPicker } from "../../components/csv-picker.tsx";
+import { correctCell } from "../../components/csv/correct-cell.ts";
+import { CsvPicker } from "../../components/csv/csv-picker.tsx";
+import { type CheckOptions, NumberCheck } from "../../components/csv/number-check.tsx";
 import { PickList } from "../../components/pick-list.tsx";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
 import type { CampaignDraft, PickedRecipient } from "./campaign-draft.ts";
 import { type CsvMapping, guessMapping, pickFromCsv } from "./csv-mapping.ts";
 import { LeadPicker } from "./lead-picker.tsx";
-import { type CheckOptions, RecipientCheck } from "./recipient-check.tsx";
 
 const SOURCES = ["csv", "leads"] as const;
 type Source = (typeof SOURCES)[number];
@@ -19,7 +21,7 @@ interface RecipientsStepProps {
   draft: CampaignDraft;
   /** The recipients that the campaign has already. */
   numStored: number;
-  onPick(recipients: readonly PickedRecipient[]): void;
+  onPick(recipients: readonly PickedRecipient[], isCorrection?: boolean): void;
   onAddCountry(): void;
 }
 
@@ -31,7 +33,8 @@ export function RecipientsStep({ draft, numStored, onPick, onAddCountry }: Recip
     setSource(value as Source);
     onPick(NO_RECIPIENTS);
   };
-  const how = {
+  const how: CheckOptions = {
+    purpose: "campaign",
     consent: draft.needsConsent ? draft.consentPurpose.trim() : "",
     instance: draft.instance,
     addsCountry: draft.addsCountry,
@@ -50,18 +53,20 @@ export function RecipientsStep({ draft, numStored, onPick, onAddCountry }: Recip
           ))}
         </div>
       </RadioGroup>
-      {source === "csv" ? (
-        <CsvRecipients how={how} onPick={onPick} onAddCountry={onAddCountry} />
-      ) : (
-        <LeadPicker how={how} onPick={onPick} />
-      )}
+      <AreaTexts area="csv">
+        {source === "csv" ? (
+          <CsvRecipients how={how} onPick={onPick} onAddCountry={onAddCountry} />
+        ) : (
+          <LeadPicker how={how} onPick={onPick} />
+        )}
+      </AreaTexts>
     </section>
   );
 }
 
 interface CsvRecipientsProps {
   how: CheckOptions;
-  onPick(recipients: readonly PickedRecipient[]): void;
+  onPick(recipients: readonly PickedRecipient[], isCorrection?: boolean): void;
   onAddCountry(): void;
 }
 
@@ -73,11 +78,13 @@ interface MappedFile {
 
 function CsvRecipients({ how, onPick, onAddCountry }: CsvRecipientsProps) {
   const [mapped, setMapped] = useState<MappedFile>();
-  const map = (csv: CsvFile, mapping: CsvMapping) => {
+  const map = (csv: CsvFile, mapping: CsvMapping, isCorrection = false) => {
     const picked = pickFromCsv(csv, mapping);
     setMapped({ csv, mapping, picked });
-    onPick(picked.recipients);
+    onPick(picked.recipients, isCorrection);
   };
+  const correct = ({ csv, mapping }: MappedFile, line: number, phone: string) =>
+    map(correctCell(csv, line, mapping.phone ?? 0, phone), mapping, true);
   const read = (csv: CsvFile | undefined) => {
     if (csv !== undefined) return map(csv, guessMapping(csv));
     setMapped(undefined);
@@ -94,11 +101,12 @@ function CsvRecipients({ how, onPick, onAddCountry }: CsvRecipientsProps) {
         />
       )}
       {mapped?.mapping.phone !== undefined && (
-        <RecipientCheck
-          recipients={mapped.picked.recipients}
+        <NumberCheck
+          numbers={mapped.picked.recipients}
           local={mapped.picked.problems}
           how={how}
           onAddCountry={onAddCountry}
+          onCorrect={(line, phone) => correct(mapped, line, phone)}
         />
       )}
     </>

@@ -4,6 +4,7 @@ import {
 } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import type { Table } from "../../api/to-csv.ts";
+import type { CheckedNumber, LocalProblem } from "../../components/csv/number-check.tsx";
 
 /** What a column of a file can be; besides, it can be a custom field. */
 export const COLUMNS = [
@@ -38,6 +39,23 @@ export function toImportTable({ rows }: CsvFile, targets: readonly string[]): Ta
     // A line break inside a cell would shift the lines of the gateway's report.
     rows: rows.map(({ cells }) => chosen.map(({ at }) => onOneLine(cells[at] ?? ""))),
   };
+}
+
+/** The numbers of a file, and its lines that name neither a number nor a contact. */
+export function pickNumbers({ rows, broken }: CsvFile, targets: readonly string[]) {
+  const problems: LocalProblem[] = broken.map(({ line, text, fault }) => ({
+    line,
+    value: text,
+    problem: fault,
+  }));
+  const numbers: CheckedNumber[] = [];
+  for (const { line, cells } of rows) {
+    const phone = cells[targets.indexOf("phone")] ?? "";
+    const hasId = (cells[targets.indexOf("id")] ?? "") !== "";
+    if (phone !== "") numbers.push({ line, phone });
+    else if (!hasId) problems.push({ line, value: cells.join(", ").slice(0, 100), problem: "missing" });
+  }
+  return { numbers, problems };
 }
 
 function onOneLine(text: string): string {

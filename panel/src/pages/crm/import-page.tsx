@@ -1,68 +1,116 @@
 import "./crm.css";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import { toCsv } from "../../api/to-csv.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { CsvPicker } from "../../components/csv-picker.tsx";
+import { correctCell } from "../../components/csv/correct-cell.ts";
+import { CsvPicker } from "../../components/csv/csv-picker.tsx";
+import { NumberCheck } from "../../components/csv/number-check.tsx";
+import { ProblemGroups } from "../../components/csv/problem-groups.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { AreaTexts } from "../../i18n/area-texts.tsx";
 import { fieldsQuery } from "./crm-queries.ts";
-import { COLUMNS, guessColumns, toImportTable } from "./import-columns.ts";
+import { COLUMNS, guessColumns, pickNumbers, toImportTable } from "./import-columns.ts";
 
 const MAX_ROWS = 10_000;
 
-/** Contacts from a CSV file, with its columns mapped before anything is stored. */
+/** Contacts from a CSV file, with its columns mapped and its numbers checked before anything is stored. */
 export function ImportPage() {
+  const t = useTranslations("crm");
+  return (
+    <>
+      <PageHead title={t("importTitle")} lead={t("importLead")} trail={<Link to="/crm">{t("title")}</Link>} />
+      <section className="plate" aria-label={t("importTitle")}>
+        <AreaTexts area="csv">
+          <FileImport />
+        </AreaTexts>
+      </section>
+    </>
+  );
+}
+
+function FileImport() {
   const t = useTranslations("crm");
   const [csv, setCsv] = useState<CsvFile>();
   const [targets, setTargets] = useState<readonly string[]>([]);
+  const [addsCountry, setAddsCountry] = useState(false);
   const fields = useQuery(fieldsQuery);
   const names = fields.data?.map(({ name }) => name) ?? [];
   const save = useImport();
   const read = (next: CsvFile | undefined) => {
     save.reset();
     setCsv(next);
+    setAddsCountry(false);
     setTargets(next ? guessColumns(next.columns, names) : []);
   };
   const isReady = targets.includes("phone") || targets.includes("id");
   return (
     <>
-      <PageHead title={t("importTitle")} lead={t("importLead")} trail={<Link to="/crm">{t("title")}</Link>} />
-      <section className="plate" aria-label={t("importTitle")}>
-        <CsvPicker maxRows={MAX_ROWS} csv={csv} onRead={read} />
-        {csv && !save.data && (
-          <>
-            <TargetList csv={csv} targets={targets} fieldNames={names} onChange={setTargets} />
-            {!isReady && <p className="fault">{t("importNeedsPhone")}</p>}
-            <FaultNotice error={save.error} />
-            <div className="buttons">
-              <ActionButton
-                kind="main"
-                isDisabled={!isReady}
-                isPending={save.isPending}
-                onPress={() => save.mutate({ csv, targets })}
-              >
-                {save.isPending ? t("importing") : t("importRows", { count: csv.rows.length })}
-              </ActionButton>
-            </div>
-          </>
-        )}
-        {save.data && csv && (
-          <ImportResult
-            result={save.data}
-            csv={csv}
-            onConfirm={() => save.mutate({ csv, targets, confirms: true })}
-          />
-        )}
-      </section>
+      <CsvPicker maxRows={MAX_ROWS} csv={csv} onRead={read} />
+      {csv && !save.data && (
+        <>
+          <TargetList csv={csv} targets={targets} fieldNames={names} onChange={setTargets} />
+          {!isReady && <p className="fault">{t("importNeedsPhone")}</p>}
+          {targets.includes("phone") && (
+            <FileCheck
+              csv={csv}
+              targets={targets}
+              addsCountry={addsCountry}
+              onAddCountry={() => setAddsCountry(true)}
+              onCorrect={setCsv}
+            />
+          )}
+          <FaultNotice error={save.error} />
+          <div className="buttons">
+            <ActionButton
+              kind="main"
+              isDisabled={!isReady}
+              isPending={save.isPending}
+              onPress={() => save.mutate({ csv, targets, confirms: addsCountry })}
+            >
+              {save.isPending ? t("importing") : t("importRows", { count: csv.rows.length })}
+            </ActionButton>
+          </div>
+        </>
+      )}
+      {save.data && csv && (
+        <ImportResult
+          result={save.data}
+          csv={csv}
+          onConfirm={() => save.mutate({ csv, targets, confirms: true })}
+        />
+      )}
     </>
+  );
+}
+
+interface FileCheckProps {
+  csv: CsvFile;
+  targets: readonly string[];
+  addsCountry: boolean;
+  onAddCountry(): void;
+  onCorrect(csv: CsvFile): void;
+}
+
+/** The numbers of the file, as an import reads them. */
+function FileCheck({ csv, targets, addsCountry, onAddCountry, onCorrect }: FileCheckProps) {
+  const { numbers, problems } = useMemo(() => pickNumbers(csv, targets), [csv, targets]);
+  return (
+    <NumberCheck
+      numbers={numbers}
+      local={problems}
+      how={{ purpose: "import", addsCountry }}
+      onAddCountry={onAddCountry}
+      onCorrect={(line, phone) => onCorrect(correctCell(csv, line, targets.indexOf("phone"), phone))}
+    />
   );
 }
 
@@ -128,60 +176,43 @@ interface ImportResultProps {
 }
 
 function ImportResult({ result, csv, onConfirm }: ImportResultProps) {
-  const t = useTranslations("crm");
+  const t = useTranslations();
   const words = useGatewayWords();
   const { created, updated, unchanged, invalid, invalid_count, warnings, warning_count } = result;
   // A row of the sent table is one line; the file may have others between.
   const lineOf = (line: number) => csv.rows[line - 2]?.line ?? line;
   const problems = [
-    ...csv.broken.map(({ line, text, fault }) => ({ line, value: text, reason: t(`importFault.${fault}`) })),
+    ...csv.broken.map(({ line, text, fault }) => ({
+      line,
+      value: text,
+      words: t(`csv.problemHelp.${fault}`),
+    })),
     ...invalid.map(({ line, value, reason }) => ({
       line: lineOf(line),
       value,
-      reason: words.reason(reason, lineOf),
+      words: words.reason(reason, lineOf),
     })),
     ...warnings.map(({ line, value, suggestion }) => ({
       line: lineOf(line),
       value,
-      reason: t("withoutCountry", { number: formatPhone(suggestion) }),
+      words: t("crm.withoutCountry", { number: formatPhone(suggestion) }),
     })),
-  ].sort((a, b) => a.line - b.line);
+  ].map((one) => ({ ...one, key: `line ${one.line}` }));
   const count = invalid_count + warning_count + csv.broken.length;
   return (
     <>
       <Notice tone={count === 0 ? "go" : "note"} isUrgent>
-        <p>{t("imported", { created, updated, unchanged, invalid: count })}</p>
+        <p>{t("crm.imported", { created, updated, unchanged, invalid: count })}</p>
       </Notice>
       {warning_count > 0 && (
         <div className="buttons">
-          <ActionButton onPress={onConfirm}>{t("addCountry", { count: warning_count })}</ActionButton>
+          <ActionButton onPress={onConfirm}>{t("crm.addCountry", { count: warning_count })}</ActionButton>
         </div>
       )}
-      {problems.length > 0 && (
-        <div className="problem-frame">
-          <table className="table problem-table">
-            <thead>
-              <tr>
-                <th scope="col">{t("problemLine")}</th>
-                <th scope="col">{t("problemRow")}</th>
-                <th scope="col">{t("problem")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {problems.map(({ line, value, reason }) => (
-                <tr key={line}>
-                  <td>{line}</td>
-                  <td className="code">{value}</td>
-                  <td>{reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {problems.length > 0 && <ProblemGroups problems={problems} />}
       <div className="buttons">
         <LinkButton to="/crm" search={{}} kind="main">
-          {t("showContacts")}
+          {t("crm.showContacts")}
         </LinkButton>
       </div>
     </>

@@ -1,11 +1,12 @@
 import { useRef, useState } from "react";
 import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import type { CsvChoice, CsvFault, CsvFile } from "../api/read-csv.ts";
-import { ActionButton } from "./action-button.tsx";
-import { Notice } from "./fault-notice.tsx";
-import { LoadingState } from "./page-head.tsx";
-import { PickList } from "./pick-list.tsx";
+import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
+import type { CsvChoice, CsvFault, CsvFile } from "../../api/read-csv.ts";
+import { ActionButton } from "../action-button.tsx";
+import { Notice } from "../fault-notice.tsx";
+import { LoadingState } from "../page-head.tsx";
+import { PickList } from "../pick-list.tsx";
 
 interface CsvPickerProps {
   maxRows: number;
@@ -13,8 +14,9 @@ interface CsvPickerProps {
   onRead(csv: CsvFile | undefined): void;
 }
 
-const DETECT: CsvChoice = { delimiter: "", encoding: "" };
+const DETECT: CsvChoice = { delimiter: "", encoding: "", head: "" };
 const SAMPLE_ROWS = 4;
+const MOST_SHOWN = 200;
 
 /** Reads a CSV file in the browser: nothing of it leaves the page before a later step. */
 export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
@@ -47,6 +49,9 @@ export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
         </Notice>
       )}
       {csv && !isReading && <CsvFormatPicker csv={csv} choice={choice} onChange={change} />}
+      {csv && !isReading && choice.head === "" && (
+        <FirstLineQuestion csv={csv} onChange={(head) => change({ ...choice, head })} />
+      )}
       {csv && !isReading && <CsvSample csv={csv} />}
     </div>
   );
@@ -63,7 +68,7 @@ function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
     setSource({ file, choice });
     setReading(true);
     // Loaded with the first file: most visits of the page need no parser.
-    const reader = await import("../api/read-csv.ts");
+    const reader = await import("../../api/read-csv.ts");
     const found = await reader.readCsv(file, choice, maxRows).catch((error: unknown) => error);
     // Another file or format was chosen meanwhile.
     if (latest.current !== own) return;
@@ -96,6 +101,7 @@ function CsvFormatPicker({ csv, choice, onChange }: FormatProps) {
     "utf-16be": "UTF-16 BE",
     "windows-1252": t("western"),
   };
+  const heads = { names: t("names"), entry: t("entry") };
   return (
     <div className="pickers">
       <PickList
@@ -110,7 +116,35 @@ function CsvFormatPicker({ csv, choice, onChange }: FormatProps) {
         options={{ "": t("detected", { what: encodings[csv.encoding] }), ...encodings }}
         onChange={(encoding) => onChange({ ...choice, encoding })}
       />
+      <PickList
+        label={t("firstLine")}
+        value={choice.head}
+        options={{ "": t("detected", { what: heads[csv.hasHead ? "names" : "entry"] }), ...heads }}
+        onChange={(head) => onChange({ ...choice, head })}
+      />
     </div>
+  );
+}
+
+interface FirstLineProps {
+  csv: CsvFile;
+  onChange(head: CsvChoice["head"]): void;
+}
+
+/** Asks about a first line that is none of the usual names: a list without names must not lose its first entry. */
+function FirstLineQuestion({ csv: { columns, rows, hasHead }, onChange }: FirstLineProps) {
+  const t = useTranslations("csv");
+  if (hasHead && findColumnMeanings(columns).includes("phone")) return null;
+  const cells = hasHead ? columns : (rows[0]?.cells ?? []);
+  return (
+    <Notice tone="note">
+      <p>{t("firstLineIs", { text: cells.join(", ").slice(0, MOST_SHOWN) })}</p>
+      <p>{t("firstLineQuestion")}</p>
+      <div className="buttons">
+        <ActionButton onPress={() => onChange("names")}>{t("itNames")}</ActionButton>
+        <ActionButton onPress={() => onChange("entry")}>{t("itIsEntry")}</ActionButton>
+      </div>
+    </Notice>
   );
 }
 
