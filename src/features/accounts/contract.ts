@@ -419,6 +419,7 @@ export const accountsContract = {
     tag: "Administration",
     summary: "List accounts, newest first; a reseller sees its own customers",
     message: "Accounts",
+    aliases: { search: ["q", "query"] },
     input: z.object({
       ...pageInput,
       account_id: rowId.optional().describe("Only this account."),

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
+import { listedEvent } from "../events/contract.ts";
+import { instanceStatus } from "../instances/contract.ts";
 
 const tag = "Administration";
 const count = z.number().int();
@@ -116,7 +118,7 @@ const monitor = named(
 
 const monitorInput = z.object({
   ...pageInput,
-  status: boundedText(30).optional().describe("Only instances with this status."),
+  status: instanceStatus.optional().describe("Only instances with this status."),
   account_id: rowId.optional(),
 });
 
@@ -288,7 +290,7 @@ export const adminContract = {
       account_id: rowId.optional(),
       instance_id: rowId.optional().describe("Not for `audit`."),
       action: boundedText(100).optional().describe("For `audit`: `instance.logout`, or `instance.*`."),
-      event: boundedText(100).optional().describe("For `webhooks`."),
+      event: listedEvent.optional().describe("For `webhooks`."),
       success: boundedText(8)
         .pipe(z.stringbool())
         .optional()

@@ -8,6 +8,7 @@ import {
   toPage,
 } from "../../platform/http/input/pagination.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
+import { isListedEvent } from "../events/events.ts";
 import { type AccountScope, isInScope } from "./account-scope.ts";
 import type { adminContract } from "./contract.ts";
 
@@ -82,7 +83,7 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
       l.created_at`,
     only: ({ success, event }) => sql`
       ${success === undefined ? anything : sql`l.success = ${success}`}
-      and ${event === undefined ? anything : sql`l.event = ${event}`}`,
+      and ${event === undefined ? anything : isListedEvent(sql`l.event`, event)}`,
   },
 };
 

@@ -104,6 +104,7 @@ const customField = named(
 
 const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
 
+const searchAliases = { search: ["q", "query"] };
 const leadFilter = {
   search: trimmedText(200).optional().describe("Part of a name, an e-mail or a phone."),
   tag: label.optional(),
@@ -119,6 +120,7 @@ export const crmContract = {
     heavy: "search",
     summary: "List leads, newest first",
     message: "Leads",
+    aliases: searchAliases,
     input: z.object({
       ...pageInput,
       ...leadFilter,
@@ -150,6 +152,7 @@ export const crmContract = {
     summary: "Export leads as CSV, newest first, with a column for each custom field",
     description:
       "Accepts the filters of the list. Cells that a spreadsheet would run as a formula begin with `'`. You can import the file with `POST /api/leads/import`.",
+    aliases: searchAliases,
     input: z.object(leadFilter),
     output: z.never(),
     raw: "text/csv",
@@ -297,10 +300,11 @@ export const crmContract = {
   listCustomFields: route({
     ...TAG,
     http: "GET /api/custom-fields",
-    summary: "List the declared custom fields",
+    summary: "List the declared custom fields, newest first",
     message: "Custom fields",
-    input: z.object({}),
+    input: z.object(pageInput),
     output: z.array(customField),
+    beside: z.object({ pagination }),
   }),
 
   createCustomField: route({

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { type crmContract, MAX_FIELDS } from "./contract.ts";
 
@@ -12,13 +13,19 @@ type FieldHandlers = Pick<
 
 export function customFieldHandlers(db: Db): FieldHandlers {
   return {
-    listCustomFields: ({ caller }) =>
-      db
+    async listCustomFields({ input: { limit, cursor }, caller }) {
+      const before = readCursor(cursor);
+      const found = await db
         .selectFrom("custom_field")
         .selectAll()
         .where("account_id", "=", requireUser(caller).account_id)
-        .orderBy("name")
-        .execute(),
+        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
 
     async createCustomField({ input: { name, type, options }, caller }) {
       const { account_id } = requireUser(caller);

@@ -44,6 +44,22 @@ export const EVENT_NAMES = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS, ...EXTRA_E
 
 export type EventName = (typeof EVENT_NAMES)[number];
 
+/** Names that stand for several events; `*` for the 14 of the specification. */
+export const EVENT_GROUPS = ["*", "message.*", "instance.*", "webhook.*"] as const;
+
+/** The sentence for a name that is no event, with the names that are. */
+export function refuseEventName(name: unknown, names: readonly string[]): string {
+  const shown = typeof name === "string" ? `"${name.slice(0, 60)}"` : "this";
+  return `${shown} is not the name of an event. The names are ${names.join(", ")}`;
+}
+
+const listedNames = [...EVENT_GROUPS, ...EVENT_NAMES, ...STREAM_EVENTS] as const;
+
+/** The filter of a list by event. */
+export const listedEvent = z
+  .enum(listedNames, { error: ({ input }) => refuseEventName(input, listedNames) })
+  .describe("The name of an event, or `message.*`, `instance.*`, `webhook.*`; `*`: all events.");
+
 export const instanceId = rowId.describe("Numeric instance id.");
 
 /** A time in a request. */
@@ -106,7 +122,7 @@ export const eventsContract = {
     input: z.object({
       id: instanceId,
       ...pageInput,
-      event: boundedText(100).optional(),
+      event: listedEvent.optional(),
       webhook_id: z.coerce.number().int().optional(),
       status: deliveryStatus
         .optional()

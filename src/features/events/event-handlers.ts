@@ -6,6 +6,7 @@ import type { InputOf } from "../../platform/http/route.ts";
 import type { eventsContract } from "./contract.ts";
 import { getEvent } from "./get-event.ts";
 import { groupBy } from "./group-by.ts";
+import { isListedEvent } from "./is-listed-event.ts";
 import { streamHandlers } from "./stream-handlers.ts";
 
 export function eventHandlers(db: Db): Handlers<typeof eventsContract> {
@@ -45,7 +46,7 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
     .$if(after !== undefined, (replay) => replay.select("body"))
     .where("instance_id", "=", id)
     .limit(limit + 1);
-  if (event) query = query.where("event", "=", event);
+  if (event) query = query.where(isListedEvent(sql`event.event`, event));
   if (webhook_id !== undefined || status) query = query.where(hasDelivery(webhook_id, status));
   if (since) query = query.where("created_at", ">=", since);
   if (to) query = query.where("created_at", "<", to);

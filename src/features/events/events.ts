@@ -15,6 +15,7 @@ export { causedBy } from "./event-spans.ts";
 export { createEventStreams, type StreamFrame } from "./event-streams.ts";
 export { getEvent } from "./get-event.ts";
 export { groupBy } from "./group-by.ts";
+export { isListedEvent } from "./is-listed-event.ts";
 export { MAX_BODY_BYTES, serializeEvent } from "./serialize-event.ts";
 
 /** What a filter can exclude: a webhook's `exclude` names the first three; `automatic`: no person sent it. */

@@ -291,6 +291,7 @@ export const instancesContract = {
     tag,
     summary: "List the instances of the account, newest first unless `sort` says otherwise",
     message: "Instances",
+    aliases: { search: ["q", "query"] },
     input: z.object({
       ...pageInput,
       status: instanceStatus.optional().describe("Only instances with this status."),

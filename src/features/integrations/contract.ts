@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, route } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
@@ -96,9 +96,10 @@ export const integrationsContract = {
     http: "GET /api/v1/instances/:id/integrations",
     role: "admin",
     ...shared,
-    summary: "List the integrations of an instance",
-    input: z.object({ id: instanceId }),
+    summary: "List the integrations of an instance, newest first",
+    input: z.object({ id: instanceId, ...pageInput }),
     output: z.array(integration),
+    beside: z.object({ pagination }),
   }),
   getIntegration: route({
     http: "GET /api/v1/instances/:id/integrations/:provider",

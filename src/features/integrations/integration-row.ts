@@ -50,7 +50,7 @@ const PAUSED_CHATS = sql<(Omit<PausedChat, "paused_until"> & { paused_until: str
     where integration_id = integration.id and replies_paused_until > now()
     order by replies_paused_until desc limit 50) p)`;
 
-/** Integrations with the number of their waiting jobs. */
+/** Integrations with the number of their waiting jobs, newest first; at most one of each provider. */
 export async function readQueuedIntegrations(db: Db, instanceId: number): Promise<QueuedIntegration[]> {
   const rows = await selectIntegrations(db, instanceId)
     .select(
@@ -59,7 +59,7 @@ export async function readQueuedIntegrations(db: Db, instanceId: number): Promis
       ),
     )
     .select(PAUSED_CHATS.as("paused_chats"))
-    .orderBy("provider")
+    .orderBy("id", "desc")
     .execute();
   return rows.map(({ paused_chats, ...row }) => ({
     ...row,

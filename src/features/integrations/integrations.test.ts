@@ -54,7 +54,7 @@ describe("integrations", () => {
       config: { base_url: "http://typebot.test", public_id: "my-bot", api_token: "****" },
     });
     const { data: all } = await client().listIntegrations({ id: story.shop.id });
-    expect(all.map(({ provider }) => provider)).toEqual(["n8n", "typebot"]);
+    expect(all.map(({ provider }) => provider)).toEqual(["typebot", "n8n"]);
     const kept = await rows("select config::text as config, secret from integration");
     expect(JSON.stringify(kept.map(({ config }) => config))).not.toContain(TOKEN);
     expect(kept.every(({ secret }) => Buffer.isBuffer(secret))).toBe(true);

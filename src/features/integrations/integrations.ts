@@ -1,5 +1,6 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { createTestLimit } from "../../platform/http/test-limit.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
@@ -31,8 +32,14 @@ export function integrationHandlers(deps: IntegrationDeps, providers: Providers)
   const allow = createTestLimit("An integration");
   return {
     async listIntegrations({ input }) {
-      const rows = await readQueuedIntegrations(db, input.id);
-      return rows.map((row) => toIntegrationView(providerOf(providers, row.provider), openQueued(row, box)));
+      const before = readCursor(input.cursor) ?? Number.POSITIVE_INFINITY;
+      const all = await readQueuedIntegrations(db, input.id);
+      const found = all.filter((row) => row.id < before);
+      const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
+      const data = rows.map((row) =>
+        toIntegrationView(providerOf(providers, row.provider), openQueued(row, box)),
+      );
+      return new OkResponse(data, { beside: { pagination } });
     },
 
     async getIntegration({ input: { id, provider } }) {

@@ -2,7 +2,16 @@ import { z } from "zod";
 import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
-import { DEFAULT_EVENTS, EVENT_NAMES, instanceId, OPERATIONAL_EVENTS, readTime } from "../events/contract.ts";
+import {
+  DEFAULT_EVENTS,
+  EVENT_GROUPS,
+  EVENT_NAMES,
+  instanceId,
+  listedEvent,
+  OPERATIONAL_EVENTS,
+  readTime,
+  refuseEventName,
+} from "../events/contract.ts";
 import { WEBHOOK_FORMATS } from "../webhook-formats/contract.ts";
 
 export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
@@ -11,22 +20,17 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 }
 
-const groups = ["*", "message.*", "instance.*", "webhook.*"] as const;
+const filterNames = [...EVENT_GROUPS, ...EVENT_NAMES] as const;
 
 export const eventFilter = named(
   "EventFilter",
   z
-    .array(z.enum([...EVENT_NAMES, ...groups], { error: ({ input }) => refuseName(input) }))
+    .array(z.enum(filterNames, { error: ({ input }) => refuseEventName(input, filterNames) }))
     .max(60)
     .describe(
       "Names, `message.*`, `instance.*`, `webhook.*` or `*` (the 14 names); empty: messages and connections.",
     ),
 );
-
-function refuseName(name: unknown): string {
-  const shown = typeof name === "string" ? `"${name.slice(0, 60)}"` : "this";
-  return `${shown} is not the name of an event. The names are ${[...groups, ...EVENT_NAMES].join(", ")}`;
-}
 
 /** Headers that the gateway sets itself, or that apply to one connection only. */
 const RESERVED_HEADER =
@@ -327,10 +331,11 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "List the webhooks of an instance",
+    summary: "List the webhooks of an instance, newest first",
     message: "Webhooks",
-    input: z.object({ id: instanceId }),
+    input: z.object({ id: instanceId, ...pageInput }),
     output: z.array(webhook),
+    beside: z.object({ pagination }),
   }),
   createWebhook: route({
     http: "POST /api/v1/instances/:id/webhooks",
@@ -508,7 +513,7 @@ export const webhooksContract = {
       id: instanceId,
       ...pageInput,
       webhook_id: z.coerce.number().int().optional(),
-      event: boundedText(100).optional(),
+      event: listedEvent.optional(),
       event_id: boundedText(64).optional(),
       success: boundedText(8).pipe(z.stringbool()).optional(),
       status_code: z.coerce.number().int().min(100).max(599).optional(),

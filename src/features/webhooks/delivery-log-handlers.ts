@@ -4,6 +4,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import { isListedEvent } from "../events/events.ts";
 import type { WebhookFormat } from "../webhook-formats/contract.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import type { webhooksContract } from "./contract.ts";
@@ -55,7 +56,7 @@ function readLogs(db: Db, input: InputOf<typeof webhooksContract.listDeliveryLog
     .limit(input.limit + 1);
   if (before !== undefined) query = query.where("a.id", "<", before);
   if (input.webhook_id !== undefined) query = query.where("a.webhook_id", "=", input.webhook_id);
-  if (input.event !== undefined) query = query.where("a.event", "=", input.event);
+  if (input.event !== undefined) query = query.where(isListedEvent(sql`a.event`, input.event));
   if (input.event_id !== undefined) query = query.where("a.event_id", "=", input.event_id);
   if (input.success !== undefined) query = query.where("a.success", "=", input.success);
   if (input.status_code !== undefined) query = query.where("a.status_code", "=", input.status_code);

@@ -1,6 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
@@ -52,8 +53,17 @@ type SavingHandlers = Pick<
 function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandlers {
   return {
     async listWebhooks({ input }) {
-      const rows = await selectWebhooks(db, input.id).orderBy("id").execute();
-      return rows.map((row) => toWebhookRecord(row, box));
+      const before = readCursor(input.cursor);
+      const found = await selectWebhooks(db, input.id)
+        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .orderBy("id", "desc")
+        .limit(input.limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
+      return new OkResponse(
+        rows.map((row) => toWebhookRecord(row, box)),
+        { beside: { pagination } },
+      );
     },
 
     async createWebhook({ input, ...by }) {

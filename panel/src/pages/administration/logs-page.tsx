@@ -11,6 +11,7 @@ import { PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { FilterField } from "../../components/value-field.tsx";
+import type { WebhookEvent } from "../webhooks/event-groups.ts";
 import { type LogEntry, logsQuery } from "./administration-queries.ts";
 import { LOG_TYPES, type LogsSearch } from "./administration-words.ts";
 
@@ -109,7 +110,7 @@ function toFilter(type: LogType, { account, instance, action, event, result }: L
     type,
     account_id: account,
     ...(type === "audit" ? { action } : { instance_id: instance }),
-    ...(type === "webhooks" && { event }),
+    ...(type === "webhooks" && { event: event as WebhookEvent | undefined }),
     ...((type === "webhooks" || type === "api") &&
       result !== undefined && { success: result === "good" ? "true" : "false" }),
   };

@@ -120,7 +120,10 @@ export const leadQuery = (phone: string) =>
 
 export const customFieldsQuery = queryOptions({
   queryKey: ["conversations", "custom-fields"],
-  queryFn: async ({ signal }) => (await gateway.listCustomFields({}, { signal })).data,
+  queryFn: async ({ signal }) => {
+    const { data } = await gateway.listCustomFields({ limit: 200 }, { signal });
+    return data.toSorted((a, b) => a.name.localeCompare(b.name));
+  },
   staleTime: 60_000,
 });
 

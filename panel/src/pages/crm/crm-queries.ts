@@ -30,8 +30,14 @@ export const labelsQuery = queryOptions({
 
 export const fieldsQuery = queryOptions({
   queryKey: ["crm", "fields"],
-  queryFn: async ({ signal }) => (await gateway.listCustomFields({}, { signal })).data,
+  queryFn: ({ signal }) => readFields(signal),
 });
+
+/** All fields, by name; an account declares at most 100. */
+export async function readFields(signal: AbortSignal): Promise<CustomField[]> {
+  const { data } = await gateway.listCustomFields({ limit: 200 }, { signal });
+  return data.toSorted((a, b) => a.name.localeCompare(b.name));
+}
 
 export const leadQuery = (id: number) =>
   queryOptions({

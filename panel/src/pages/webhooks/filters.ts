@@ -1,9 +1,11 @@
+import type { WebhookEvent } from "./event-groups.ts";
+
 const DELIVERY_STATES = ["pending", "retrying", "delivered", "failed", "parked", "discarded"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The filter of the events, as it stands in the address of their page. */
 export interface EventFilter {
-  event?: string;
+  event?: WebhookEvent;
   webhook?: number;
   state?: DeliveryState;
   from?: string;
@@ -15,7 +17,7 @@ export interface AttemptFilter {
   result?: "succeeded" | "failed";
   webhook?: number;
   status?: number;
-  event?: string;
+  event?: WebhookEvent;
   from?: string;
   to?: string;
 }
@@ -52,7 +54,11 @@ function readCommon({ event, webhook, from, to }: Search) {
   const since = readTime(from);
   const until = readTime(to);
   return {
-    ...(typeof event === "string" && /^[a-z_.]{1,60}$/.test(event) && { event }),
+    ...(typeof event === "string" &&
+      /^[a-z_.]{1,60}$/.test(event) && {
+        // The gateway refuses a name that is none, and lists the names.
+        event: event as WebhookEvent,
+      }),
     ...(id !== undefined && { webhook: id }),
     ...(since && { from: since }),
     ...(until && { to: until }),

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { contract } from "../src/contract.ts";
+import { readInput } from "../src/platform/http/input/read-input.ts";
+import type { Route } from "../src/platform/http/route.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
+
+/** Filters that any text may match: words, the caller's own labels, ids and addresses. */
+const FREE = new Set(
+  "q search tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone".split(
+    " ",
+  ),
+);
+const IN_PAGES = ["limit", "cursor"];
+
+const routes: [string, Route][] = Object.entries(contract);
+const lists = routes.filter(
+  ([, { http, output, beside }]) =>
+    http.startsWith("GET ") && (output.def.type === "array" || (beside && "pagination" in beside.shape)),
+);
+const tables = routes.filter(([, { raw }]) => raw === "text/csv");
+
+const fieldsOf = ({ input }: Route) =>
+  Object.keys((input as { shape?: object } & Route["input"]).shape ?? {});
+const pathOf = ({ http }: Route) =>
+  Object.fromEntries(
+    [...http.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, name === "userId" ? "me" : "1"]),
+  );
+const filtersOf = (route: Route) =>
+  fieldsOf(route).filter((name) => !(name in pathOf(route)) && !IN_PAGES.includes(name));
+
+function accepts(route: Route, query: Record<string, string>): boolean {
+  try {
+    readInput(route, { path: pathOf(route), query, body: undefined });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("every list has pages", () => {
+  const without = lists.filter(
+    ([, route]) =>
+      !("pagination" in (route.beside?.shape ?? {})) ||
+      IN_PAGES.some((name) => !fieldsOf(route).includes(name)),
+  );
+  expect(without.map(([name]) => name)).toEqual([]);
+  expect(lists.length).toBeGreaterThan(25);
+});
+
+test("every filter with fixed values refuses an unknown value", () => {
+  const open = [...lists, ...tables].flatMap(([name, route]) =>
+    filtersOf(route)
+      .filter((filter) => !FREE.has(filter) && !FREE.has(`${filter}:${name}`))
+      .filter((filter) => accepts(route, { [filter]: "nope" }))
+      .map((filter) => `${name} ${filter}`),
+  );
+  expect(open).toEqual([]);
+});
+
+test("every list that can be searched takes the words as q and as search", () => {
+  const searched = [...lists, ...tables].filter(([, route]) =>
+    filtersOf(route).some((name) => name === "q" || name === "search"),
+  );
+  const refused = searched.flatMap(([name, route]) =>
+    ["q", "search"]
+      .filter((filter) => !accepts(route, { [filter]: "Ana" }))
+      .map((filter) => `${name} ${filter}`),
+  );
+  expect(refused).toEqual([]);
+  expect(searched.length).toBeGreaterThan(8);
+});
+
+test.each(["message.*", "instance.*", "*", "campaign.progress", "Message.Received"])(
+  "the lists of events and attempts take %s as an event",
+  (event) => {
+    for (const route of [contract.listEvents, contract.listDeliveryLogs, contract.listLogs])
+      expect(accepts(route, { event })).toBe(true);
+  },
+);
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+/** All pages of a list, one row at a time. */
+async function walk(page: (of: { limit: number; cursor?: string }) => Promise<Page>): Promise<number[]> {
+  const ids: number[] = [];
+  let cursor: string | null = null;
+  do {
+    const { data, pagination } = await page({ limit: 1, ...(cursor !== null && { cursor }) });
+    expect(pagination).toMatchObject({ limit: 1, has_more: pagination.next_cursor !== null });
+    ids.push(...data.map(({ id }) => id));
+    cursor = pagination.next_cursor;
+  } while (cursor !== null);
+  return ids;
+}
+
+interface Page {
+  data: { id: number }[];
+  pagination: { next_cursor: string | null; has_more: boolean };
+}
+
+const newestFirst = (ids: number[]) => ids.toSorted((a, b) => b - a);
+
+test("the pages of webhooks and of custom fields contain each row once, newest first", async () => {
+  const { id, client } = await gateway.createInstance();
+  for (const path of ["a", "b", "c"]) await client.createWebhook({ id, url: `http://127.0.0.1:9/${path}` });
+  const webhooks = await walk((of) => client.listWebhooks({ id, ...of }));
+  expect(webhooks).toEqual(newestFirst(webhooks));
+  expect(new Set(webhooks).size).toBe((await client.listWebhooks({ id })).data.length);
+  for (const name of ["Size", "Age", "Plan"]) await gateway.owner.createCustomField({ name });
+  const fields = await walk((of) => gateway.owner.listCustomFields(of));
+  expect(fields).toEqual(newestFirst(fields));
+  expect(fields).toHaveLength(3);
+});
+
+test("the pages of integrations contain each one once", async () => {
+  const { id, client } = await gateway.createInstance();
+  const url = "http://127.0.0.1:9/webhook/in";
+  await client.saveIntegration({ id, provider: "n8n", enabled: false, webhook_url: url });
+  await client.saveIntegration({ id, provider: "typebot", enabled: false, base_url: url, public_id: "bot" });
+  const first = await client.listIntegrations({ id, limit: 1 });
+  const next = await client.listIntegrations({ id, limit: 1, cursor: first.pagination.next_cursor ?? "" });
+  expect([...first.data, ...next.data].map(({ provider }) => provider)).toEqual(["typebot", "n8n"]);
+  expect([first, next].map(({ pagination }) => pagination.has_more)).toEqual([true, false]);
+});
+
+test("leads are found by q as by search, and events by the names of a group", async () => {
+  await gateway.owner.createLead({ name: "Zuleika" });
+  const sought: object = { q: "zuleika" };
+  expect((await gateway.owner.listLeads(sought)).data).toMatchObject([{ name: "Zuleika" }]);
+  expect((await gateway.owner.listLeads({ search: "nobody" })).data).toEqual([]);
+  const { id, client } = await gateway.connectInstance();
+  const names = async (event: "message.*" | "instance.*" | "*") =>
+    (await client.listEvents({ id, event })).data.map((one) => one.event.split(".")[0]);
+  expect(new Set(await names("instance.*"))).toEqual(new Set(["instance"]));
+  expect(await names("message.*")).toEqual([]);
+  expect(await names("*")).toEqual(await names("instance.*"));
+});
