@@ -96,10 +96,10 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     why: "a browser must be able to load the findings",
   },
   {
-    from: /^src\/features\/[^/]+\/contract\.ts$/,
+    from: /^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/contract\.ts$/,
+      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];
@@ -302,7 +302,7 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|identity|network-message|read-vcard|quote-content|truncate-text|credential-store)\.ts$/.test(
+        !/\/(jid|identity|network-message|read-vcard|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
           target,
         ) &&
         names.length > 0,
@@ -361,10 +361,12 @@ describe("imports", () => {
   });
 });
 
+const OF_CONTRACT = /\/(contract|refused-fields)\.ts$/;
+
 /** Contracts are separate graph nodes: they may import each other while the features import the other way. */
 function nodeOf(path: string): string | undefined {
   const feature = featureOf(path);
-  return feature === undefined ? undefined : path.endsWith("/contract.ts") ? `${feature}/contract` : feature;
+  return feature === undefined ? undefined : OF_CONTRACT.test(path) ? `${feature}/contract` : feature;
 }
 
 function findCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {

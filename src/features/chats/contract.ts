@@ -197,6 +197,12 @@ export const chatsContract = {
       number: [...recipientAliases.number, "chat", "lastMessage.key.remoteJid"],
       duration_seconds: ["durationSeconds", "duration"],
     },
+    refuses: {
+      muteEndTime: {
+        issue: "is not supported: send duration_seconds with mute, or action unmute",
+        isAsked: (value) => value !== undefined && value !== null,
+      },
+    },
     example: { number: "5511999990004", action: "archive" },
     input: z.object({
       id: instanceId,

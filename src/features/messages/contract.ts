@@ -6,6 +6,7 @@ import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/cont
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
+import { REFUSED_FIELDS, REFUSED_IN_DELETE, REFUSED_IN_EDIT, REFUSED_IN_PRESENCE } from "./refused-fields.ts";
 
 // Checks the size before the values, since a check of half a million values is slow.
 const jsonObject = z
@@ -17,8 +18,8 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Ids in the formats of other gateways: `true_<chat>_<id>_<participant>`, `<owner>:<id>`. */
-const PEER_ID = /^(?:(?:true|false)_[^_]+_([^_]+)(?:_.*)?|\d{7,15}:(.+))$/;
+/** Ids in the formats of other gateways: `true_<chat>_<id>_<participant>`, `<owner>:<id>`, `me:<id>`. */
+const PEER_ID = /^(?:(?:true|false)_[^_]+_([^_]+)(?:_.*)?|(?:\d{7,15}|me):(.+))$/;
 
 const messageId = trimmedText(200)
   .min(1)
@@ -76,11 +77,21 @@ const sendAliases = {
   ...recipientAliases,
   client_message_id: ["clientMessageId"],
   track_id: ["trackId"],
-  reply_to: ["replyid", "replyTo", "quoted.key.id", "quoted_message_id"],
-  mentions: ["mentioned"],
+  reply_to: [
+    "replyid",
+    "replyTo",
+    "quoted_message_id",
+    "quotedMessageId",
+    "options.quoted.key.id",
+    "ContextInfo.StanzaId",
+    "quoted.key.id",
+    "quoted",
+  ],
+  mentions: ["mentioned", "options.mentions.mentioned", "ContextInfo.MentionedJID"],
+  delay: ["options.delay"],
 };
 
-const messageIdAliases = { message_id: ["id", "messageId", "key.id"] };
+const messageIdAliases = { message_id: ["id", "messageId", "key.id", "Id"] };
 
 const quickReply = boundedText(70)
   .min(1)
@@ -96,7 +107,10 @@ const textFields = {
       "true: show a preview of the first http(s) link, which the gateway fetches within 2.5 seconds. If that fails, the text is sent without a preview.",
     ),
 };
-const textAliases = { text: ["message", "body", "Body", "textMessage.text"], link_preview: ["linkPreview"] };
+const textAliases = {
+  text: ["message", "body", "Body", "textMessage.text"],
+  link_preview: ["linkPreview", "LinkPreview", "options.linkPreview"],
+};
 
 export const UNSUPPORTED_REASONS = ["unknown_kind", "masked", "view_once", "undecryptable"] as const;
 const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
@@ -148,24 +162,40 @@ const mediaFields = {
     .boolean()
     .optional()
     .describe("true: a video that plays in a loop without sound, like a GIF."),
-  view_once: z
-    .boolean()
-    .optional()
-    .refine(
-      (value) => value !== true,
-      "is not supported: the file would stay visible. Send it without view_once",
-    )
-    .describe("Must not be true: view-once files are not supported yet."),
+  view_once: z.boolean().optional().describe("Must not be true: view-once files are not supported yet."),
 };
+
+/** Names of a file that also say its type. */
+const STICKERS = ["sticker", "Sticker", "stickerMessage.image"];
+const VOICE_NOTES = ["audio", "Audio", "audioMessage.audio"];
+
+const impliedByFile = {
+  ...Object.fromEntries(STICKERS.map((name) => [name, { type: "sticker" }])),
+  ...Object.fromEntries(VOICE_NOTES.map((name) => [name, { type: "ptt", ptt: true }])),
+};
+
+const captionAliases = ["text", "Caption", "mediaMessage.caption"];
 
 const mediaAliases = {
   url: ["mediaUrl", "file.url"],
-  base64: ["media_url", "link", "media", "data", "file.data", "audio", "sticker"],
-  type: ["mediatype", "media_type"],
-  mime_type: ["mimeType", "mimetype", "file.mimetype"],
-  file_name: ["fileName", "filename", "docName", "file.filename"],
+  base64: [
+    "media_url",
+    "link",
+    "media",
+    "data",
+    "file.data",
+    "mediaMessage.media",
+    "Image",
+    "Video",
+    "Document",
+    ...STICKERS,
+    ...VOICE_NOTES,
+  ],
+  type: ["mediatype", "media_type", "mediaMessage.mediatype"],
+  mime_type: ["mimeType", "mimetype", "file.mimetype", "MimeType"],
+  file_name: ["fileName", "filename", "docName", "file.filename", "FileName", "mediaMessage.fileName"],
+  ptt: ["PTT"],
   gif_playback: ["gifPlayback"],
-  view_once: ["viewOnce"],
 };
 
 function isUpload(value: unknown): boolean {
@@ -187,6 +217,13 @@ const degrees = (limit: number) =>
     )
     .pipe(z.number().min(-limit).max(limit));
 
+const locationAliases = {
+  latitude: ["Latitude", "locationMessage.latitude"],
+  longitude: ["Longitude", "locationMessage.longitude"],
+  name: ["title", "Name", "locationMessage.name"],
+  address: ["locationMessage.address"],
+};
+
 const locationFields = {
   latitude: degrees(90),
   longitude: degrees(180),
@@ -199,21 +236,43 @@ export const cardName = trimmedText(200)
   .min(1)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line");
 
+const vcardText = boundedText(10_000).min(1);
+
+const cardDetails = {
+  organization: boundedText(200).optional(),
+  email: boundedText(254).optional(),
+  url: boundedText(2000).optional(),
+};
+
+/** Also as the clients of other gateways write it. A vCard is an alias of the field `vcard`. */
+const card = named(
+  "ContactCard",
+  z.union([
+    z.object({ name: cardName, phone: digitsOrJid, ...cardDetails }),
+    z
+      .object({ fullName: cardName, phoneNumber: digitsOrJid, ...cardDetails })
+      .transform(({ fullName, phoneNumber, ...rest }) => ({ name: fullName, phone: phoneNumber, ...rest })),
+    z.object({ vcard: vcardText }).transform(() => undefined),
+  ]),
+);
+
 const cardFields = {
   name: cardName.optional(),
-  contact: named("ContactCard", z.object({ name: cardName, phone: digitsOrJid }))
+  contact: z
+    .union([card, z.tuple([card]).transform(([only]) => only)])
     .optional()
     .describe("The contact card, if `phone` names the recipient."),
-  vcard: boundedText(10_000)
-    .min(1)
+  vcard: vcardText
     .optional()
     .describe(
       "A complete vCard, which is sent with all its properties; the gateway reads name and phone from it.",
     ),
 };
 const cardAliases = {
-  name: ["fullName", "contact_name"],
+  name: ["fullName", "contact_name", "Name"],
   phone: ["phoneNumber", "contact_phone"],
+  contact: ["contacts", "contactMessage"],
+  vcard: ["Vcard", "contact.vcard", "contact.0.vcard", "contacts.0.vcard"],
 };
 
 /** Present if a picture goes out in another form, since phones would not show it. */
@@ -479,7 +538,7 @@ const act = {
 
 const actionTarget = { id: instanceId, ...recipientFields, message_id: messageId };
 const actionAliases = {
-  number: [...recipientAliases.number, "key.remoteJid"],
+  number: [...recipientAliases.number, "key.remoteJid", "Chat", "ChatPhone"],
   ...messageIdAliases,
 };
 
@@ -490,6 +549,7 @@ export const messagesContract = {
     summary: "Send a text; responds after the network's acknowledgement, or immediately with `async`",
     ...send,
     aliases: { ...sendAliases, ...textAliases },
+    refuses: REFUSED_FIELDS.text,
     input: z.object({
       id: instanceId,
       ...sendFields,
@@ -510,14 +570,17 @@ export const messagesContract = {
     cost: 5,
     upload: "file",
     spooled: true,
-    aliases: { ...sendAliases, ...mediaAliases, caption: ["text"] },
+    aliases: { ...sendAliases, ...mediaAliases, caption: captionAliases },
+    refuses: REFUSED_FIELDS.media,
+    implies: impliedByFile,
     input: z.object({ id: instanceId, ...sendFields, ...mediaFields }),
   }),
   sendLocation: route({
     http: "POST /api/v1/instances/:id/send-location",
     summary: "Send a location",
     ...send,
-    aliases: { ...sendAliases, name: ["title"] },
+    aliases: { ...sendAliases, ...locationAliases },
+    refuses: REFUSED_FIELDS.location,
     input: z.object({ id: instanceId, ...sendFields, ...locationFields }),
   }),
   sendContact: route({
@@ -526,14 +589,16 @@ export const messagesContract = {
     summary: "Send a contact card; `phone` belongs to the card, so name the recipient with `number` or `jid`",
     ...send,
     aliases: { ...sendAliases, ...cardAliases },
+    refuses: REFUSED_FIELDS.contact,
     example: { number: "5511999990004", contact: { name: "Bia Souza", phone: "5511977771234" } },
-    input: z.object({ id: instanceId, ...sendFields, ...cardFields }),
+    input: z.object({ id: instanceId, ...sendFields, ...cardFields, ...cardDetails }),
   }),
   sendReply: route({
     http: "POST /api/v1/instances/:id/send-reply",
     summary: "Reply to a message with a text that quotes it",
     ...send,
     aliases: { ...sendAliases, ...textAliases, ...messageIdAliases },
+    refuses: REFUSED_FIELDS.reply,
     input: z.object({
       id: instanceId,
       ...sendFields,
@@ -553,16 +618,23 @@ export const messagesContract = {
       ...sendAliases,
       ...textAliases,
       ...mediaAliases,
+      caption: ["Caption", "mediaMessage.caption"],
+      ...locationAliases,
       ...cardAliases,
+      name: [...new Set([...cardAliases.name, ...locationAliases.name])],
       ...messageIdAliases,
       instance_id: ["instanceId", "instance"],
     },
+    refuses: REFUSED_FIELDS.any,
+    implies: impliedByFile,
     example: { number: "5511999990004", text: "Hello" },
     input: z.object({
       ...sendFields,
       ...mediaFields,
       ...z.object(locationFields).partial().shape,
       ...cardFields,
+      organization: cardDetails.organization,
+      email: cardDetails.email,
       instance_id: rowId.optional().describe("Default: the instance of the key."),
       type: z.enum(["text", "media", "location", "contact", "reply", ...MEDIA_TYPES]).optional(),
       text: text.optional().describe("With `link_preview` the gateway reads the first link."),
@@ -576,7 +648,7 @@ export const messagesContract = {
     ...act,
     summary: "React to a message; an empty reaction removes it",
     message: "Reaction sent",
-    aliases: { ...actionAliases, reaction: ["emoji", "text"] },
+    aliases: { ...actionAliases, reaction: ["emoji", "text", "Body"] },
     input: z.object({
       ...actionTarget,
       reaction: boundedText(64).refine(isOneEmoji, "must be one emoji or empty"),
@@ -588,12 +660,20 @@ export const messagesContract = {
     ...act,
     summary: "Mark messages as read",
     message: "Marked as read",
-    aliases: { ...actionAliases, message_ids: ["messageIds", "ids"] },
+    aliases: {
+      ...actionAliases,
+      number: [...actionAliases.number, "readMessages.0.remoteJid", "read_messages.0.remoteJid"],
+      message_ids: ["messageIds", "ids", "readMessages", "read_messages"],
+    },
     example: { message_ids: ["3EB0C431D2A5F96B7E8812"] },
     input: z.object({
       ...actionTarget,
       message_id: z.union([messageId, z.array(messageId).min(1).max(100)]).optional(),
-      message_ids: z.array(messageId).min(1).max(100).optional(),
+      message_ids: z
+        .array(z.union([messageId, z.object({ id: messageId }).transform((key) => key.id)]))
+        .min(1)
+        .max(100)
+        .optional(),
     }),
     output: acted.extend({ message_ids: z.array(z.string()) }),
   }),
@@ -602,7 +682,8 @@ export const messagesContract = {
     ...act,
     summary: "Edit the text of a message that this instance sent, or the caption of its file",
     message: "Message edited",
-    aliases: { ...actionAliases, ...textAliases, text: [...textAliases.text, "caption"] },
+    aliases: { ...actionAliases, text: [...textAliases.text, "caption"] },
+    refuses: REFUSED_IN_EDIT,
     input: z.object({ ...actionTarget, text }),
   }),
   deleteMessage: route({
@@ -611,6 +692,7 @@ export const messagesContract = {
     summary: "Delete a message that this instance sent, for everyone",
     message: "Message deleted",
     aliases: actionAliases,
+    refuses: REFUSED_IN_DELETE,
     input: z.object(actionTarget),
   }),
   setPresence: route({
@@ -622,9 +704,10 @@ export const messagesContract = {
     message: "Presence set",
     aliases: {
       ...recipientAliases,
-      presence: ["state", "type", "status"],
-      duration_ms: ["delay", "durationMs"],
+      presence: ["state", "type", "status", "State", "options.presence"],
+      duration_ms: ["delay", "durationMs", "options.delay"],
     },
+    refuses: REFUSED_IN_PRESENCE,
     input: z.object({
       id: instanceId,
       ...recipientFields,

@@ -47,6 +47,19 @@ export type ActClass = "credential" | "destination" | "everything" | "irreversib
  */
 export type Aliases = Readonly<Record<string, readonly string[]>>;
 
+/**
+ * Fields that the route cannot carry out, and that would change what it does, by their names; a dot reaches into an
+ * object. A request that asks for one is refused.
+ */
+export type RefusedFields = Readonly<Record<string, RefusedField>>;
+
+export interface RefusedField {
+  /** What is wrong, and what to send instead. */
+  readonly issue: string;
+  /** Whether a value asks for it; by default every value but false, 0 and empty ones, also as text. */
+  readonly isAsked?: (value: unknown) => boolean;
+}
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface AcceptedShape {
@@ -91,6 +104,9 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   /** Message of the envelope, unless the handler sets another. */
   readonly message?: string;
   readonly aliases?: Aliases;
+  readonly refuses?: RefusedFields;
+  /** What a field says beyond its value, unless the request says otherwise: `sticker` is a file and its type. */
+  readonly implies?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Content type of a response that is not JSON, such as `image/png`. */
   readonly raw?: string;
   /** The output is the whole response body, without an envelope. */

@@ -514,6 +514,46 @@ describe("a contact card", () => {
   });
 });
 
+describe.each([
+  [
+    "the fields of a card",
+    { contact: { name: "Bia; Souza", phone: "5511988887777", organization: "Shop", email: "b@x.org" } },
+  ],
+  [
+    "a list of one card of another gateway",
+    {
+      contacts: [
+        { fullName: "Bia; Souza", phoneNumber: "5511988887777", organization: "Shop", email: "b@x.org" },
+      ],
+    },
+  ],
+  ["plain fields", { name: "Bia; Souza", phone: "5511988887777", organization: "Shop", email: "b@x.org" }],
+])("a contact card with a company in %s", (_, input) => {
+  test("arrives with the company and the e-mail address", async () => {
+    const { sales, friend } = story;
+    const { data } = await sales.client.sendContact({
+      id: sales.id,
+      number: friend.phone,
+      ...input,
+    } as never);
+    const { contacts } = await story.arrived(data.message_id ?? "");
+    expect(contacts[0]).toMatchObject({
+      name: "Bia; Souza",
+      phone: "5511988887777",
+      vcard: [
+        "BEGIN:VCARD",
+        "VERSION:3.0",
+        "N:;Bia\\; Souza;;;",
+        "FN:Bia\\; Souza",
+        "ORG:Shop",
+        "TEL;type=CELL;type=VOICE;waid=5511988887777:+5511988887777",
+        "EMAIL:b@x.org",
+        "END:VCARD",
+      ].join("\n"),
+    });
+  });
+});
+
 describe("the generic send operation", () => {
   const send = (input: object) => story.sales.client.send({ number: story.friend.phone, ...input } as never);
 

@@ -1,6 +1,5 @@
 import { proto } from "baileys";
 import type {
-  ContactContent,
   Content,
   ContentContext,
   Jid,
@@ -12,6 +11,7 @@ import type {
   QuotedMessage,
   TextContent,
 } from "../../driver.ts";
+import { writeVcard } from "../../write-vcard.ts";
 import { omitReportingToken } from "../baileys-fixes/omit-reporting-token.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 
@@ -53,7 +53,11 @@ function writeKind(
       return { locationMessage: { ...writeLocation(content), contextInfo } };
     case "contact":
       return {
-        contactMessage: { displayName: content.name, vcard: content.vcard ?? vcardOf(content), contextInfo },
+        contactMessage: {
+          displayName: content.name,
+          vcard: content.vcard ?? writeVcard(content),
+          contextInfo,
+        },
       };
   }
 }
@@ -137,18 +141,6 @@ function writeLocation({
   address,
 }: LocationContent): proto.Message.ILocationMessage {
   return { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
-}
-
-function vcardOf({ name, phone }: ContactContent): string {
-  const safe = name.replace(/[\r\n]+/g, " ").replace(/([\\;,])/g, "\\$1");
-  return [
-    "BEGIN:VCARD",
-    "VERSION:3.0",
-    `N:;${safe};;;`,
-    `FN:${safe}`,
-    ...(phone === "" ? [] : [`TEL;type=CELL;type=VOICE;waid=${phone}:+${phone}`]),
-    "END:VCARD",
-  ].join("\n");
 }
 
 function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IContextInfo | undefined {

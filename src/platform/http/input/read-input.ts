@@ -54,7 +54,10 @@ export function readInput<R extends Route>(
 ): InputOf<R> {
   const sent = cleanJson(collect(route, parts));
   refuseUnknownFilters(route, parts.query);
-  const converted = convert(resolveAliases(sent, route.aliases, route.input));
+  refuseFields(route, sent);
+  const converted = convert(
+    resolveAliases({ ...sent, ...impliedBy(route, sent) }, route.aliases, route.input),
+  );
   // The router's object of the path is an instance of a class, which cleanJson would leave as it is.
   const [method = ""] = route.http.split(" ", 1);
   const input = asMeant(route.input, { ...converted, ...cleanJson({ ...parts.path }) }, method);
@@ -82,6 +85,30 @@ export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fiel
   const sentence = isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message;
   const details = { ...refusal.details, fields: named };
   return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
+}
+
+/** Without this, a request of another gateway would do something else than there. */
+function refuseFields({ refuses = {} }: Route, sent: Fields): void {
+  const fields = Object.entries(refuses)
+    .filter(([field, { isAsked = isOn }]) => isAsked(readPath(sent, field)))
+    .map(([field, { issue }]) => ({ field, issue }));
+  const [first] = fields;
+  if (!first) return;
+  throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
+}
+
+const OFF = new Set<unknown>([undefined, null, false, 0, "", "false", "0"]);
+
+function isOn(value: unknown): boolean {
+  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return !isEmpty && !OFF.has(value);
+}
+
+function impliedBy({ implies = {}, aliases = {} }: Route, sent: Fields): Fields {
+  const isGiven = (path: string) => isPresent(readPath(sent, path)) && readPath(sent, path) !== "";
+  const implied = Object.entries(implies).find(([field]) => isGiven(field))?.[1] ?? {};
+  const isSaid = (name: string) => [name, ...(aliases[name] ?? [])].some(isGiven);
+  return Object.keys(implied).some(isSaid) ? {} : implied;
 }
 
 /** Without this, a misspelt filter would return the whole list. */

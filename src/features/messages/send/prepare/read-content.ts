@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Jid } from "../../../../network/driver.ts";
 import { completeVcard, readVcard } from "../../../../network/read-vcard.ts";
+import { type VcardFields, writeVcard } from "../../../../network/write-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import type { PhoneCountry } from "../../../../platform/phone/read-phone-number.ts";
@@ -137,18 +138,28 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
-/** Reads a contact card from the object `contact`, a vCard, or `name` and `phone`. */
-function readCard({ contact, vcard, name, phone }: SendInput, country?: PhoneCountry): StoredContent {
-  const contactCard = contact ?? (vcard === undefined ? { name, phone } : parseWholeVcard(vcard));
+/** Reads a contact card from a vCard, the object `contact`, or `name` and `phone`. */
+function readCard(
+  { contact, vcard, name, phone, organization, email, url }: SendInput,
+  country?: PhoneCountry,
+): StoredContent {
+  const fields = { name, phone, organization, email, url };
+  const contactCard: Partial<VcardFields> =
+    vcard === undefined ? (contact ?? fields) : parseWholeVcard(vcard);
   if (contactCard.name === undefined) throw invalidField("name", "is required: the name of the contact");
   if (contactCard.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
   if (!cardName.safeParse(contactCard.name).success)
     throw invalidField("name", "must be one line of 1 to 200 characters");
   const first = readPhone("phone", contactCard.phone, country);
   const card = { kind: "contact", name: contactCard.name, phone: first } as const;
-  if (contact || vcard === undefined) return card;
+  if (vcard === undefined)
+    return isPlain(contactCard) ? card : { ...card, vcard: writeVcard({ ...contactCard, ...card }) };
   const waidOf = (number: string) => (number === contactCard.phone ? first : findPhone(number));
   return { ...card, vcard: completeVcard(vcard, waidOf) };
+}
+
+function isPlain({ organization, email, url }: Partial<VcardFields>): boolean {
+  return !organization && !email && !url;
 }
 
 /** The digits of a phone in international format. */

@@ -1,0 +1,201 @@
+import type { RefusedField, RefusedFields } from "../../platform/http/route.ts";
+
+/*
+ * What the clients of Evolution API, WAHA, uazapi and wuzapi send with a message, beside the aliases of the contract, and
+ * what would change the message if it was ignored. `docs/start/migration.md` lists it, with the fields that are ignored.
+ */
+
+const fields = (issue: string, ...names: string[]): RefusedFields =>
+  Object.fromEntries(names.map((name) => [name, { issue }]));
+
+const MENTIONS_ALL =
+  "is not supported: a send mentions only the people that it names. Name the members of the group in mentions";
+
+const namesEverybody: RefusedField = {
+  issue: MENTIONS_ALL,
+  isAsked: (value) =>
+    [value].flat().some((one) => /^\s*@?(all|everyone)\s*$/i.test(String(one).slice(0, 20))),
+};
+
+/** Of every send. */
+const OF_ALL: RefusedFields = {
+  mentions: namesEverybody,
+  mentioned: namesEverybody,
+  ...fields(
+    MENTIONS_ALL,
+    "mentionsEveryOne",
+    "mentionsEveryone",
+    "mentionAll",
+    "mention_all",
+    "everyOne",
+    "options.mentions.everyOne",
+    "ContextInfo.MentionAll",
+  ),
+  ...fields(
+    "is not supported: the message would not be marked as forwarded. Send it without this field",
+    "forward",
+    "forwarded",
+    "is_forwarded",
+    "isForwarded",
+    "ContextInfo.IsForwarded",
+  ),
+  ...fields(
+    "is not supported in a send: mark the chat as read with POST chats/state, action read",
+    "readchat",
+    "readmessages",
+  ),
+  ...fields(
+    "is not supported: a message has the disappearing timer of its chat. Send it without this field",
+    "ephemeral",
+    "expiration",
+    "ephemeralExpiration",
+    "ephemeral_expiration",
+    "ContextInfo.Expiration",
+  ),
+  ...fields(
+    "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
+    "send_at",
+    "sendAt",
+    "schedule",
+    "scheduled_at",
+    "scheduled_for",
+  ),
+  ...fields(
+    "is not supported: buttons, lists, polls and templates cannot be sent. Write the choices into a text",
+    "buttons",
+    "Buttons",
+    "buttonMessage",
+    "buttonText",
+    "ButtonText",
+    "imageButton",
+    "listButton",
+    "sections",
+    "Sections",
+    "rows",
+    "listMessage",
+    "choices",
+    "selectableCount",
+    "poll",
+    "pollMessage",
+    "values",
+    "cards",
+    "carousel",
+    "template",
+    "templateMessage",
+    "components",
+    "event",
+  ),
+  ...fields(
+    "is not supported: a message has no header or footer. Write these words into its text or caption",
+    "footer",
+    "Footer",
+    "footerText",
+    "FooterText",
+    "header",
+    "headerImage",
+  ),
+  ...fields(
+    "is not supported: statuses cannot be sent",
+    "statusJidList",
+    "allContacts",
+    "backgroundColor",
+    "background_color",
+    "font",
+  ),
+};
+
+const WITHOUT_TITLE = fields(
+  "is not supported: the message has no title or description. Write these words into its text or caption",
+  "title",
+  "Title",
+  "description",
+  "Description",
+);
+
+/** The network chooses no id, and a client's own belongs into another field. */
+const OWN_ID = fields(
+  "is not a field of this send. To reply, name the message as reply_to; send an id of your own as client_message_id",
+  "messageId",
+  "message_id",
+  "Id",
+  "options.messageId",
+);
+
+const PREVIEW = fields(
+  "is not supported: a preview shows what the page of the link says. Send only link_preview",
+  "linkPreviewTitle",
+  "linkPreviewDescription",
+  "linkPreviewImage",
+  "preview",
+);
+
+const VIEW_ONCE = fields(
+  "is not supported: the file would stay visible. Send it without view_once",
+  "view_once",
+  "viewOnce",
+  "ViewOnce",
+  "isViewOnce",
+  "options.viewOnce",
+);
+
+const ALBUM = fields("is not supported: send one file per request", "items", "files", "medias");
+
+const LIVE = fields(
+  "is not supported: the place would not move. Send it without this field to show a fixed place",
+  "live",
+  "isLive",
+  "is_live",
+  "live_period",
+  "livePeriod",
+);
+
+const MORE_CARDS = fields(
+  "is not supported: send one card per request",
+  "contact.1",
+  "contacts.1",
+  "contactMessage.1",
+);
+
+export const REFUSED_FIELDS = {
+  text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE },
+  media: { ...OF_ALL, ...OWN_ID, ...VIEW_ONCE, ...ALBUM, ...WITHOUT_TITLE },
+  location: { ...OF_ALL, ...OWN_ID, ...LIVE },
+  contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS },
+  reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE },
+  any: { ...OF_ALL, ...PREVIEW, ...VIEW_ONCE, ...ALBUM, ...LIVE, ...MORE_CARDS },
+} as const;
+
+const isOff = (value: unknown) => value === false || value === 0 || value === "false" || value === "0";
+
+/** Of a deletion. */
+export const REFUSED_IN_DELETE: RefusedFields = {
+  ...Object.fromEntries(
+    ["for_everyone", "forEveryone", "everyone", "deleteForEveryone"].map((name) => [
+      name,
+      { issue: "must be true: a message can be deleted only for everyone in the chat", isAsked: isOff },
+    ]),
+  ),
+  ...fields(
+    "is not supported: a message can be deleted only for everyone in the chat",
+    "for_me",
+    "forMe",
+    "onlyLocal",
+    "only_local",
+    "deleteForMe",
+    "delete_for_me",
+  ),
+};
+
+/** Of a presence. */
+export const REFUSED_IN_PRESENCE: RefusedFields = {
+  Media: {
+    issue: "is not supported: send the presence recording",
+    isAsked: (value) => value === "audio",
+  },
+};
+
+/** Of an edit. */
+export const REFUSED_IN_EDIT: RefusedFields = {
+  ...fields("is not supported: an edit keeps the message's people and preview", "mentions", "mentioned"),
+  ...PREVIEW,
+};

@@ -1,0 +1,527 @@
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import { contract } from "../src/contract.ts";
+import { GatewayError } from "../src/platform/gateway-error.ts";
+import { readInput } from "../src/platform/http/input/read-input.ts";
+import type { Route } from "../src/platform/http/route.ts";
+import { ROOT } from "./source-files.ts";
+
+type Body = Record<string, unknown>;
+type Name = keyof typeof contract;
+
+const NUMBER = "5511999990001";
+const JID = `${NUMBER}@s.whatsapp.net`;
+const CHAT = `${NUMBER}@c.us`;
+const GROUP = "120363000000000001@g.us";
+const WAHA_ID = `true_${CHAT}_3EB0AA`;
+const KEY = { id: "3EB0AA", remoteJid: JID, fromMe: true };
+const URL = "https://example.com/a.pdf";
+const VCARD = `BEGIN:VCARD\nVERSION:3.0\nFN:Bia\nTEL;waid=${NUMBER}:+${NUMBER}\nEND:VCARD`;
+
+const OF_EVOLUTION = {
+  number: NUMBER,
+  delay: 1200,
+  quoted: { key: { id: "3EB0AA" }, message: { conversation: "Hi" } },
+  mentionsEveryOne: true,
+  mentioned: [NUMBER],
+  encoding: true,
+};
+const IGNORED_OF_EVOLUTION = ["quoted.message.conversation", "encoding"];
+const OF_EVOLUTION_1 = {
+  delay: 1200,
+  presence: "composing",
+  linkPreview: true,
+  quoted: { key: { id: "3EB0AA" } },
+  mentions: { everyOne: true, mentioned: [NUMBER] },
+};
+const OF_UAZAPI = {
+  number: NUMBER,
+  replyid: "3EB0AA",
+  mentions: `${NUMBER},5511999990002`,
+  readchat: true,
+  readmessages: true,
+  delay: 1000,
+  forward: true,
+  track_source: "crm",
+  track_id: "t",
+  async: true,
+};
+const REFUSED_OF_UAZAPI = ["readchat", "readmessages", "forward"];
+const OF_WAHA = { session: "default", chatId: CHAT, reply_to: WAHA_ID };
+const CONTEXT = { StanzaId: "3EB0AA", Participant: JID, MentionedJID: [JID], IsForwarded: true };
+const OF_WUZAPI = { Phone: NUMBER, Id: "ABCD", ContextInfo: CONTEXT };
+const REFUSED_OF_WUZAPI = ["Id", "ContextInfo.IsForwarded"];
+const FILE_OF_WAHA = { url: URL, mimetype: "application/pdf", filename: "a.pdf" };
+
+/**
+ * What clients of other gateways send, from the schemas of these gateways: each field of a body is refused, ignored, or
+ * read, which means that the request says something else without it.
+ */
+const BODIES: readonly (readonly [
+  request: string,
+  route: Name,
+  body: Body,
+  refused: readonly string[],
+  ignored: readonly string[],
+])[] = [
+  [
+    "Evolution sendText",
+    "sendText",
+    { ...OF_EVOLUTION, text: "Hi", linkPreview: true, everyOne: true, messageId: "A", webhookUrl: URL },
+    ["mentionsEveryOne", "everyOne", "messageId"],
+    [...IGNORED_OF_EVOLUTION, "webhookUrl"],
+  ],
+  [
+    "Evolution sendText 1",
+    "sendText",
+    { number: NUMBER, options: OF_EVOLUTION_1, textMessage: { text: "Hi" } },
+    ["options.mentions.everyOne"],
+    ["options.presence"],
+  ],
+  [
+    "Evolution sendMedia",
+    "sendMedia",
+    {
+      ...OF_EVOLUTION,
+      mediatype: "video",
+      mimetype: "video/mp4",
+      caption: "C",
+      fileName: "a.mp4",
+      media: "AAAA",
+      gifPlayback: true,
+      gifAttribution: 1,
+      viewOnce: true,
+    },
+    ["mentionsEveryOne", "viewOnce"],
+    [...IGNORED_OF_EVOLUTION, "gifAttribution"],
+  ],
+  [
+    "Evolution sendMedia 1",
+    "sendMedia",
+    {
+      number: NUMBER,
+      options: OF_EVOLUTION_1,
+      mediaMessage: { mediatype: "image", caption: "C", fileName: "a.png", media: "AAAA" },
+    },
+    ["options.mentions.everyOne"],
+    ["options.presence", "options.linkPreview"],
+  ],
+  [
+    "Evolution sendWhatsAppAudio",
+    "sendMedia",
+    { ...OF_EVOLUTION, audio: "AAAA" },
+    ["mentionsEveryOne"],
+    IGNORED_OF_EVOLUTION,
+  ],
+  [
+    "Evolution sendSticker",
+    "sendMedia",
+    { ...OF_EVOLUTION, sticker: "AAAA", notConvertSticker: false },
+    ["mentionsEveryOne"],
+    [...IGNORED_OF_EVOLUTION, "notConvertSticker"],
+  ],
+  [
+    "Evolution sendLocation",
+    "sendLocation",
+    { ...OF_EVOLUTION, name: "A", address: "B", latitude: 1, longitude: 2 },
+    ["mentionsEveryOne"],
+    IGNORED_OF_EVOLUTION,
+  ],
+  [
+    "Evolution sendContact",
+    "sendContact",
+    {
+      ...OF_EVOLUTION,
+      contact: [
+        { fullName: "Bia", wuid: NUMBER, phoneNumber: NUMBER, organization: "O", email: "b@x.org", url: URL },
+      ],
+    },
+    ["mentionsEveryOne"],
+    [...IGNORED_OF_EVOLUTION, "contact.0.wuid"],
+  ],
+  [
+    "Evolution sendContact with two cards",
+    "sendContact",
+    {
+      number: NUMBER,
+      contact: [
+        { fullName: "Bia", phoneNumber: NUMBER },
+        { fullName: "Ana", phoneNumber: NUMBER },
+      ],
+    },
+    ["contact.1"],
+    [],
+  ],
+  [
+    "Evolution sendButtons",
+    "sendText",
+    { number: NUMBER, text: "T", title: "A", description: "D", footer: "F", buttons: [{ type: "reply" }] },
+    ["buttons", "footer", "title", "description"],
+    [],
+  ],
+  [
+    "Evolution sendList",
+    "sendText",
+    { number: NUMBER, text: "T", footerText: "F", buttonText: "B", sections: [{ title: "S", rows: [{}] }] },
+    ["buttonText", "sections", "footerText"],
+    [],
+  ],
+  [
+    "Evolution sendPoll",
+    "sendText",
+    { number: NUMBER, text: "T", selectableCount: 1, values: ["a", "b"] },
+    ["selectableCount", "values"],
+    [],
+  ],
+  [
+    "Evolution sendStatus",
+    "sendText",
+    {
+      number: NUMBER,
+      text: "T",
+      statusJidList: [NUMBER],
+      allContacts: true,
+      backgroundColor: "#fff",
+      font: 1,
+    },
+    ["statusJidList", "allContacts", "backgroundColor", "font"],
+    [],
+  ],
+  ["Evolution sendReaction", "react", { key: KEY, reaction: "👍" }, [], ["key.fromMe"]],
+  [
+    "Evolution updateMessage",
+    "editMessage",
+    { number: NUMBER, key: KEY, text: "New" },
+    [],
+    ["key.remoteJid", "key.fromMe"],
+  ],
+  [
+    "Evolution deleteMessageForEveryone",
+    "deleteMessage",
+    { ...KEY, participant: JID, for_everyone: false },
+    ["for_everyone"],
+    ["fromMe", "participant"],
+  ],
+  ["Evolution markMessageAsRead", "markRead", { readMessages: [KEY] }, [], ["readMessages.0.fromMe"]],
+  [
+    "Evolution sendPresence 1",
+    "setPresence",
+    { number: JID, options: { presence: "composing", delay: 500 } },
+    [],
+    [],
+  ],
+  [
+    "WAHA sendText",
+    "sendText",
+    { ...OF_WAHA, text: "Hi", mentions: ["all"], linkPreview: true, linkPreviewHighQuality: true },
+    ["mentions"],
+    ["session", "linkPreviewHighQuality"],
+  ],
+  [
+    "WAHA send/link-custom-preview",
+    "sendText",
+    { ...OF_WAHA, text: URL, preview: { url: URL, title: "T", description: "D", image: { url: URL } } },
+    ["preview"],
+    ["session"],
+  ],
+  ["WAHA sendFile", "sendMedia", { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA }, [], ["session"]],
+  [
+    "WAHA sendVideo",
+    "sendMedia",
+    { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA, asNote: false, convert: true },
+    [],
+    ["session", "asNote", "convert"],
+  ],
+  [
+    "WAHA sendLocation",
+    "sendLocation",
+    { ...OF_WAHA, latitude: 1, longitude: 2, title: "Office" },
+    [],
+    ["session"],
+  ],
+  [
+    "WAHA sendContactVcard",
+    "sendContact",
+    {
+      ...OF_WAHA,
+      contacts: [
+        { fullName: "Bia", organization: "O", phoneNumber: NUMBER, whatsappId: NUMBER, vcard: null },
+      ],
+    },
+    [],
+    ["session", "contacts.0.whatsappId", "contacts.0.vcard"],
+  ],
+  [
+    "WAHA sendContactVcard as a text",
+    "sendContact",
+    { ...OF_WAHA, contacts: [{ vcard: VCARD }] },
+    [],
+    ["session"],
+  ],
+  [
+    "WAHA sendButtons",
+    "sendText",
+    {
+      ...OF_WAHA,
+      header: "H",
+      headerImage: FILE_OF_WAHA,
+      body: "B",
+      footer: "F",
+      buttons: [{ type: "reply", text: "Y" }],
+    },
+    ["buttons", "footer", "header", "headerImage"],
+    ["session"],
+  ],
+  [
+    "WAHA sendPoll",
+    "sendText",
+    { ...OF_WAHA, text: "T", poll: { name: "Q", options: ["a", "b"], multipleAnswers: false } },
+    ["poll"],
+    ["session"],
+  ],
+  ["WAHA reaction", "react", { session: "s", messageId: WAHA_ID, reaction: "👍" }, [], ["session"]],
+  [
+    "WAHA sendSeen",
+    "markRead",
+    { session: "s", chatId: CHAT, messageIds: [WAHA_ID], participant: CHAT },
+    [],
+    ["session", "participant"],
+  ],
+  [
+    "WAHA edit",
+    "editMessage",
+    { message_id: WAHA_ID, text: "New", mentions: [CHAT], linkPreview: true, linkPreviewHighQuality: true },
+    ["mentions"],
+    ["linkPreview", "linkPreviewHighQuality"],
+  ],
+  [
+    "uazapi send/text",
+    "sendText",
+    {
+      ...OF_UAZAPI,
+      text: "Hi",
+      linkPreview: true,
+      linkPreviewTitle: "T",
+      linkPreviewDescription: "D",
+      linkPreviewImage: URL,
+      linkPreviewLarge: true,
+    },
+    [...REFUSED_OF_UAZAPI, "linkPreviewTitle", "linkPreviewDescription", "linkPreviewImage"],
+    ["track_source", "linkPreviewLarge"],
+  ],
+  [
+    "uazapi send/media",
+    "sendMedia",
+    {
+      ...OF_UAZAPI,
+      type: "document",
+      file: URL,
+      text: "C",
+      docName: "a.pdf",
+      mimetype: "application/pdf",
+      thumbnail: URL,
+    },
+    REFUSED_OF_UAZAPI,
+    ["track_source", "thumbnail"],
+  ],
+  [
+    "uazapi send/contact",
+    "sendContact",
+    { ...OF_UAZAPI, fullName: "Bia", phoneNumber: NUMBER, organization: "O", email: "b@x.org", url: URL },
+    REFUSED_OF_UAZAPI,
+    ["track_source"],
+  ],
+  [
+    "uazapi send/location",
+    "sendLocation",
+    { ...OF_UAZAPI, name: "A", address: "B", latitude: 1, longitude: 2 },
+    REFUSED_OF_UAZAPI,
+    ["track_source"],
+  ],
+  [
+    "uazapi send/menu",
+    "sendText",
+    {
+      number: NUMBER,
+      text: "T",
+      footerText: "F",
+      listButton: "L",
+      selectableCount: 1,
+      choices: ["a"],
+      imageButton: URL,
+    },
+    ["imageButton", "listButton", "choices", "selectableCount", "footerText"],
+    [],
+  ],
+  [
+    "uazapi send/carousel",
+    "sendText",
+    { number: NUMBER, text: "T", carousel: [{ text: "a", image: URL, buttons: [] }] },
+    ["carousel"],
+    [],
+  ],
+  [
+    "uazapi sender/simple",
+    "send",
+    { number: NUMBER, text: "T", scheduled_for: 1, delayMin: 1, delayMax: 2, info: "x" },
+    ["scheduled_for"],
+    ["delayMin", "delayMax", "info"],
+  ],
+  ["uazapi message/react", "react", { number: JID, text: "👍", id: "3A01" }, [], []],
+  ["uazapi message/edit", "editMessage", { id: "3EB0AA", text: "New" }, [], []],
+  ["uazapi chat/mute", "setChatState", { number: JID, action: "mute", muteEndTime: 8 }, ["muteEndTime"], []],
+  [
+    "wuzapi chat/send/text",
+    "sendText",
+    { ...OF_WUZAPI, Body: "Hi", LinkPreview: true },
+    REFUSED_OF_WUZAPI,
+    ["ContextInfo.Participant"],
+  ],
+  [
+    "wuzapi chat/send/image",
+    "sendMedia",
+    { ...OF_WUZAPI, Image: "data:image/png;base64,AAAA", Caption: "C" },
+    REFUSED_OF_WUZAPI,
+    ["ContextInfo.Participant"],
+  ],
+  [
+    "wuzapi chat/send/document",
+    "sendMedia",
+    { ...OF_WUZAPI, Document: "AAAA", FileName: "a.pdf", MimeType: "application/pdf", ViewOnce: true },
+    ["Id", "ContextInfo.IsForwarded", "ViewOnce"],
+    ["ContextInfo.Participant"],
+  ],
+  [
+    "wuzapi chat/send/sticker",
+    "sendMedia",
+    { Phone: NUMBER, Sticker: "AAAA", PngThumbnail: "AAAA", PackId: "p", PackName: "P", Emojis: ["👍"] },
+    [],
+    ["PngThumbnail", "PackId", "PackName", "Emojis"],
+  ],
+  [
+    "wuzapi chat/send/location",
+    "sendLocation",
+    { ...OF_WUZAPI, Latitude: 1, Longitude: 2, Name: "A", live: true },
+    ["Id", "ContextInfo.IsForwarded", "live"],
+    ["ContextInfo.Participant"],
+  ],
+  [
+    "wuzapi chat/send/contact",
+    "sendContact",
+    { ...OF_WUZAPI, Name: "Bia", Vcard: VCARD },
+    REFUSED_OF_WUZAPI,
+    ["ContextInfo.Participant"],
+  ],
+  [
+    "wuzapi chat/send/template",
+    "sendText",
+    { Phone: NUMBER, Body: "T", Footer: "F", Buttons: [{ DisplayText: "Yes", Type: "quickreply" }] },
+    ["Buttons", "Footer"],
+    [],
+  ],
+  ["wuzapi chat/react", "react", { Phone: NUMBER, Body: "👍", Id: "me:3EB0AA" }, [], []],
+  [
+    "wuzapi chat/markread",
+    "markRead",
+    { Id: ["3A01"], ChatPhone: NUMBER, SenderPhone: NUMBER },
+    [],
+    ["SenderPhone"],
+  ],
+  [
+    "wuzapi chat/presence",
+    "setPresence",
+    { Phone: NUMBER, State: "composing", Media: "audio" },
+    ["Media"],
+    [],
+  ],
+  [
+    "a disappearing message to a group",
+    "send",
+    { number: GROUP, text: "T", expiration: 86_400, ephemeral: true },
+    ["ephemeral", "expiration"],
+    [],
+  ],
+];
+
+function read(name: Name, body: unknown): unknown {
+  const route: Route = contract[name];
+  return readInput(route, { path: route.http.includes(":id") ? { id: "17" } : {}, query: {}, body });
+}
+
+function refusedFields(name: Name, body: unknown): string[] {
+  try {
+    read(name, body);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return ((error.details?.fields ?? []) as { field: string }[]).map(({ field }) => field);
+  }
+}
+
+/** The paths of all values; a list of texts is one value. */
+function pathsOf(value: unknown, path: string[] = []): string[] {
+  if (typeof value !== "object" || value === null) return [path.join(".")];
+  if (Array.isArray(value) && typeof value[0] !== "object") return [path.join(".")];
+  return Object.entries(value).flatMap(([name, inner]) => pathsOf(inner, [...path, name]));
+}
+
+function without<T>(body: T, path: string): T {
+  const copy = structuredClone(body);
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  const holder = names.reduce((inner: unknown, name) => (inner as Body)[name], copy);
+  if (Array.isArray(holder)) holder.splice(Number(last), 1);
+  else delete (holder as Body)[last];
+  return copy;
+}
+
+function isRead(name: Name, body: unknown, path: string): boolean {
+  const whole = read(name, body);
+  try {
+    return !isDeepStrictEqual(read(name, without(body, path)), whole);
+  } catch {
+    return true;
+  }
+}
+
+describe("each field of a body of another gateway is read, refused by name, or known to be harmless", () => {
+  test.each(BODIES)("%s", (_, name, body, refused, ignored) => {
+    expect(refusedFields(name, body).sort()).toEqual([...refused].sort());
+    const accepted = refused.reduce(without<Body>, body);
+    const unread = pathsOf(accepted).filter((path) => !isRead(name, accepted, path));
+    expect(unread.sort()).toEqual([...ignored].sort());
+  });
+});
+
+test("a field that asks for nothing is not refused", () => {
+  for (const off of [false, null, 0, "", "false", "0", [], {}]) {
+    const body = { number: NUMBER, text: "Hi", mentionsEveryOne: off, buttons: off, footer: off };
+    expect(read("sendText", body)).toMatchObject({ text: "Hi" });
+  }
+  expect(read("deleteMessage", { id: "3EB0AA", for_everyone: true })).toMatchObject({ message_id: "3EB0AA" });
+});
+
+test("a file in the field of a sticker or a voice note has this type, unless the request says another", () => {
+  const type = (body: Body) => (read("sendMedia", { number: NUMBER, ...body }) as { type?: string }).type;
+  expect(type({ sticker: "AAAA" })).toBe("sticker");
+  expect(type({ Audio: "AAAA", ptt: null })).toBe("ptt");
+  expect(type({ audio: "AAAA", type: "audio" })).toBe("audio");
+  expect(type({ audio: "AAAA", ptt: false })).toBeUndefined();
+  expect(type({ media: "AAAA", sticker: "" })).toBeUndefined();
+});
+
+test("the migration page names every field that is refused or ignored", () => {
+  const page = readFileSync(`${ROOT}docs/start/migration.md`, "utf8");
+  const isNamed = (name: string) =>
+    [`\`${name}\``, `\`${name}:`, `"${name}":`].some((text) => page.includes(text));
+  const names = BODIES.flatMap(([, , , refused, ignored]) => [...refused, ...ignored]);
+  const leaves = names.map(
+    (name) =>
+      name
+        .split(".")
+        .filter((part) => !/^\d+$/.test(part))
+        .at(-1) ?? name,
+  );
+  expect([...new Set(leaves)].filter((name) => !isNamed(name))).toEqual([]);
+});
