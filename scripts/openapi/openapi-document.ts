@@ -137,9 +137,14 @@ function passwordNote(acts: NonNullable<Route["acts"]>): string {
   return `A signed-in user needs a password given within ten minutes${when} (\`PASSWORD_REQUIRED\`).`;
 }
 
+/** Of wuzapi and of version 1 of Evolution API; the page on migration describes them. */
+const OF_OTHER_GATEWAYS = /^[A-Z]|^options\.|Message\b|\.\d/;
+
 function aliasNotes(aliases: Aliases = {}): string {
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
-  const fields = Object.entries(aliases).filter(([, others]) => others.length > 0);
+  const fields = Object.entries(aliases)
+    .map(([name, others]) => [name, others.filter((other) => !OF_OTHER_GATEWAYS.test(other))] as const)
+    .filter(([, others]) => others.length > 0);
   if (fields.length === 0) return "";
   return `Other spellings: ${fields.map(([name, others]) => `\`${name}\` as ${list(others)}`).join("; ")}.`;
 }
