@@ -33,9 +33,9 @@ comma-separated. Yes and no are \`true\` and \`false\`.
 const PAGE_FOOT = `
 ## Elsewhere
 
-\`WAYGATE_API_KEY\`, \`WAYGATE_INSTANCE_ID\`, \`WAYGATE_URL\`, \`WAYGATE_EMAIL\`, \`WAYGATE_PASSWORD\` and \`WAYGATE_TOKEN\`
-belong to the commands that call a gateway ([Command line](command-line.md)). The assistant tools also read
-\`WAYGATE_BASE_URL\`. The gateway accepts them and leaves them alone.
+\`WAYGATE_API_KEY\`, \`WAYGATE_INSTANCE_ID\`, \`WAYGATE_EMAIL\`, \`WAYGATE_PASSWORD\` and \`WAYGATE_TOKEN\` belong to the
+commands that call a gateway ([Command line](command-line.md)). The gateway accepts them and leaves them alone. The
+commands find the gateway by its own \`WAYGATE_BASE_URL\`, or else on this machine by \`WAYGATE_PORT\`.
 `;
 
 const ENV_HEAD = `# Written by \`npm run generate\` from src/platform/config/settings.ts. What is commented out shows the default.

@@ -136,7 +136,7 @@ describe("a wrong command line ends with 2, with a message and without a stack",
     ["listen", "Give the API key of an instance with --key or WAYGATE_API_KEY"],
     ["listen --secret whsec_x --since 1h", "cannot be used with option"],
     ["listen --key wg_x --port 65536", "--port must be a number"],
-    ["listen --key wg_x --url localhost", "--url or WAYGATE_URL must be"],
+    ["listen --key wg_x --url localhost", "--url or WAYGATE_BASE_URL must be"],
     ["try --url http://127.0.0.1:2", "Sign in to this gateway"],
   ])("%s", async (line, words) => {
     const { code, stdout, stderr } = await waygate(line);

@@ -18,7 +18,8 @@ verifies them. Removes what it made at the end, and when you interrupt it. No ph
 
 Without a gateway to use, it starts one on a free port with temporary data. With --keep that gateway runs until Ctrl-C.
 
-Environment: WAYGATE_URL, WAYGATE_EMAIL, WAYGATE_PASSWORD and WAYGATE_TOKEN stand for the options of these names.
+Environment: WAYGATE_EMAIL, WAYGATE_PASSWORD and WAYGATE_TOKEN stand for the options of these names. With a sign-in,
+WAYGATE_BASE_URL names the gateway.
 `;
 
 const LISTEN_HELP = `
@@ -28,7 +29,7 @@ is removed by the next run.
 
 With --forward, the response of your program is the response to the gateway, which repeats a delivery that fails.
 
-Environment: WAYGATE_URL, WAYGATE_API_KEY and WAYGATE_INSTANCE_ID stand for --url, --key and --instance, and
+Environment: WAYGATE_BASE_URL, WAYGATE_API_KEY and WAYGATE_INSTANCE_ID stand for --url, --key and --instance, and
 WEBHOOK_SECRET for --secret if there is no key.
 `;
 
@@ -36,10 +37,10 @@ const SEND_HELP = `
 Waits until the network has acknowledged the message. Exit status: 0 sent (with --async: queued), 1 refused, 2 invalid
 command line. A text that begins with a dash comes after --, as in: waygate send 5511999990004 -- -5 degrees.
 
-Environment: WAYGATE_URL, WAYGATE_API_KEY and WAYGATE_INSTANCE_ID stand for --url, --key and --instance.
+Environment: WAYGATE_BASE_URL, WAYGATE_API_KEY and WAYGATE_INSTANCE_ID stand for --url, --key and --instance.
 `;
 
-const URL_TEXT = "address of the gateway; default: http://127.0.0.1:3000";
+const URL_TEXT = "address of the gateway; default: http://127.0.0.1 at WAYGATE_PORT, or 3000";
 const KEY_TEXT = "API key of an instance; visible to other users of this machine, unlike WAYGATE_API_KEY";
 const INSTANCE_TEXT = "number of the instance; default: that of the key";
 const HOST_TEXT = "address of this machine to listen at";

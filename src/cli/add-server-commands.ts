@@ -20,7 +20,7 @@ and events survive even a kill -9.
 const MCP_HELP = `
 Environment:
   WAYGATE_API_KEY      the API key of an instance; required
-  WAYGATE_BASE_URL     address of the gateway; default http://127.0.0.1:3000
+  WAYGATE_BASE_URL     address of the gateway; default http://127.0.0.1 at WAYGATE_PORT, or 3000
   WAYGATE_INSTANCE_ID  instance for tools that name none; default: that of the key
 
 An AI assistant starts this command. docs/guides/assistant-tools.md has a configuration to copy.

@@ -37,7 +37,7 @@ describe("the failure of a command", () => {
 
   test("says when the address is not that of a gateway", () => {
     expect(messageOf(refusal(404, "<html>"))).toBe(
-      "http://127.0.0.1:3000 responded with status 404, and not as a Waygate gateway does. Check --url or WAYGATE_URL.",
+      "http://127.0.0.1:3000 responded with status 404, and not as a Waygate gateway does. Check --url or WAYGATE_BASE_URL.",
     );
   });
 
@@ -171,8 +171,20 @@ describe("the settings of a command that calls the gateway", () => {
     expect(readClientSettings({}, {})).toEqual({ baseUrl: "http://127.0.0.1:3000" });
   });
 
+  test("follow the port of the gateway in the same shell, but not an address that is wrong", () => {
+    expect(readClientSettings({ WAYGATE_PORT: "3600" }, {}).baseUrl).toBe("http://127.0.0.1:3600");
+    const named = { WAYGATE_PORT: "3600", WAYGATE_BASE_URL: "http://b:1" };
+    expect(readClientSettings(named, {}).baseUrl).toBe("http://b:1");
+    for (const port of ["0", "tcp://10.0.0.1:80", ""])
+      expect(readClientSettings({ WAYGATE_PORT: port }, {}).baseUrl).toBe("http://127.0.0.1:3000");
+  });
+
   test("come from the variables, and an option wins over its variable", () => {
-    const env = { WAYGATE_URL: "https://a.example/", WAYGATE_API_KEY: " wg_a\n", WAYGATE_INSTANCE_ID: "7" };
+    const env = {
+      WAYGATE_BASE_URL: "https://a.example/",
+      WAYGATE_API_KEY: " wg_a\n",
+      WAYGATE_INSTANCE_ID: "7",
+    };
     expect(readClientSettings(env, {})).toEqual({
       baseUrl: "https://a.example",
       apiKey: "wg_a",
@@ -186,8 +198,8 @@ describe("the settings of a command that calls the gateway", () => {
   });
 
   test.each([
-    [{ url: "localhost:3000" }, "--url or WAYGATE_URL"],
-    [{ url: "ftp://x" }, "--url or WAYGATE_URL"],
+    [{ url: "localhost:3000" }, "--url or WAYGATE_BASE_URL"],
+    [{ url: "ftp://x" }, "--url or WAYGATE_BASE_URL"],
     [{ key: "wg_\u00e9" }, "--key or WAYGATE_API_KEY"],
     [{ instance: "0" }, "--instance or WAYGATE_INSTANCE_ID"],
     [{ instance: "1e3" }, "--instance or WAYGATE_INSTANCE_ID"],
@@ -209,6 +221,7 @@ describe("the settings of waygate try", () => {
   test("start a gateway if neither a gateway nor a sign-in is named", () => {
     expect(readTry({}).gateway).toBeUndefined();
     expect(readTry({}, { keep: true }).keep).toBe(true);
+    expect(readTry({ WAYGATE_BASE_URL: "https://wa.example.com" }).gateway).toBeUndefined();
   });
 
   test("sign in as the owner of the first start if only a password is given", () => {
@@ -219,7 +232,7 @@ describe("the settings of waygate try", () => {
   });
 
   test("prefer what is typed to the environment", () => {
-    const env = { WAYGATE_URL: "http://a:1", WAYGATE_TOKEN: "old", WAYGATE_EMAIL: "a@b.c" };
+    const env = { WAYGATE_BASE_URL: "http://a:1", WAYGATE_TOKEN: "old", WAYGATE_EMAIL: "a@b.c" };
     expect(readTry(env).gateway).toEqual({ baseUrl: "http://a:1", signIn: { token: "old" } });
     expect(readTry(env, { url: "http://b:2/", token: "new", password: "x" }).gateway).toEqual({
       baseUrl: "http://b:2",
@@ -230,9 +243,8 @@ describe("the settings of waygate try", () => {
 
   test.each<[Record<string, string>, Partial<TryOptionTexts>, string]>([
     [{}, { url: "http://a" }, "Sign in to this gateway"],
-    [{ WAYGATE_URL: "http://a" }, {}, "Sign in to this gateway"],
     [{}, { email: "a@b.c" }, "Give --password"],
-    [{}, { token: "x", url: "a:1" }, "--url or WAYGATE_URL"],
+    [{}, { token: "x", url: "a:1" }, "--url or WAYGATE_BASE_URL"],
     [{}, { token: "two words" }, "--token or WAYGATE_TOKEN"],
     [{}, { port: "x" }, "--port"],
   ])("with %j refuse %j and say why", (env, texts, words) => {

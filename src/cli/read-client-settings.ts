@@ -22,10 +22,17 @@ export const USUAL_URL = "http://127.0.0.1:3000";
 /** An option wins over its variable. Throws UsageError. */
 export function readClientSettings(env: Env, { url, key, instance }: ClientOptionTexts): ClientSettings {
   return {
-    baseUrl: readHttpUrl("--url or WAYGATE_URL", textOf(url, env.WAYGATE_URL) ?? USUAL_URL),
+    baseUrl: readGatewayUrl(env, url),
     apiKey: readHeaderText("--key or WAYGATE_API_KEY", textOf(key, env.WAYGATE_API_KEY)),
     instanceId: readInstanceId(textOf(instance, env.WAYGATE_INSTANCE_ID)),
   };
+}
+
+/** The option, `WAYGATE_BASE_URL`, or this machine at `WAYGATE_PORT`: the settings of the gateway itself. Throws UsageError. */
+export function readGatewayUrl(env: Env, option?: string, name = "--url or WAYGATE_BASE_URL"): string {
+  const port = /^[1-9]\d{0,4}$/.exec(env.WAYGATE_PORT?.trim() ?? "")?.[0];
+  const local = port === undefined ? USUAL_URL : `http://127.0.0.1:${port}`;
+  return readHttpUrl(name, textOf(option, env.WAYGATE_BASE_URL) ?? local);
 }
 
 /** The option, or else the variable; an empty one counts as absent. */

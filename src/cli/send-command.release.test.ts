@@ -21,7 +21,7 @@ beforeAll(buildDist);
 beforeAll(async () => {
   [gateway, scratch] = await Promise.all([startTestGateway(), makeScratchDir()]);
   shop = await gateway.connectInstance();
-  env = { WAYGATE_URL: gateway.url, WAYGATE_API_KEY: shop.api_key };
+  env = { WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: shop.api_key };
 });
 afterAll(async () => {
   await gateway.stop();
@@ -121,7 +121,7 @@ describe("waygate send", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_URL: `http://127.0.0.1:${port}` });
+    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
     await new Promise((resolve) => server.close(resolve));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
@@ -135,7 +135,7 @@ describe("waygate send", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_URL: `http://127.0.0.1:${port}` });
+    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
     await new Promise((resolve) => server.close(resolve));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("not that of a Waygate gateway");
@@ -145,11 +145,11 @@ describe("waygate send", () => {
     const server = createServer((request) => request.socket.destroy());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const lost = await send([ANA, "x"], { WAYGATE_URL: `http://127.0.0.1:${port}` });
+    const lost = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
     await new Promise((resolve) => server.close(resolve));
     expect(lost.code).toBe(1);
     expect(lost.stderr).toMatch(/may have been sent\. Repeat it with --idempotency-key cli-[\w-]{36}: /);
-    const away = await send([ANA, "x"], { WAYGATE_URL: "http://127.0.0.1:2" });
+    const away = await send([ANA, "x"], { WAYGATE_BASE_URL: "http://127.0.0.1:2" });
     expect(away.stderr).not.toContain("may have been sent");
   });
 });

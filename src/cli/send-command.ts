@@ -125,5 +125,5 @@ export function describeSend(response: unknown): string {
   if (job && pendingId) return `queued ${pendingId} as job ${job}`;
   const [status, id, jid] = [wordOf("data", "status"), wordOf("data", "message_id"), wordOf("data", "jid")];
   if (status && id) return `${status} ${id} to ${jid}`;
-  throw new CommandError("The response is not that of a Waygate gateway. Check --url or WAYGATE_URL.");
+  throw new CommandError("The response is not that of a Waygate gateway. Check --url or WAYGATE_BASE_URL.");
 }

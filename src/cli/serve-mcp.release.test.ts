@@ -551,15 +551,15 @@ describe("the MCP process", () => {
   }, 180_000);
 
   test.each([
-    [{ WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "one" }, "WAYGATE_INSTANCE_ID must be"],
-    [{ WAYGATE_API_KEY: "wg_x", WAYGATE_BASE_URL: "localhost:3000" }, "WAYGATE_BASE_URL must be"],
-  ])("does not start with %j, and reports why", async (env, words) => {
+    [{ WAYGATE_API_KEY: "wg_x", WAYGATE_INSTANCE_ID: "one" }, 1, "WAYGATE_INSTANCE_ID must be"],
+    [{ WAYGATE_API_KEY: "wg_x", WAYGATE_BASE_URL: "localhost:3000" }, 2, "WAYGATE_BASE_URL must be"],
+  ])("does not start with %j, and reports why", async (env, status, words) => {
     const child = spawn(process.execPath, [MAIN, "mcp"], { env, stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       errors += text;
     });
-    expect((await once(child, "close"))[0]).toBe(1);
+    expect((await once(child, "close"))[0]).toBe(status);
     expect(errors).toContain(words);
     expect(errors).not.toContain("    at ");
   });

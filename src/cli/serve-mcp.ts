@@ -3,10 +3,9 @@ import { createMcpServer } from "../mcp/mcp-server.ts";
 import { remoteMcpOptions } from "../mcp/remote-mcp-options.ts";
 import type { Env } from "../platform/config/config.ts";
 import { StartError } from "../processes/start-error.ts";
+import { readGatewayUrl } from "./read-client-settings.ts";
 
-const USUAL_BASE_URL = "http://127.0.0.1:3000";
-
-/** Serves the assistant tools on standard input and output until the input ends. Throws StartError. */
+/** Serves the assistant tools on standard input and output until the input ends. Throws StartError, UsageError. */
 export async function serveMcp(env: Env): Promise<void> {
   const options = remoteMcpOptions({ ...readSettings(env), onBug: (error) => console.error(error) });
   // The parent process has ended without closing the input.
@@ -17,10 +16,7 @@ export async function serveMcp(env: Env): Promise<void> {
 }
 
 function readSettings(env: Env) {
-  const baseUrl = env.WAYGATE_BASE_URL || USUAL_BASE_URL;
-  if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : "")) {
-    throw new StartError("WAYGATE_BASE_URL must be the http:// or https:// address of the gateway.");
-  }
+  const baseUrl = readGatewayUrl(env, undefined, "WAYGATE_BASE_URL");
   const apiKey = env.WAYGATE_API_KEY?.trim();
   if (!apiKey) throw new StartError("WAYGATE_API_KEY is required: the API key of an instance.");
   const named = env.WAYGATE_INSTANCE_ID?.trim();

@@ -22,7 +22,7 @@ export function toCommandError(error: unknown, baseUrl: string): CommandError {
   if (error instanceof WaygateError) return new CommandError(describe(error, origin), { cause: error });
   if (isConnectionLost(error)) {
     const { code, message = "connection lost" } = error.cause as { code?: string; message?: string };
-    const advice = "Is it running? waygate serve starts one; --url or WAYGATE_URL names another.";
+    const advice = "Is it running? waygate serve starts one; --url or WAYGATE_BASE_URL names another.";
     return new CommandError(
       `The gateway at ${origin} cannot be reached (${toTerminalText(code ?? message)}). ${advice}`,
       {
@@ -40,7 +40,7 @@ export function toCommandError(error: unknown, baseUrl: string): CommandError {
 function describe({ code, message, status, request_id }: WaygateError, origin: string): string {
   // Another program may respond with JSON of any shape.
   if (typeof code !== "string" || code.startsWith("HTTP_"))
-    return `${origin} responded with status ${status}, and not as a Waygate gateway does. Check --url or WAYGATE_URL.`;
+    return `${origin} responded with status ${status}, and not as a Waygate gateway does. Check --url or WAYGATE_BASE_URL.`;
   const shown = toTerminalText(message);
   const advice = Object.hasOwn(ADVICE, code) ? ADVICE[code] : generalAdvice(code);
   const lines = [`${toTerminalText(code, 60)}: ${shown}`, ...(advice === undefined ? [] : [advice])];

@@ -34,7 +34,7 @@ afterEach(async () => {
   running = [];
 });
 
-const keys = () => ({ WAYGATE_URL: gateway.url, WAYGATE_API_KEY: shop.api_key });
+const keys = () => ({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: shop.api_key });
 
 /** Starts the command, and waits until it is ready. */
 async function listen(args: string[] = [], env: Record<string, string> = keys()): Promise<CliProcess> {

@@ -5,7 +5,7 @@ import {
   type ListenerAddress,
   readListenerAddress,
 } from "../listen/read-listen-settings.ts";
-import { readHeaderText, readHttpUrl, textOf, USUAL_URL } from "../read-client-settings.ts";
+import { readGatewayUrl, readHeaderText, textOf } from "../read-client-settings.ts";
 
 /** The options of `waygate try`, as typed. */
 export interface TryOptionTexts extends ListenAddressTexts {
@@ -33,15 +33,14 @@ const USUAL_EMAIL = "owner@localhost";
 export function readTrySettings(env: Env, texts: TryOptionTexts): TrySettings {
   const keep = texts.keep ?? false;
   const listener = readListenerAddress(texts);
-  const url = textOf(texts.url, env.WAYGATE_URL);
   const signIn = readSignIn(env, texts);
-  if (url === undefined && signIn === undefined) return { listener, keep };
+  // WAYGATE_BASE_URL may only be the setting of a gateway that is served here.
+  if (textOf(texts.url) === undefined && signIn === undefined) return { listener, keep };
   if (signIn === undefined)
     throw new UsageError(
       "Sign in to this gateway: --email and --password (or WAYGATE_EMAIL and WAYGATE_PASSWORD), or --token (WAYGATE_TOKEN).",
     );
-  const baseUrl = readHttpUrl("--url or WAYGATE_URL", url ?? USUAL_URL);
-  return { listener, gateway: { baseUrl, signIn }, keep };
+  return { listener, gateway: { baseUrl: readGatewayUrl(env, texts.url), signIn }, keep };
 }
 
 function readSignIn(env: Env, { email, password, token }: TryOptionTexts): TrySignIn | undefined {

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const instances = async () => (await gateway.owner.listInstances({})).data;
 const signedIn = () => ({
-  WAYGATE_URL: gateway.url,
+  WAYGATE_BASE_URL: gateway.url,
   WAYGATE_EMAIL: OWNER.email,
   WAYGATE_PASSWORD: OWNER.password,
 });
@@ -61,7 +61,7 @@ describe("waygate try at a gateway that runs", () => {
   test("with a token and --keep leaves an instance that the shown commands use", async () => {
     const { token } = await signIn(gateway.url);
     const { code, stdout } = await runCli(["try", "--keep"], {
-      WAYGATE_URL: gateway.url,
+      WAYGATE_BASE_URL: gateway.url,
       WAYGATE_TOKEN: token,
     });
     expect(code).toBe(0);
@@ -154,7 +154,7 @@ describe("waygate try from nothing", () => {
     const [, key = ""] = /WAYGATE_API_KEY=(wg_\S+)/.exec(started.stdout()) ?? [];
     const [, url = ""] = /^It listens on (http:\S+)\.$/m.exec(started.stdout()) ?? [];
     const sent = await runCli(["send", "5511999990004", "Once more"], {
-      WAYGATE_URL: url,
+      WAYGATE_BASE_URL: url,
       WAYGATE_API_KEY: key,
     });
     expect(sent.code).toBe(0);

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { addressScopeOf, parseIp } from "../outgoing/ip-address.ts";
 import type { Secret } from "../secrets/secret.ts";
+import { findNearestName } from "./find-nearest-name.ts";
 import { isWeak } from "./setting-types.ts";
 import { SETTINGS } from "./settings.ts";
 
@@ -35,7 +36,6 @@ export class ConfigError extends Error {
 const ELSEWHERE = [
   "WAYGATE_API_KEY",
   "WAYGATE_INSTANCE_ID",
-  "WAYGATE_URL",
   "WAYGATE_EMAIL",
   "WAYGATE_PASSWORD",
   "WAYGATE_TOKEN",
@@ -131,7 +131,8 @@ function settingOf(env: Env, name: string): string | undefined {
 }
 
 function unknownNames(env: Env): string[] {
-  const known = new Set([...listSettings().map((setting) => setting.env), ...ELSEWHERE]);
+  const names = [...listSettings().map((setting) => setting.env), ...ELSEWHERE];
+  const known = new Set(names);
   return Object.keys(env)
     .filter((name) => name.startsWith("WAYGATE_") && !known.has(name) && !SERVICE_LINK.test(name))
     .filter(
@@ -140,8 +141,15 @@ function unknownNames(env: Env): string[] {
     .map((name) =>
       FOR_TESTS.includes(name)
         ? `${name} is for tests only (NODE_ENV=test)`
-        : `${name} is not a setting of Waygate`,
+        : `${name} is not a setting of Waygate${adviceFor(name, names)}`,
     );
+}
+
+function adviceFor(name: string, names: readonly string[]): string {
+  const nearest = findNearestName(name, names);
+  return nearest === undefined
+    ? "; docs/reference/configuration.md lists them"
+    : `; did you mean ${nearest}?`;
 }
 
 function contradictions(values: Partial<Settings>): string[] {

@@ -150,6 +150,9 @@ describe("readConfig", () => {
     ["WAYGATE_PORT", "-1"],
     ["WAYGATE_BASE_URL", "gate.test"],
     ["WAYGATE_BASE_URL", "ftp://gate.test"],
+    ["WAYGATE_BASE_URL", "https://gate.test/waygate"],
+    ["WAYGATE_BASE_URL", "https://gate.test/?a=b"],
+    ["WAYGATE_BASE_URL", "https://me:pw@gate.test"],
     ["DATABASE_URL", "mysql://db/x"],
     ["DATABASE_URL", "not a url"],
     ["WAYGATE_ADMIN_TOKEN", "x".repeat(31)],
@@ -314,12 +317,31 @@ describe("the admin token", () => {
 
 describe("environment variables", () => {
   it("are checked: an unknown WAYGATE_ variable is a problem", () => {
-    expect(problemsOf({ WAYGATE_PROT: "3000" })).toEqual(["WAYGATE_PROT is not a setting of Waygate"]);
+    expect(problemsOf({ WAYGATE_THEME: "dark" })).toEqual([
+      "WAYGATE_THEME is not a setting of Waygate; docs/reference/configuration.md lists them",
+    ]);
+  });
+
+  it.each([
+    ["WAYGATE_PROT", "WAYGATE_PORT"],
+    ["WAYGATE_DATABASE_URL", "DATABASE_URL"],
+    ["WAYGATE_PG_BIN_DIR", "PG_BIN_DIR"],
+    ["WAYGATE_URL_BASE", "WAYGATE_BASE_URL"],
+    ["WAYGATE_ADMINTOKEN", "WAYGATE_ADMIN_TOKEN"],
+    ["WAYGATE_DATA_DIRR", "WAYGATE_DATA_DIR"],
+    ["WAYGATE_LOGLEVL", "WAYGATE_LOG_LEVEL"],
+    ["WAYGATE_TRUSTED_PROXY", undefined],
+    ["WAYGATE_HSOT", "WAYGATE_HOST"],
+    ["WAYGATE_X", undefined],
+  ])("are checked: instead of %s the gateway offers %s", (written, meant) => {
+    const [problem] = problemsOf({ [written]: "secret-value" });
+    expect(/did you mean (\w+)\?$/.exec(problem ?? "")?.[1]).toBe(meant);
+    expect(problem).not.toContain("secret-value");
   });
 
   it("of other programs are ignored", () => {
     expect(
-      problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_URL: "x", WAYGATE_TOKEN: "y" }),
+      problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_EMAIL: "x", WAYGATE_TOKEN: "y" }),
     ).toEqual([]);
   });
 

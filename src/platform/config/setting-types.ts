@@ -130,6 +130,20 @@ export function urlOf(...schemes: string[]) {
     .transform((text) => text.replace(/(?<!\/)\/+$/, ""));
 }
 
+/** An http or https URL without a path, as text. */
+export function originUrl() {
+  return urlOf("http", "https").refine(isOrigin, {
+    error:
+      "must not have a path, a query or a user: give the gateway a host of its own, such as https://waygate.example.com, since its panel, sign-in and links use paths from /",
+  });
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { pathname, search, hash, username, password } = new URL(text);
+  return pathname === "/" && [search, hash, username, password].every((part) => part === "");
+}
+
 /** A secret of at least `least` characters. */
 export function secret(least: number) {
   return z

@@ -23,10 +23,10 @@ export const SETTINGS = z.object({
     .describe("Port to listen on. If it is not set, the gateway reads `PORT`. 0 uses any free port.")
     .meta({ env: "WAYGATE_PORT", alias: "PORT" }),
   baseUrl: type
-    .urlOf("http", "https")
+    .originUrl()
     .optional()
     .describe(
-      "Public address of the gateway, used in links. With `https`, every response has `Strict-Transport-Security`: for a year, browsers open this host and its subdomains over https only.",
+      "Public address of the gateway, used in links: a host of its own, without a path. With `https`, every response has `Strict-Transport-Security`: for a year, browsers open this host and its subdomains over https only.",
     )
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
   panel: type

@@ -361,6 +361,17 @@ describe("request input", () => {
     expect(told.body.data).toEqual({ id: 7, why: "said so" });
   });
 
+  test("at an address with doubled slashes is that of the route, except where a proxy may refuse the path", async () => {
+    for (const path of ["//pets/7", "////pets/7/?a=//"])
+      expect((await post(path, { name: "A" })).body.data).toMatchObject({ id: 7, name: "A" });
+    expect((await request("//pets/7", { method: "PUT", headers: KEY })).status).toBe(405);
+    for (const path of ["/pets//7", "//metrics", "//internal/x", "///api/admin/logs"])
+      expect((await post(path, { name: "A" })).body).toMatchObject({
+        code: "ROUTE_NOT_FOUND",
+        message: "There is no such route. /docs lists every route.",
+      });
+  });
+
   test.each([
     [{ petName: "A" }, { name: "A" }],
     [{ label: { text: "B" } }, { name: "B" }],

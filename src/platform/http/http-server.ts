@@ -142,6 +142,12 @@ export async function createHttpServer<C extends Contract>(
   };
 }
 
+/**
+ * Before a path, from clients that append `/api/...` to an address that ends in a slash. Not before paths that a proxy may
+ * keep to itself: its rule would not match.
+ */
+const DOUBLED_SLASHES = /^\/{2,}(?!\/|internal|metrics|api\/admin)/;
+
 type FastifySettings = Pick<
   HttpServerOptions<Contract>,
   "log" | "bodyLimitBytes" | "trustProxy" | "requestTimeoutMs" | "notFoundPage" | "isHttps"
@@ -157,6 +163,7 @@ function createFastify(settings: FastifySettings): FastifyInstance {
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
+    rewriteUrl: ({ url = "/" }) => url.replace(DOUBLED_SLASHES, "/"),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
     frameworkErrors: (error, request, reply) => sendErrorResponse(error, request, reply, settings),
     clientErrorHandler: (error, socket) => handleClientError(error, socket, settings),
