@@ -40,6 +40,11 @@ export async function detectMediaType(
   return { media_type, mime_type: isSound(media_type) ? asSound(mime) : mime };
 }
 
+/** Whether the first bytes of a file say its type; those of a text do not. */
+export async function isRecognised(head: Buffer): Promise<boolean> {
+  return (await findMimeType(head)) !== undefined;
+}
+
 /** Loads the library with the first file. */
 async function findMimeType(head: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import("file-type");
@@ -78,9 +83,9 @@ function kindOf(mime: string): SendMediaType {
 }
 
 /** An image must be an image; any file may be a document. */
-function requireFitting(kind: SendMediaType, mime: string, isRecognised: boolean): void {
+function requireFitting(kind: SendMediaType, mime: string, isFound: boolean): void {
   if (kind === "document") return;
-  if (!isRecognised || !FITS[kind](mime)) throw invalidField("type", `the file is not ${NAMES[kind]}`);
+  if (!isFound || !FITS[kind](mime)) throw invalidField("type", `the file is not ${NAMES[kind]}`);
 }
 
 const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean> = {

@@ -21,6 +21,7 @@ import { requireStorageQuota } from "../../../media/media.ts";
 import type { StoredMedia } from "../../log/message-view.ts";
 import { OutgoingFile } from "../outgoing-file.ts";
 import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
+import { refusePage } from "./refuse-page.ts";
 
 /** A file in a request: an upload, a URL, or base64. */
 export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
@@ -67,6 +68,9 @@ export async function readMedia(
     const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
+    const { content_type, address_name } = source;
+    if (content_type !== undefined)
+      await refusePage(source.field, { ...input, head: file.head, content_type, address_name });
     const detected = await detectMediaType(file.head, {
       ...input,
       source_mime_type: source.mime_type,
@@ -120,6 +124,8 @@ interface Source {
   file_name?: string;
   /** From the server's response or its URL. */
   address_name?: string;
+  /** Of the server's response; empty if it has none. */
+  content_type?: string;
 }
 
 /** A picture as a URL, base64, a data URI, or an uploaded form file. */
@@ -197,6 +203,7 @@ async function download(
   if (outcome.status !== 200) throw downloadFailed(`the address responded with ${outcome.status}.`);
   const { headers } = outcome;
   return {
+    content_type: headers["content-type"] ?? "",
     mime_type: toMimeType(headers["content-type"]),
     address_name: fileNameInDisposition(headers["content-disposition"]) ?? nameOfAddress(url, outcome.url),
   };
