@@ -173,12 +173,12 @@ describe("the checker", () => {
     [
       "a send that failed, as nobody knows its outcome",
       ({ events, receptions }) => replaceFirst({ events, receptions }, "UNKNOWN_OUTCOME"),
-      { failedSends: ["text-1"] },
+      { failedSends: ["text-1 (UNKNOWN_OUTCOME)"] },
     ],
     [
       "a send that is told to have failed for a reason, and arrived",
       ({ events, receptions }) => replaceFirst({ events, receptions }, "SEND_FAILED"),
-      { failedSends: ["text-1"], untrue: ["text-1"] },
+      { failedSends: ["text-1 (SEND_FAILED)"], untrue: ["text-1"] },
     ],
     [
       "a text that is told twice",

@@ -49,9 +49,11 @@ export function checkLedgers(ledgers: Ledgers): LedgerFindings {
         .filter(({ key, known }) => known === "ok" && !told.received.has(key))
         .map(({ key }) => key),
     ],
-    failedSends: accepted
-      .filter((send) => outcomesOf(told, send).some(({ event }) => event === "message.failed"))
-      .map(({ key }) => key),
+    failedSends: accepted.flatMap((send) =>
+      outcomesOf(told, send).flatMap(({ event, code }) =>
+        event === "message.failed" ? [`${send.key} (${code})`] : [],
+      ),
+    ),
     unexpected: [...findStrangeReceptions(ledgers), ...findStrangeArrivals(ledgers)],
     repeatedEffects: [
       ...accepted.filter((send) => outcomesOf(told, send).length > 1).map(({ key }) => key),
