@@ -96,7 +96,12 @@ describeInBrowser("the administration in the panel", () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Accounts");
     await story.lookBoth(page, "administration-accounts");
+    await page.route("**/api/admin/overview", async (route) => {
+      const { data, ...body } = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...body, data: { ...data, next_account_closes_this_machine: true } } });
+    });
     await story.follow(page, "New account");
+    await page.getByText("the gateway no longer calls this machine").waitFor();
     await page.getByLabel("Name of the account").fill("Florist");
     await page.getByLabel("E-mail of the first user").fill("boss@florist.example");
     await page.getByLabel("Trial ends").fill("tomorrow");

@@ -94,12 +94,16 @@ describeInBrowser("the home page of the panel", () => {
     const { gateway, openPage, look, signIn } = story;
     const receiver = await startReceiver();
     await receiver.shut();
-    const { client, id } = await gateway.connectInstance({ name: "Loja", webhook_url: receiver.url });
-    await client.sandboxReceive({ id, from: "5511977770009", text: "Oi" });
+    for (const name of ["Loja", "Filial", "Centro"]) {
+      const { client, id } = await gateway.connectInstance({ name, webhook_url: receiver.url });
+      await client.sandboxReceive({ id, from: "5511977770009", text: "Oi" });
+    }
     const page = await openPage(DESKTOP, "pt-BR");
     await signIn(page);
     await page.getByText(/O programa dele recusa a conexão\./).waitFor();
     await page.getByText(/Inicie o programa e confira o servidor e a porta/).waitFor();
+    await page.getByText("Há mais 2 com a mesma causa").click();
+    expect(await page.locator(".same-cause a").count()).toBe(2);
     await look(page, "home-webhook");
     await receiver.close();
   });

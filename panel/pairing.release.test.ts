@@ -77,14 +77,29 @@ describeInBrowser("linking a phone in the panel, against a server that speaks as
   });
 
   test("a code for typing is shown, a wrong one is explained, and the right one links", async () => {
-    const { openPage, look, press, heading } = story;
+    const { gateway, openPage, look, press, heading } = story;
+    await gateway.owner.updateAccount({ settings: { default_country: "BR" } });
     const { phone } = await openShop("Second desk");
+    const other = newPhone();
     const page = await openPage(PHONE);
     await openLink(page, "Second desk");
     await page.getByText("Type a code on the phone instead").click();
-    await page.getByLabel("Number of the phone").fill(`+${phone}`);
+    await page.getByLabel("Number of the phone").fill(other.slice(2));
     await press(page, "Get a code");
     await page.getByRole("heading", { name: "Type this code on the phone" }).waitFor();
+    const links = (digits: string) =>
+      page.getByText(digits.replace(/^(55)(\d\d)(\d{5})(\d{4})$/, "It links +$1 $2 $3-$4."));
+    await links(other).waitFor();
+    await press(page, "Link by QR instead");
+    await picture(page).waitFor();
+    await page.getByText("Type a code on the phone instead").click();
+    await page.getByLabel("Number of the phone").fill(other);
+    await press(page, "Get a code");
+    await links(other).waitFor();
+    await page.getByText("Use another number").click();
+    await page.getByLabel("Number of the phone").fill(phone.slice(2));
+    await press(page, "Get a code");
+    await links(phone).waitFor();
     const shown = page.locator(".pairing-code");
     expect(await shown.textContent()).toMatch(/^\w{4}-\w{4}$/);
     await look(page, "pairing-code");

@@ -222,7 +222,7 @@ function customerHandlers(parts: ApiParts, access: AccessControl, tokens: Access
     ...accountHandlers({ db, engine, access, passwords, signIn, tokens }),
     ...oauthHandlers({ db, outgoing, baseUrl: config.baseUrl, secrets, signIn }),
     ...planHandlers(db),
-    ...adminHandlers({ db, engine }),
+    ...adminHandlers({ db, engine, closesThisMachine: config.localTargets === "auto" }),
     ...instanceLogsHandlers(db),
     ...privacyHandlers({ db, engine, box }),
     ...consentHandlers({ db, findCountry }),

@@ -66,7 +66,10 @@ describe("a gateway with one account and default settings", () => {
 
   test("calls only the internet on all nodes as soon as a second account is committed", async () => {
     const email = "second@example.com";
+    const isNext = async () => (await gateway.owner.adminOverview()).data.next_account_closes_this_machine;
+    expect(await isNext()).toBe(true);
     await gateway.owner.createAccount({ name: "Second", email, password: PASSWORD });
+    expect(await isNext()).toBe(false);
     const before = hits;
     for (const client of [onOtherNode, shop.client]) {
       await expect(tryOut(client)).rejects.toMatchObject({

@@ -12,14 +12,23 @@ interface MonitorRequest {
   caller: Caller;
 }
 
+interface AdminDeps extends MonitorDeps {
+  /** Whether outgoing requests may go to this machine only while one account exists. */
+  closesThisMachine: boolean;
+}
+
 /** Monitoring for owner and operator; a reseller sees only itself and its customers. */
-export function adminHandlers(deps: MonitorDeps): Handlers<typeof adminContract> {
+export function adminHandlers(deps: AdminDeps): Handlers<typeof adminContract> {
   const monitor = async ({ input, caller }: MonitorRequest) => {
     const { report, pagination } = await readMonitor(deps, resellerOf(caller), input);
     return new OkResponse(report, { beside: { pagination } });
   };
   return {
-    adminOverview: ({ caller }) => readOverview(deps.db, resellerOf(caller)),
+    async adminOverview({ caller }) {
+      const overview = await readOverview(deps.db, resellerOf(caller));
+      const isSole = resellerOf(caller) === undefined && overview.accounts === 1;
+      return { ...overview, next_account_closes_this_machine: deps.closesThisMachine && isSole };
+    },
     async accountOverview({ caller }) {
       const { account_id, role } = requireUser(caller);
       return readAccountOverview(deps.db, { account_id, isAdministrator: role !== "agent" });

@@ -274,6 +274,11 @@ export const adminContract = {
       held_back: z
         .object({ sends: count, deliveries: count, others: count })
         .describe("Jobs on hold after a restore, until you release or discard them; a reseller sees none."),
+      next_account_closes_this_machine: z
+        .boolean()
+        .describe(
+          "Whether a second account will end all requests to this machine, such as webhooks to `localhost` (`WAYGATE_LOCAL_TARGETS`).",
+        ),
     }),
   }),
   adminMonitor: route({ http: "GET /api/admin/waygate-monitor", ...monitorRoute }),

@@ -79,6 +79,7 @@ const pairing = z.object({
   qr: text.describe("Data URL of the QR as PNG."),
   qr_code: text.describe("Text of the QR code."),
   pairing_code: text,
+  pairing_phone: text.describe("The number that `pairing_code` links."),
   expires_at: timeOrNull,
   attempt: z.number().int().nullable(),
   max_attempts: z.number().int().nullable(),

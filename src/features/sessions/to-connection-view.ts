@@ -64,6 +64,7 @@ export async function toPairingView(row: InstanceRow) {
     qr: qr_code === null ? null : await toQrDataUrl(qr_code),
     qr_code,
     pairing_code: isWaiting ? row.pairing_code : null,
+    pairing_phone: isWaiting && row.pairing_code !== null ? row.pairing_phone : null,
     expires_at: isWaiting ? row.qr_expires_at : null,
     attempt: isWaiting ? row.qr_attempt : null,
     max_attempts: isWaiting ? row.qr_max_attempts : null,

@@ -135,6 +135,7 @@ describe("a valid pairing code", () => {
     const { data: again } = await client.connectInstance({ id, phone, wait_seconds: 1 });
     expect(again).toMatchObject({ status: "qr_pending", pairing_code: shown.pairing_code });
     expect(shown.pairing_code).toHaveLength(8);
+    expect(shown.pairing_phone).toBe(phone);
   });
 });
 

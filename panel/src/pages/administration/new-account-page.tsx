@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
@@ -8,12 +8,12 @@ import { readForm } from "../../api/read-search.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { NamedPick, useCountries } from "../../components/pick-list.tsx";
-import { plansQuery } from "./administration-queries.ts";
+import { overviewQuery, plansQuery } from "./administration-queries.ts";
 import { readTrialEnd } from "./administration-words.ts";
 
 type NewAccount = Parameters<typeof gateway.createAccount>[0];
@@ -36,10 +36,23 @@ export function NewAccountPage() {
         trail={<Link to="/administration/accounts">{t("back")}</Link>}
       />
       <section className="plate" aria-label={t("title")}>
+        <LocalTargetsNote />
         {Object.keys(fields).length === 0 && <FaultNotice error={create.error} />}
         <AccountForm faults={fields} isPending={create.isPending} onSubmit={create.mutate} />
       </section>
     </>
+  );
+}
+
+/** The second account closes this machine to webhooks, unless a setting keeps it open. */
+function LocalTargetsNote() {
+  const t = useTranslations("administration.newAccount");
+  const { data } = useQuery(overviewQuery);
+  if (!data?.next_account_closes_this_machine) return null;
+  return (
+    <Notice tone="note">
+      <p>{t("localTargets")}</p>
+    </Notice>
   );
 }
 

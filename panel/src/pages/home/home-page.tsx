@@ -54,7 +54,7 @@ function Headline({
   const connected = instances_by_status.connected ?? 0;
   return (
     <>
-      {t("home.needs", { count: alerts.length })} {t("instances.summary", { total, connected })}
+      {t("home.needs", { count: groupAlerts(alerts).length })} {t("instances.summary", { total, connected })}
     </>
   );
 }
@@ -161,13 +161,14 @@ function AlertList({ alerts }: { alerts: readonly Alert[] }) {
         <p>{t("allWell")}</p>
       </Notice>
     );
-  const hidden = alerts.length - SHOWN;
+  const groups = groupAlerts(alerts);
+  const hidden = groups.length - SHOWN;
   return (
     <section aria-label={t("attention")} className="stack">
       <h2>{t("attention")}</h2>
       <ul className="alerts">
-        {alerts.slice(0, SHOWN).map((alert) => (
-          <AlertItem key={`${alert.key} ${alert.instance_id} ${alert.webhook_id}`} alert={alert} />
+        {groups.slice(0, SHOWN).map(({ cause, alert, others }) => (
+          <AlertItem key={cause} alert={alert} others={others} />
         ))}
       </ul>
       {hidden > 0 && (
@@ -180,7 +181,27 @@ function AlertList({ alerts }: { alerts: readonly Alert[] }) {
   );
 }
 
-function AlertItem({ alert }: { alert: Alert }) {
+interface AlertGroup {
+  cause: string;
+  alert: Alert;
+  /** Alerts with the same cause. */
+  others: Alert[];
+}
+
+/** One outage can stop many webhooks or instances: that is one card. */
+function groupAlerts(alerts: readonly Alert[]): AlertGroup[] {
+  const groups = new Map<string, AlertGroup>();
+  for (const alert of alerts) {
+    const { key, severity, status, error_class } = alert;
+    const cause = `${key} ${severity} ${status} ${error_class}`;
+    const known = groups.get(cause);
+    if (known) known.others.push(alert);
+    else groups.set(cause, { cause, alert, others: [] });
+  }
+  return [...groups.values()];
+}
+
+function AlertItem({ alert, others }: Omit<AlertGroup, "cause">) {
   const t = useTranslations("home");
   const { sentence, help } = useAlertWords({ isOfOthers: false })(alert);
   const tone = alert.severity === "critical" ? "stop" : "wait";
@@ -195,9 +216,31 @@ function AlertItem({ alert }: { alert: Alert }) {
         {alert.since && (
           <p className="hint">{t.rich("since", { when: () => <RelativeTime at={alert.since ?? ""} /> })}</p>
         )}
+        {others.length > 0 && (
+          <details>
+            <summary>{t("sameCause", { count: others.length })}</summary>
+            <ul className="same-cause">
+              {others.map((other) => (
+                <li key={`${other.instance_id} ${other.webhook_id}`}>
+                  <OtherAlert alert={other} />
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
       </div>
       <HelpingAct alert={alert} />
     </li>
+  );
+}
+
+function OtherAlert({ alert: { key, instance_id: id, name } }: { alert: Alert }) {
+  const text = <bdi>{name}</bdi>;
+  if (id === null) return text;
+  return (
+    <Link to={key === "webhook_failing" ? "/instances/$id/webhooks" : "/instances/$id"} params={{ id }}>
+      {text}
+    </Link>
   );
 }
 

@@ -5,9 +5,11 @@ import { useFormatter, useLocale, useMessages, useNow, useTranslations } from "u
 import { gateway, type Pairing } from "../../api/gateway.ts";
 import { pairingQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-search.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
 import { PhoneField } from "../../components/form-field.tsx";
+import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { AreaTexts } from "../../i18n/area-texts.tsx";
 import type { Messages } from "../../i18n/locales.ts";
@@ -17,7 +19,7 @@ export function PairingPanel({ id, network }: { id: number; network: "whatsapp" 
   const { data, error, refetch } = useQuery(pairingQuery(id));
   if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
   if (!data || (data.qr === null && data.pairing_code === null)) return <LoadingState />;
-  if (data.pairing_code !== null) return <TypedCode pairing={data} code={data.pairing_code} />;
+  if (data.pairing_code !== null) return <TypedCode id={id} pairing={data} code={data.pairing_code} />;
   return (
     <div className="linking" data-scan="">
       <ScannedCode pairing={data} />
@@ -49,17 +51,44 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
   );
 }
 
-function TypedCode({ pairing, code }: { pairing: Pairing; code: string }) {
+function TypedCode({ id, pairing, code }: { id: number; pairing: Pairing; code: string }) {
   const t = useTranslations("link");
-  const { expires_at } = pairing;
+  const { may } = useAccess();
+  const { expires_at, pairing_phone } = pairing;
   return (
     <section className="plate">
       <h2>{t("codeTitle")}</h2>
       <p className="pairing-code">{code.replace(/^(\w{4})(\w{4})$/, "$1-$2")}</p>
+      {pairing_phone && <p>{t("codeFor", { phone: formatPhone(pairing_phone) })}</p>}
       <p>{t("codeHelp")}</p>
       {pairing.pairing_error && <PairingFault fault={pairing.pairing_error} />}
       {expires_at && <Countdown until={expires_at} label="codeRenews" />}
+      <PhoneCodeForm id={id} title={t("otherNumber")} />
+      {may("admin") && <BackToQr id={id} />}
     </section>
+  );
+}
+
+/** A code stays that of its number until the pairing is given up. */
+function BackToQr({ id }: { id: number }) {
+  const t = useTranslations("link");
+  const queries = useQueryClient();
+  const change = useMutation({
+    mutationFn: async () => {
+      await gateway.logoutInstance({ id });
+      await gateway.connectInstance({ id, wait_seconds: 5 });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
+  });
+  return (
+    <>
+      <FaultNotice error={change.error} />
+      <div className="buttons">
+        <ActionButton isPending={change.isPending} onPress={() => change.mutate()}>
+          {t("withQr")}
+        </ActionButton>
+      </div>
+    </>
   );
 }
 
@@ -169,7 +198,7 @@ function FaultWords({ fault: { code, message, action, retry_at } }: { fault: Fau
 }
 
 /** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
-export function PhoneCodeForm({ id }: { id: number }) {
+export function PhoneCodeForm({ id, title }: { id: number; title?: string }) {
   const t = useTranslations("link");
   const queries = useQueryClient();
   const connect = useMutation({
@@ -183,7 +212,7 @@ export function PhoneCodeForm({ id }: { id: number }) {
   const { fields } = useFault(connect.error);
   return (
     <details>
-      <summary>{t("withCode")}</summary>
+      <summary>{title ?? t("withCode")}</summary>
       <Form className="stack" onSubmit={submit} validationErrors={fields}>
         {!fields.phone && <FaultNotice error={connect.error} />}
         <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" maxLength={30} />

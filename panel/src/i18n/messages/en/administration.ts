@@ -143,6 +143,7 @@ export const administration = {
       use: "{connected, number} of {instances, plural, one {# instance} other {# instances}} connected, {users, plural, one {# user} other {# users}}, {messages} messages this month, {size} stored",
     },
     newAccount: {
+      localTargets: "From the second account on, the gateway no longer calls this machine (localhost): webhooks, n8n and other programs here get nothing more. To keep them working, set WAYGATE_LOCAL_TARGETS=on and restart the gateway first.",
       title: "New account",
       lead: "With its first user, who is its administrator.",
       back: "All accounts",

@@ -190,6 +190,7 @@ export const home = {
     more: "{count, plural, one {And # more.} other {And # more.}}",
     showInstances: "Show the instances",
     since: "Began <when></when>",
+    sameCause: "{count, plural, one {# other has the same cause} other {# others have the same cause}}",
     openAccount: "Open the account",
     openWebhooks: "See the deliveries",
     linkAgain: "Link again",

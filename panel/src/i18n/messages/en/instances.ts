@@ -2,7 +2,7 @@ export const instances = {
   status: {
     created: "Not linked",
     connecting: "Connecting",
-    qr_pending: "Waiting for the scan",
+    qr_pending: "Waiting for the phone",
     qr_expired: "Code expired",
     passkey_required: "Passkey needed",
     connected: "Connected",
@@ -15,7 +15,7 @@ export const instances = {
   statusHelp: {
     created: "No phone is linked yet. Link one to send and receive.",
     connecting: "The gateway is opening the connection. This takes a few seconds.",
-    qr_pending: "A code is on show. Scan it with the phone.",
+    qr_pending: "A code is shown. Scan it with the phone, or type it there.",
     qr_expired: "Nobody scanned the code in time. Show a new one.",
     passkey_required: "WhatsApp wants the passkey of the account before it links the phone.",
     connected: "Messages go in and out.",
@@ -117,7 +117,7 @@ export const instances = {
   link: {
     title: "Link {name}",
     start: "Show the code",
-    startHelp: "The gateway asks WhatsApp for a code. It stays on show for about a minute and renews itself.",
+    startHelp: "The gateway asks WhatsApp for a code. It is shown for about a minute and renews itself.",
     scanTitle: "Scan this code",
     qrAlt: "QR code to scan with the phone",
     steps: {
@@ -139,6 +139,9 @@ export const instances = {
     phoneHint: "With country and area code, for example +55 11 99999 0004.",
     getCode: "Get a code",
     codeTitle: "Type this code on the phone",
+    codeFor: "It links {phone}.",
+    otherNumber: "Use another number",
+    withQr: "Link by QR instead",
     codeHelp: "In WhatsApp: Linked devices, Link a device, then Link with phone number instead.",
     passkeyTitle: "WhatsApp wants a passkey",
     passkeyHelp: "The account is protected by a passkey, which only its owner can use. The link page guides through it, also on another computer.",

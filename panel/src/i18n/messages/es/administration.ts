@@ -136,6 +136,7 @@ export const administration = {
       use: "{connected, number} de {instances, plural, one {# instancia} other {# instancias}} en conexión, {users, plural, one {# usuario} other {# usuarios}}, {messages} mensajes este mes, {size} guardados",
     },
     newAccount: {
+      localTargets: "A partir de la segunda cuenta, el gateway deja de llamar a esta máquina (localhost): los webhooks, n8n y otros programas de aquí ya no reciben nada. Para que sigan funcionando, define WAYGATE_LOCAL_TARGETS=on y reinicia el gateway antes.",
       title: "Cuenta nueva",
       lead: "Con su primer usuario, que es su administrador.",
       back: "Todas las cuentas",

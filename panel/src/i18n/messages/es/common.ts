@@ -190,6 +190,7 @@ export const home = {
     more: "{count, plural, one {Y # más.} other {Y # más.}}",
     showInstances: "Ver las instancias",
     since: "Empezó <when></when>",
+    sameCause: "{count, plural, one {Hay # más con la misma causa} other {Hay # más con la misma causa}}",
     openAccount: "Abrir la cuenta",
     openWebhooks: "Ver las entregas",
     linkAgain: "Vincular de nuevo",

@@ -2,7 +2,7 @@ export const instances = {
   status: {
     created: "Sin vincular",
     connecting: "Conectando",
-    qr_pending: "Esperando el escaneo",
+    qr_pending: "Esperando el teléfono",
     qr_expired: "Código vencido",
     passkey_required: "Pide llave de acceso",
     connected: "Conectada",
@@ -15,7 +15,7 @@ export const instances = {
   statusHelp: {
     created: "Todavía no hay un teléfono vinculado. Vincula uno para enviar y recibir.",
     connecting: "El gateway está abriendo la conexión. Tarda unos segundos.",
-    qr_pending: "Hay un código en pantalla. Escanéalo con el teléfono.",
+    qr_pending: "Hay un código en pantalla. Escanéalo con el teléfono o escríbelo en él.",
     qr_expired: "Nadie escaneó el código a tiempo. Muestra uno nuevo.",
     passkey_required: "WhatsApp pide la llave de acceso de la cuenta antes de vincular el teléfono.",
     connected: "Los mensajes entran y salen.",
@@ -139,6 +139,9 @@ export const instances = {
     phoneHint: "Con código de país y de área, por ejemplo +55 11 99999 0004.",
     getCode: "Pedir un código",
     codeTitle: "Escribe este código en el teléfono",
+    codeFor: "Vincula {phone}.",
+    otherNumber: "Usar otro número",
+    withQr: "Vincular por QR",
     codeHelp: "En WhatsApp: Dispositivos vinculados, Vincular un dispositivo, luego Vincular con el número de teléfono.",
     passkeyTitle: "WhatsApp pide una llave de acceso",
     passkeyHelp: "La cuenta está protegida por una llave de acceso, que solo su dueño puede usar. La página de vínculo lo guía, también en otro ordenador.",

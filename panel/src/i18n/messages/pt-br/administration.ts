@@ -136,6 +136,7 @@ export const administration = {
       use: "{connected, number} de {instances, plural, one {# instância} other {# instâncias}} em conexão, {users, plural, one {# usuário} other {# usuários}}, {messages} mensagens neste mês, {size} guardados",
     },
     newAccount: {
+      localTargets: "A partir da segunda conta, o gateway deixa de chamar esta máquina (localhost): webhooks, n8n e outros programas daqui não recebem mais nada. Para que continuem funcionando, defina WAYGATE_LOCAL_TARGETS=on e reinicie o gateway antes.",
       title: "Nova conta",
       lead: "Com o primeiro usuário, que é o administrador dela.",
       back: "Todas as contas",

@@ -190,6 +190,7 @@ export const home = {
     more: "{count, plural, one {E mais #.} other {E mais #.}}",
     showInstances: "Ver as instâncias",
     since: "Começou <when></when>",
+    sameCause: "{count, plural, one {Há mais # com a mesma causa} other {Há mais # com a mesma causa}}",
     openAccount: "Abrir a conta",
     openWebhooks: "Ver as entregas",
     linkAgain: "Vincular de novo",

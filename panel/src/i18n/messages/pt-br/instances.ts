@@ -2,7 +2,7 @@ export const instances = {
   status: {
     created: "Sem aparelho",
     connecting: "Conectando",
-    qr_pending: "Esperando a leitura",
+    qr_pending: "Esperando o aparelho",
     qr_expired: "Código vencido",
     passkey_required: "Pede chave de acesso",
     connected: "Conectada",
@@ -15,7 +15,7 @@ export const instances = {
   statusHelp: {
     created: "Nenhum aparelho está conectado ainda. Conecte um para enviar e receber.",
     connecting: "O gateway está abrindo a conexão. Leva alguns segundos.",
-    qr_pending: "Há um código na tela. Leia-o com o aparelho.",
+    qr_pending: "Há um código na tela. Leia-o com o aparelho ou digite-o lá.",
     qr_expired: "Ninguém leu o código a tempo. Mostre um novo.",
     passkey_required: "O WhatsApp pede a chave de acesso da conta antes de conectar o aparelho.",
     connected: "As mensagens entram e saem.",
@@ -139,6 +139,9 @@ export const instances = {
     phoneHint: "Com código do país e DDD, por exemplo +55 11 99999 0004.",
     getCode: "Receber um código",
     codeTitle: "Digite este código no aparelho",
+    codeFor: "Ele conecta {phone}.",
+    otherNumber: "Usar outro número",
+    withQr: "Conectar por QR",
     codeHelp: "No WhatsApp: Dispositivos conectados, Conectar dispositivo, depois Conectar com número de telefone.",
     passkeyTitle: "O WhatsApp pede uma chave de acesso",
     passkeyHelp: "A conta é protegida por uma chave de acesso, que só o dono pode usar. A página de conexão guia por isso, também em outro computador.",
