@@ -194,16 +194,18 @@ function formOf(upload: string, field?: z.ZodType, shape?: z.ZodType, json: Json
 }
 
 const REDIRECT = { description: "Redirect", headers: { location: { schema: { type: "string" as const } } } };
+const KNOWN = { description: "Not modified: `If-None-Match` names the current `ETag`" };
 const ENVELOPE = z.object({ success: z.literal(true), message: z.string() });
 
 function responses(name: string, route: Route, components: Components) {
-  const { output, accepted, raw, statuses = [] } = route;
+  const { output, accepted, raw, rawForBrowsers, statuses = [] } = route;
   const json = output.def.type === "never" ? undefined : answer(name, route, components);
   const ok = {
     description: "Done",
     content: {
       ...(json && { "application/json": { schema: json } }),
       ...(raw && { [raw]: { schema: file() } }),
+      ...(rawForBrowsers && { [rawForBrowsers]: { schema: file() } }),
     },
   };
   const later = accepted && envelope(`${pascalCase(name)}AcceptedResponse`, accepted, components);
@@ -216,7 +218,10 @@ function responses(name: string, route: Route, components: Components) {
       },
     }),
     ...Object.fromEntries(
-      statuses.map((status) => [String(status), status >= 300 && status < 400 ? REDIRECT : ok]),
+      statuses.map((status) => [
+        String(status),
+        status === 304 ? KNOWN : status >= 300 && status < 400 ? REDIRECT : ok,
+      ]),
     ),
   };
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { z } from "zod";
+import type { Encoding } from "../../platform/http/cached/choose-encoding.ts";
 
 /** One file of the built panel. */
 export interface PanelFile {
@@ -12,8 +13,6 @@ export interface PanelFile {
   /** Has a gzip and a brotli copy; the packages contain only these. */
   isCompressed: boolean;
 }
-
-export type Encoding = "br" | "gzip" | "identity";
 
 /** What the build has listed: no other file can be read, whatever a request names. */
 export interface PanelFiles {

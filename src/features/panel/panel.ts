@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { FileRequest, FileRoute } from "../../platform/http/add-file-route.ts";
+import { chooseEncoding } from "../../platform/http/cached/choose-encoding.ts";
+import { isKnownEtag } from "../../platform/http/cached/is-known-etag.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
-import { chooseEncoding } from "./choose-encoding.ts";
 import { NOT_BUILT_PAGE } from "./not-built-page.ts";
 import { createPanelFilesReader, type PanelFile, type PanelFiles } from "./panel-files.ts";
 
@@ -68,7 +69,7 @@ async function serveFile(files: PanelFiles, { path, headers }: FileRequest): Pro
     ...(file.isCompressed && { vary: "accept-encoding" }),
   };
   const type = typeOf(file);
-  if (isKnown(headers["if-none-match"], etag)) return new RawResponse(type, "", 304, common);
+  if (isKnownEtag(headers["if-none-match"], etag)) return new RawResponse(type, "", 304, common);
   const body = await files.read(file, encoding);
   const encoded: Record<string, string> = encoding === "identity" ? {} : { "content-encoding": encoding };
   return new RawResponse(type, body, 200, { ...common, ...encoded });
@@ -87,10 +88,6 @@ function findFile(files: PanelFiles, path: string): PanelFile {
 
 function typeOf({ path }: PanelFile): string {
   return TYPES[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream";
-}
-
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  return (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }
 
 function notBuilt(): RawResponse {

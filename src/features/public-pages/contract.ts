@@ -27,6 +27,7 @@ export const publicPagesContract = {
       paths: z.record(z.string(), z.record(z.string(), z.unknown())),
     }),
     bare: true,
+    statuses: [304],
   }),
   docs: route({
     http: "GET /docs",
@@ -36,6 +37,7 @@ export const publicPagesContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/html",
+    statuses: [304],
   }),
   guide: route({
     http: "GET /docs/waygate",
@@ -45,6 +47,7 @@ export const publicPagesContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/html",
+    statuses: [304],
   }),
   searchGuide: route({
     http: "GET /docs/waygate/search",
@@ -63,6 +66,7 @@ export const publicPagesContract = {
     input: z.object({ page: boundedText(100) }),
     output: z.never(),
     raw: "text/html",
+    statuses: [304],
   }),
   postman: route({
     http: "GET /postman.json",
@@ -76,6 +80,7 @@ export const publicPagesContract = {
       item: z.array(z.record(z.string(), z.unknown())),
     }),
     bare: true,
+    statuses: [304],
   }),
   docsAsset: route({
     http: "GET /docs/assets/:file",
@@ -85,6 +90,7 @@ export const publicPagesContract = {
     input: z.object({ file: boundedText(100) }),
     output: z.never(),
     raw: "*/*",
+    statuses: [304],
   }),
   linkPage: route({
     http: "GET /link/:token",
@@ -115,6 +121,8 @@ export const publicPagesContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/markdown",
+    rawForBrowsers: "text/html",
+    statuses: [304],
   }),
   terms: route({
     http: "GET /terms",
@@ -125,6 +133,7 @@ export const publicPagesContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/html",
+    statuses: [304],
   }),
   productionReadiness: route({
     http: "GET /docs/production-readiness.md",
@@ -134,5 +143,7 @@ export const publicPagesContract = {
     input: z.object({}),
     output: z.never(),
     raw: "text/markdown",
+    rawForBrowsers: "text/html",
+    statuses: [304],
   }),
 };

@@ -1,6 +1,9 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { packageVersion } from "../../platform/config/package-version.ts";
+import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
+import { RawResponse } from "../../platform/http/handler.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { publicPagesContract } from "./contract.ts";
@@ -33,6 +36,58 @@ test("the OpenAPI document is served without an envelope", async () => {
   const response = await fetch(`${url}/openapi.json`);
   expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(await response.json()).toEqual(DOCUMENT);
+});
+
+/** As a client that handles compression itself. */
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await server.inject({ method: "GET", url: path, headers });
+  return { status: response.statusCode, headers: response.headers, bytes: response.rawPayload };
+}
+
+test.each([
+  "/openapi.json",
+  "/postman.json",
+  "/docs",
+  "/docs/waygate",
+  "/docs/waygate/webhooks",
+  "/docs/assets/swagger-ui-bundle.js",
+  "/privacy",
+  "/docs/production-readiness.md",
+])("%s is compressed for a client that accepts it, and not sent again to one that has it", async (path) => {
+  const plain = await get(path);
+  const packed = await get(path, { "accept-encoding": "gzip, deflate" });
+  const smallest = await get(path, { "accept-encoding": "gzip, br" });
+  expect([plain, packed, smallest].map(({ headers }) => headers["content-encoding"])).toEqual(
+    plain.bytes.length < 1024 ? [undefined, undefined, undefined] : [undefined, "gzip", "br"],
+  );
+  if (plain.bytes.length >= 1024) {
+    expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
+    expect(brotliDecompressSync(smallest.bytes)).toEqual(plain.bytes);
+    expect(smallest.bytes.length).toBeLessThan(plain.bytes.length / 2);
+  }
+  expect(plain.headers.vary).toContain("accept-encoding");
+  for (const { headers } of [plain, packed]) {
+    const encoding = String(headers["content-encoding"] ?? "identity");
+    const again = await get(path, {
+      "accept-encoding": encoding,
+      "if-none-match": `"other", W/${headers.etag}`,
+    });
+    expect([again.status, again.bytes.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+  }
+  expect((await get(path, { "if-none-match": '"other"' })).status).toBe(200);
+});
+
+test("a description that has changed has another ETag", async () => {
+  const copies = new CompressedCopies();
+  const of = async (text: string, etag = "") => {
+    const headers = { "accept-encoding": "gzip", "if-none-match": etag };
+    const { status, body, headers: sent } = await copies.respond("x", new RawResponse("a/b", text), headers);
+    return { status, text: status === 304 ? "" : String(gunzipSync(body as Buffer)), etag: sent.etag };
+  };
+  const before = await of("a".repeat(2000));
+  const after = await of("b".repeat(2000), before.etag);
+  expect(after).toMatchObject({ status: 200, text: "b".repeat(2000) });
+  expect((await of("b".repeat(2000), after.etag)).status).toBe(304);
 });
 
 test.each(["/", "/docs", "/docs/"])(

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide } from "./guide.ts";
@@ -57,6 +58,7 @@ export function publicPagesHandlers(
   const description = once(describe);
   const collection = once(() => JSON.stringify(postmanCollection(JSON.parse(description()))));
   const guide = createGuide();
+  const copies = new CompressedCopies();
   return {
     home: async ({ headers }) => {
       const isBrowser = String(headers.accept).includes("text/html");
@@ -64,16 +66,19 @@ export function publicPagesHandlers(
         ? redirect(panelPath)
         : toPage(HOME_PAGE, PAGE_POLICY, HOME);
     },
-    docs: async () => toPage(DOCS_PAGE, REFERENCE_POLICY),
-    openApi: async () => new RawResponse(JSON_TYPE, description(), 200, CACHED),
-    postman: async () => new RawResponse(JSON_TYPE, collection(), 200, CACHED),
-    guide: async () => toPage(await guide.page(FIRST_PAGE), GUIDE_POLICY),
+    docs: ({ headers }) => copies.respond("docs", toPage(DOCS_PAGE, REFERENCE_POLICY), headers),
+    openApi: ({ headers }) => copies.respond("openapi.json", toJson(description()), headers),
+    postman: ({ headers }) => copies.respond("postman.json", toJson(collection()), headers),
+    guide: async ({ headers }) =>
+      copies.respond(FIRST_PAGE, toPage(await guide.page(FIRST_PAGE), GUIDE_POLICY), headers),
     searchGuide: async ({ input }) => toPage(await guide.search(input.q), GUIDE_POLICY),
-    guidePage: async ({ input }) => toPage(await guide.page(input.page), GUIDE_POLICY),
-    docsAsset: async ({ input }) => readAsset(input.file),
+    guidePage: async ({ input: { page }, headers }) =>
+      copies.respond(page, toPage(await guide.page(page), GUIDE_POLICY), headers),
+    docsAsset: async ({ input: { file }, headers }) =>
+      copies.respond(`assets/${file}`, await readAsset(file), headers),
     linkPage: async () => toPage(LINK_PAGE, LINK_POLICY, NOT_STORED),
     favicon: async () => readAsset("icon.svg"),
-    ...textHandlers({ dataDir, packageRoot: packageRoot() }),
+    ...textHandlers({ dataDir, packageRoot: packageRoot() }, copies),
   };
 }
 
@@ -88,6 +93,10 @@ function toPage(
   headers: Record<string, string> = CACHED,
 ): RawResponse {
   return new RawResponse(HTML, html, 200, { ...headers, "content-security-policy": policy });
+}
+
+function toJson(text: string): RawResponse {
+  return new RawResponse(JSON_TYPE, text, 200, CACHED);
 }
 
 function redirect(location: string): RawResponse {

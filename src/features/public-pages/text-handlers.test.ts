@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, it } from "vitest";
 import { makeScratchDir } from "../../../test/run/scratch-dir.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { packageRoot } from "../../platform/config/package-version.ts";
+import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { BLOCKER_KEYS } from "../health/find-blockers.ts";
 import { publicPagesContract } from "./contract.ts";
 import { textHandlers } from "./text-handlers.ts";
@@ -18,7 +19,9 @@ afterAll(() => scratch.remove());
 async function read(path: string, root = packageRoot()) {
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: root };
   const contract = { privacy, terms, productionReadiness };
-  served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
+  served = await serveFeature(contract, textHandlers(folders, new CompressedCopies()), async () => ({
+    kind: "public",
+  }));
   const { status, headers, body } = await served.request(`GET ${path}`);
   return { status, type: headers.get("content-type"), text: Buffer.from(body).toString() };
 }
@@ -58,8 +61,10 @@ it("the terms are a page, and the operator's own text replaces the default", asy
 it.each(["/privacy", "/docs/production-readiness.md"])("%s returns a page to a browser", async (path) => {
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
   const contract = { privacy, terms, productionReadiness };
-  served = await serveFeature(contract, textHandlers(folders), async () => ({ kind: "public" }));
+  served = await serveFeature(contract, textHandlers(folders, new CompressedCopies()), async () => ({
+    kind: "public",
+  }));
   const { headers, body } = await served.request(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
-  expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept"]);
+  expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept, accept-encoding"]);
   expect(Buffer.from(body).toString()).toMatch(/<nav class="pages".* aria-current="page".*<h1 /s);
 });

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { guideLayout } from "./guide-layout.ts";
@@ -15,6 +16,7 @@ export interface TextPageFolders {
   packageRoot: string;
 }
 
+type RequestHeaders = Parameters<CompressedCopies["respond"]>[2];
 type TextHandlers = Pick<Handlers<typeof publicPagesContract>, "privacy" | "terms" | "productionReadiness">;
 
 interface TextPage {
@@ -39,23 +41,27 @@ const MARKDOWN = "text/markdown; charset=utf-8";
 const HEADERS = { "content-security-policy": GUIDE_POLICY, "cache-control": "no-cache", vary: "accept" };
 
 /** Legal texts and the production checklist; each request reads the file, so changes need no restart. */
-export function textHandlers({ dataDir, packageRoot }: TextPageFolders): TextHandlers {
+export function textHandlers(
+  { dataDir, packageRoot }: TextPageFolders,
+  copies: CompressedCopies,
+): TextHandlers {
   async function readText({ name, file }: TextPage): Promise<string | undefined> {
     const own = name === undefined ? undefined : await readIfThere(join(dataDir, name));
     return own ?? readIfThere(join(packageRoot, "docs", file));
   }
 
   /** Returns Markdown, or HTML if the Accept header names HTML, as browsers do. */
-  async function negotiate(page: TextPage, accept: string | string[] | undefined): Promise<RawResponse> {
+  async function negotiate(page: TextPage, headers: RequestHeaders): Promise<RawResponse> {
     const text = await readText(page);
-    if (text === undefined || String(accept).includes("text/html")) return toPage(page, text);
-    return new RawResponse(MARKDOWN, text, 200, HEADERS);
+    if (text === undefined || String(headers.accept).includes("text/html"))
+      return copies.respond(page.file, toPage(page, text), headers);
+    return copies.respond(`${page.file} as text`, new RawResponse(MARKDOWN, text, 200, HEADERS), headers);
   }
 
   return {
-    privacy: ({ headers }) => negotiate(PRIVACY, headers.accept),
-    terms: async () => toPage(TERMS, await readText(TERMS)),
-    productionReadiness: ({ headers }) => negotiate(READINESS, headers.accept),
+    privacy: ({ headers }) => negotiate(PRIVACY, headers),
+    terms: async ({ headers }) => copies.respond(TERMS.file, toPage(TERMS, await readText(TERMS)), headers),
+    productionReadiness: ({ headers }) => negotiate(READINESS, headers),
   };
 }
 

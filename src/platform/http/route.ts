@@ -109,6 +109,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly implies?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Content type of a response that is not JSON, such as `image/png`. */
   readonly raw?: string;
+  /** Content type of the same response to a client whose `Accept` header names it. */
+  readonly rawForBrowsers?: string;
   /** The output is the whole response body, without an envelope. */
   readonly bare?: boolean;
   /** The response may exceed memory: the client returns it as a stream. */

@@ -1,4 +1,5 @@
-import type { Encoding } from "./panel-files.ts";
+/** How a body is compressed. */
+export type Encoding = "br" | "gzip" | "identity";
 
 /** The best of the copies that a client accepts, by its Accept-Encoding header. */
 export function chooseEncoding(accepted: string | undefined): Encoding {
