@@ -151,6 +151,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     onResponse: requestLog.record,
     countUnauthenticated: access.countUnauthenticated,
     notFoundPage: NOT_FOUND_PAGE,
+    corsOrigins: config.corsOrigins,
     isHttps: config.baseUrl.startsWith("https:"),
     files: config.panel ? panelRoute() : undefined,
   });

@@ -138,6 +138,18 @@ export function originUrl() {
   });
 }
 
+/** Origins of web pages, exactly as browsers name them in the `Origin` header. */
+export function webOrigins() {
+  return list().refine((entries) => entries.every(isWebOrigin), {
+    error:
+      "must list origins such as https://app.example.com or http://localhost:5173, each without a path or a slash at its end; * is not allowed",
+  });
+}
+
+function isWebOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return true;
   const { pathname, search, hash, username, password } = new URL(text);

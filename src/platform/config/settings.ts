@@ -29,6 +29,13 @@ export const SETTINGS = z.object({
       "Public address of the gateway, used in links: a host of its own, without a path. With `https`, every response has `Strict-Transport-Security`: for a year, browsers open this host and its subdomains over https only.",
     )
     .meta({ env: "WAYGATE_BASE_URL", shown: "`http://<host>:<port>`" }),
+  corsOrigins: type
+    .webOrigins()
+    .prefault("")
+    .describe(
+      "Origins of web apps of your own whose pages may call the gateway from a browser, comma-separated. Everyone who can open such a page can read a key in it, so give each user a sign-in. Browsers never send the panel's cookie for them.",
+    )
+    .meta({ env: "WAYGATE_CORS_ORIGINS", shown: "none" }),
   panel: type
     .flag()
     .prefault("true")

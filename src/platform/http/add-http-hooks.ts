@@ -4,6 +4,7 @@ import type { Log } from "../log/log.ts";
 import type { CompletedRequest } from "../log/metrics.ts";
 import { createRateLimitedWarnings } from "../log/rate-limited-warnings.ts";
 import { anonymiseIp } from "../outgoing/ip-address.ts";
+import { addCors } from "./cors.ts";
 import type { Caller } from "./handler.ts";
 import { type LoadShedder, overloadedError } from "./load-shedder.ts";
 import { traceIdOf } from "./request-span.ts";
@@ -46,6 +47,8 @@ export interface HttpHooksOptions {
   onResponse: (completed: CompletedRequest) => void;
   allowedMethods: (path: string) => string[];
   isClosing: () => boolean;
+  /** Origins whose pages may call the gateway. */
+  corsOrigins: readonly string[];
   loadShedder: LoadShedder;
   /** HTML for a browser that requests a missing page; if absent, it gets the JSON error. */
   notFoundPage?: string | undefined;
@@ -75,6 +78,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
     message: "a request was rejected",
     sourceOf: ({ ip }) => String(ip),
   });
+  const answerPreflight = addCors(app, options.corsOrigins, options.allowedMethods);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(commonHeaders(request.id, options));
     reportResponse(request, reply, options, logRefusal);
@@ -83,6 +87,7 @@ export function addHttpHooks(app: FastifyInstance, options: HttpHooksOptions): v
       throw new GatewayError("UNAVAILABLE", "The gateway is stopping. Send the request again in a moment.", {
         retryAfterSeconds: 5,
       });
+    if (answerPreflight(request, reply)) return reply;
     if (request.is404) refuseUnknown(request, reply, options.allowedMethods);
     const { isNeverShed, isExpected } = request.routeOptions.config;
     if (!isNeverShed && !isExpected?.(request)) requireCapacity(options.loadShedder);

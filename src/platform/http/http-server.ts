@@ -72,6 +72,8 @@ export interface HttpServerOptions<C extends Contract> {
   notFoundPage?: string;
   /** Clients reach the gateway over https: browsers shall not use plain HTTP. */
   isHttps?: boolean;
+  /** Origins whose pages may call the gateway; absent: none. */
+  corsOrigins?: readonly string[];
   /** Counts a wrong credential on a route outside the contract; throws RATE_LIMITED. */
   countUnauthenticated?: CountUnauthenticated;
 }
@@ -112,6 +114,7 @@ export async function createHttpServer<C extends Contract>(
   addHttpHooks(app, {
     log,
     allowedMethods: createAllowedMethods(contract),
+    corsOrigins: options.corsOrigins ?? [],
     isClosing: () => isClosing,
     notFoundPage: options.notFoundPage,
     isHttps: options.isHttps,
