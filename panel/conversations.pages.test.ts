@@ -63,6 +63,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await story.look(page, "chats-empty");
     await write(shop, LONG_MESSAGE);
     await chat(page, /Bia Souza.*1 unread message/).waitFor();
+    await expect.poll(() => page.title()).toBe("(1) Front desk · Waygate");
     await chat(page, /Bia Souza/).focus();
     await page.keyboard.press("Enter");
     await bubble(page, "My order 2041").waitFor();
@@ -72,6 +73,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.keyboard.press("Enter");
     await bubble(page, "One moment, please.").getByText("Read", { exact: true }).waitFor();
     expect(await field(page).inputValue()).toBe("");
+    await expect.poll(() => page.title()).toBe("Bia Souza · Waygate");
     // Who answers has read.
     await page.getByRole("button", { name: "Mark as read" }).waitFor({ state: "detached" });
     await write(shop, "Thank you!");
@@ -229,11 +231,10 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page
       .getByLabel("Picture, video or file")
       .first()
-      .setInputFiles({
-        name: "receipt.png",
-        mimeType: "image/png",
-        buffer: blackPng(80),
-      });
+      .setInputFiles(
+        ["receipt.png", "lamp.png"].map((name) => ({ name, mimeType: "image/png", buffer: blackPng(80) })),
+      );
+    await page.getByRole("button", { name: "Remove lamp.png" }).waitFor();
     await page.getByRole("textbox", { name: "Caption" }).fill("Your receipt");
     await story.look(page, "chat-attach");
     await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -256,7 +257,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await bubble(page, "Caio Lima").waitFor();
     await story.look(page, "chat-kinds");
     const { data } = await client.listChatMessages({ id, jid: BIA });
-    expect(data.map(({ type }) => type)).toEqual(["contact", "location", "image", "image"]);
+    expect(data.map(({ type }) => type)).toEqual(["contact", "location", "image", "image", "image"]);
   });
 
   test("reads why a message was not sent and sends it again, and sees that one is accepted whose response was lost", async () => {

@@ -149,8 +149,13 @@ describeInBrowser("the panel in a browser", () => {
   test("a page without a connection says so, and is live again with it", async () => {
     const { openPage, look, signIn } = story;
     const page = await openPage();
+    const streams = "**/stream*";
+    await page.route(streams, (route) => route.abort());
     await signIn(page);
-    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    await page.getByText("Reconnecting to the gateway.").waitFor();
+    await page.unroute(streams);
+    await page.getByRole("button", { name: "Try now" }).click();
+    await page.getByText("Reconnecting to the gateway.").waitFor({ state: "detached" });
     await page.context().setOffline(true);
     const bar = page.getByText("You are offline. What you see may be out of date.");
     await bar.waitFor();

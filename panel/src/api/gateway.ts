@@ -94,5 +94,13 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     signal.addEventListener("abort", end, { once: true });
     addEventListener("online", end, { once: true });
+    addEventListener(RETRY, end, { once: true });
   });
+}
+
+const RETRY = "waygate-retry";
+
+/** Ends every pause before another try. */
+export function retryNow(): void {
+  dispatchEvent(new Event(RETRY));
 }

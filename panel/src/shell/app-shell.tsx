@@ -5,7 +5,7 @@ import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-component
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { type Need, needOfPage } from "../api/access.ts";
-import { gateway } from "../api/gateway.ts";
+import { gateway, retryNow } from "../api/gateway.ts";
 import { useLiveEvents, useLiveState } from "../api/live-events.ts";
 import { accountQuery } from "../api/queries.ts";
 import { passwordQuestion, type Question, useQuestion } from "../api/question.ts";
@@ -141,6 +141,7 @@ function ConnectionBar() {
   return (
     <div className="offline" role="status">
       <p>{isOnline ? t("reconnecting") : t("offline")}</p>
+      {isOnline && <ActionButton onPress={retryNow}>{t("retryNow")}</ActionButton>}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { instanceQuery, stateQuery } from "../api/queries.ts";
 import { useAccess } from "../api/use-access.ts";
 import { FaultPage } from "../components/fault-notice.tsx";
 import { StatusPill } from "../components/lamp.tsx";
-import { LoadingState, PageHead } from "../components/page-head.tsx";
+import { LoadingState, PageHead, TabLinks } from "../components/page-head.tsx";
 import { shellRoute, withId } from "./root-routes.tsx";
 
 /** The pages of one instance, which share a head and tabs. */
@@ -42,7 +42,7 @@ function InstanceFrame() {
         trail={<Link to="/instances">{t("common.back")}</Link>}
         lead={<StatusPill status={state.data.status} />}
       />
-      <nav className="tab-links" aria-label={t("shell.instanceNavigation", { name: row.data.name })}>
+      <TabLinks label={t("shell.instanceNavigation", { name: row.data.name })}>
         <Link to="/instances/$id" params={{ id }} activeOptions={{ exact: true }}>
           {t("shell.overview")}
         </Link>
@@ -67,7 +67,7 @@ function InstanceFrame() {
             {t("shell.instanceSettings")}
           </Link>
         )}
-      </nav>
+      </TabLinks>
       <Outlet />
     </>
   );

@@ -36,8 +36,9 @@ interface ComposerProps {
   state: InstanceState;
   target: Target | undefined;
   onTarget(target: Target | undefined): void;
-  file: File | undefined;
-  onFile(file: File | undefined): void;
+  /** Each becomes a message of its own; the first one gets the text as its caption. */
+  files: readonly File[];
+  onFiles(files: readonly File[]): void;
   onSend(message: Outgoing): void;
 }
 
@@ -46,11 +47,11 @@ const drafts = new Map<string, string>();
 
 export function Composer(props: ComposerProps) {
   const t = useTranslations("conversations.compose");
-  const { chat, state, target, file, onTarget, onFile, onSend } = props;
+  const { chat, state, target, files, onTarget, onFiles, onSend } = props;
   const [isOpen, setOpen] = useState(false);
   const { field, text, type, write, replies, edit, send, press, paste } = useComposer(props);
   const mayBeSent = isLinked(state);
-  const words = file ? t("caption") : t("text");
+  const words = files.length > 0 ? t("caption") : t("text");
   const leave = () => {
     onTarget(undefined);
     if (target?.kind === "edit") write("");
@@ -59,10 +60,13 @@ export function Composer(props: ComposerProps) {
     <section className="composer" aria-label={t("label")}>
       <FaultNotice error={edit.error} />
       {target && <TargetBar target={target} onEnd={leave} />}
-      {file && <DraftFile file={file} onRemove={() => onFile(undefined)} />}
+      {files.map((file, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name
+        <DraftFile key={at} file={file} onRemove={() => onFiles(files.filter((one) => one !== file))} />
+      ))}
       <ConnectionHint id={chat.instance_id} state={state} />
       <QuickReplyList replies={replies} />
-      <Suspense>{isOpen && mayBeSent && <Attachments onFile={onFile} onSend={onSend} />}</Suspense>
+      <Suspense>{isOpen && mayBeSent && <Attachments onFiles={onFiles} onSend={onSend} />}</Suspense>
       <div className="composer-row">
         <ActionButton
           aria-expanded={isOpen}
@@ -111,7 +115,7 @@ function ConnectionHint({ id, state }: { id: number; state: InstanceState }) {
 }
 
 /** What is being written, and what the keys do with it. */
-function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: ComposerProps) {
+function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { text, setText, write } = useDraft(chat);
   const typing = useTyping(chat, state.connected);
@@ -121,11 +125,12 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
   useTargetFocus(target, field, setText);
   const send = () => {
     const words = text.trim();
-    if ((words === "" && !file) || !isLinked(state)) return;
+    if ((words === "" && files.length === 0) || !isLinked(state)) return;
     if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: words });
-    onSend(file ? withFile(file, words) : { shown: words, post: postText(words) });
+    if (files.length === 0) onSend({ shown: words, post: postText(words) });
+    for (const [at, file] of files.entries()) onSend(withFile(file, at === 0 ? words : ""));
     typing.stop();
-    onFile(undefined);
+    onFiles([]);
     write("");
     field.current?.focus();
   };
@@ -141,10 +146,10 @@ function useComposer({ chat, state, target, onTarget, file, onFile, onSend }: Co
     send();
   };
   const paste = (event: ClipboardEvent) => {
-    const [pasted] = event.clipboardData.files;
-    if (!pasted) return;
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
     event.preventDefault();
-    onFile(pasted);
+    onFiles(pasted);
   };
   const type = (next: string) => {
     write(next);
@@ -245,7 +250,7 @@ function useTyping({ instance_id: id, jid, id: known }: Chat, isConnected: boole
   return { note, stop };
 }
 
-/** The file that goes with the next message. */
+/** A file that goes with the next message. */
 function DraftFile({ file, onRemove }: { file: File; onRemove(): void }) {
   const t = useTranslations("conversations.compose");
   const size = useSize();

@@ -161,10 +161,10 @@ function Talk({ chat, until, isSandbox, state }: TalkProps) {
   const outbox = useOutbox(id, jid);
   const read = useMarkRead(chat);
   const [target, setTarget] = useState<Target>();
-  const [file, setFile] = useState<File>();
+  const [files, setFiles] = useState<readonly File[]>([]);
   const drop = (event: DragEvent) => {
     event.preventDefault();
-    setFile([...event.dataTransfer.files][0]);
+    setFiles([...event.dataTransfer.files]);
   };
   const send = (message: Outgoing) => {
     outbox.add(message, target?.kind === "reply" ? target.message : undefined);
@@ -192,8 +192,8 @@ function Talk({ chat, until, isSandbox, state }: TalkProps) {
         state={state}
         target={target}
         onTarget={setTarget}
-        file={file}
-        onFile={setFile}
+        files={files}
+        onFiles={setFiles}
         onSend={send}
       />
     </div>

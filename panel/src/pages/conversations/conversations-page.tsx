@@ -2,9 +2,10 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { useTranslations } from "use-intl";
 import { ChatList } from "./chats/chat-list.tsx";
 import "./conversations.css";
-import { useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { gateway } from "../../api/gateway.ts";
+import { instanceQuery } from "../../api/queries.ts";
 import { Notice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { PhoneField } from "../../components/form-field.tsx";
@@ -12,7 +13,9 @@ import { showToast } from "../../components/toasts.tsx";
 import { useShortcuts } from "../../shell/shortcuts.tsx";
 import { type ConversationSearch, readConversationSearch } from "./chats/conversation-search.ts";
 import { SearchResults } from "./chats/search-results.tsx";
-import { CHAT_FILTERS, findUnread } from "./conversation-queries.ts";
+import { CHAT_FILTERS, CHATS_PER_PAGE, chatQuery, chatsQuery, findUnread } from "./conversation-queries.ts";
+import { flatten } from "./cursor-pages.ts";
+import { titleOf } from "./person-name.ts";
 import { useLiveConversations } from "./use-live-conversations.ts";
 
 /** The chats of an instance, with the chosen one beside them. On a phone one of both is shown. */
@@ -23,6 +26,7 @@ export function ConversationsPage() {
   const { q = "", show = "all" } = useSearch({ from: "/shell/instances/$id/chats" });
   useLiveConversations(id);
   useUnreadKeys(id, jid);
+  useTabTitle(id, jid);
   return (
     <div className="talk" data-open={jid === undefined ? undefined : ""}>
       <section className="talk-list" aria-label={t("title")}>
@@ -40,6 +44,23 @@ export function ConversationsPage() {
       <Outlet />
     </div>
   );
+}
+
+/** The tab of the browser names the open chat, and counts the unread ones. */
+function useTabTitle(id: number, jid: string | undefined): void {
+  const unread = useInfiniteQuery(chatsQuery(id, "unread", ""));
+  const open = useQuery({ ...chatQuery(id, jid ?? ""), enabled: jid !== undefined }).data;
+  const row = useQuery(instanceQuery(id)).data;
+  const { length } = flatten(unread.data?.pages);
+  const count = length >= CHATS_PER_PAGE ? `${CHATS_PER_PAGE}+` : length;
+  const name = jid !== undefined && open ? titleOf(open) : (row?.name ?? "");
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${length === 0 ? "" : `(${count}) `}${name} · Waygate`;
+    return () => {
+      document.title = before;
+    };
+  }, [length, count, name]);
 }
 
 /** Alt and an arrow open the next chat that waits for an answer. */

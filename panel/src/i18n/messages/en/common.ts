@@ -62,6 +62,7 @@ export const common = {
     offlineRefused: "You are offline. Nothing was changed, and nothing is done later by itself. Try again when you are online.",
     offlineLoading: "You are offline. This loads when the connection is back.",
     reconnecting: "Reconnecting to the gateway. What you see may be out of date.",
+    retryNow: "Try now",
     sessionEnded: "Your session has ended. Sign in again to go on.",
     unreachable: "The gateway cannot be reached. Check the connection, then try again.",
   },

@@ -62,6 +62,7 @@ export const common = {
     offlineRefused: "No tienes conexión. No se cambió nada, y nada se hará después por sí solo. Reintenta cuando vuelva la conexión.",
     offlineLoading: "No tienes conexión. Esto se carga cuando vuelva la conexión.",
     reconnecting: "Reconectando con el gateway. Lo que ves puede estar desactualizado.",
+    retryNow: "Intentar ahora",
     sessionEnded: "Tu sesión terminó. Inicia sesión de nuevo para continuar.",
     unreachable: "El gateway no responde. Revisa la conexión y reintenta.",
   },

@@ -62,6 +62,7 @@ export const common = {
     offlineRefused: "Você está sem conexão. Nada foi alterado, e nada será feito depois sozinho. Tente de novo quando a conexão voltar.",
     offlineLoading: "Você está sem conexão. Isto carrega quando a conexão voltar.",
     reconnecting: "Reconectando ao gateway. O que aparece aqui pode estar desatualizado.",
+    retryNow: "Tentar agora",
     sessionEnded: "Sua sessão terminou. Entre de novo para continuar.",
     unreachable: "O gateway não responde. Verifique a conexão e tente de novo.",
   },

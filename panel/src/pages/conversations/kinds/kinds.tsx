@@ -101,7 +101,9 @@ function VoiceButton({ onSend }: ComposeProps) {
     <FileButton
       label={t("compose.voice")}
       accept="audio/*"
-      onChoose={(file) => onSend({ shown: file.name, post: postFile(file, { type: "ptt", ptt: true }) })}
+      onChoose={([file]) =>
+        file && onSend({ shown: file.name, post: postFile(file, { type: "ptt", ptt: true }) })
+      }
     />
   );
 }

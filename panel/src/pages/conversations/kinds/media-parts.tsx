@@ -80,21 +80,31 @@ export async function resendMedia(message: Message, instanceId: number): Promise
 export function FileButton({
   label,
   accept,
+  isMultiple = false,
   onChoose,
 }: {
   label: string;
   accept?: string;
-  onChoose(file: File): void;
+  isMultiple?: boolean;
+  onChoose(files: readonly File[]): void;
 }) {
   const field = useRef<HTMLInputElement>(null);
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
-    const [file] = target.files ?? [];
+    const files = [...(target.files ?? [])];
     target.value = "";
-    if (file) onChoose(file);
+    if (files.length > 0) onChoose(files);
   };
   return (
     <>
-      <input ref={field} type="file" hidden accept={accept} onChange={choose} aria-label={label} />
+      <input
+        ref={field}
+        type="file"
+        hidden
+        multiple={isMultiple}
+        accept={accept}
+        onChange={choose}
+        aria-label={label}
+      />
       <ActionButton onPress={() => field.current?.click()}>{label}</ActionButton>
     </>
   );
