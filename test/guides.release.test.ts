@@ -307,10 +307,11 @@ describe.skipIf(!findProgram("curl"))("the commands of", () => {
     for (const line of shownOutput()) expect(stdout).toMatch(line);
   });
 
-  test("the first block of the README reports a password that was not filled in", async () => {
-    const stdout = await pasteFirstBlock((block) => block, /^Next: /m);
-    expect(stdout).toContain("Not signed in, so nothing below works. Is PASSWORD right?");
+  test("the first block of the README stops at a password that was not filled in, and says so", async () => {
+    const stdout = await pasteFirstBlock((block) => block, /^Not signed in/m);
+    expect(stdout).toContain("Not signed in, so the commands below did not run. Is PASSWORD right?");
     expect(stdout).toContain('"code":"INVALID_CREDENTIALS"');
+    expect(stdout).not.toMatch(/AUTH_REQUIRED|Next: /);
   });
 });
 

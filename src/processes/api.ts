@@ -219,11 +219,12 @@ function customerHandlers(parts: ApiParts, access: AccessControl, tokens: Access
   const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
   const passwords = createPasswordHasher();
   const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
+  const closesThisMachine = config.localTargets === "auto";
   return {
-    ...accountHandlers({ db, engine, access, passwords, signIn, tokens }),
+    ...accountHandlers({ db, engine, access, passwords, signIn, tokens, closesThisMachine }),
     ...oauthHandlers({ db, outgoing, baseUrl: config.baseUrl, secrets, signIn }),
     ...planHandlers(db),
-    ...adminHandlers({ db, engine, closesThisMachine: config.localTargets === "auto" }),
+    ...adminHandlers({ db, engine, closesThisMachine }),
     ...instanceLogsHandlers(db),
     ...privacyHandlers({ db, engine, box }),
     ...consentHandlers({ db, findCountry }),

@@ -36,7 +36,7 @@ export async function serveAccounts(db: Db): Promise<AccountServer> {
   const engine = { wake() {}, publish() {}, subscribe: () => () => {} };
   const server = await createHttpServer({
     contract: accountsContract,
-    handlers: accountHandlers({ db, engine, access, passwords, signIn, tokens }),
+    handlers: accountHandlers({ db, engine, access, passwords, signIn, tokens, closesThisMachine: false }),
     authorise: access.authorise,
     log: createLog("silent"),
     strictOutput: true,

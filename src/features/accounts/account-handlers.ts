@@ -24,15 +24,16 @@ export interface AccountHandlersOptions {
   passwords: PasswordHasher;
   signIn: SignInHandlers;
   tokens: AccessTokens;
+  closesThisMachine: boolean;
 }
 
 export function accountHandlers(options: AccountHandlersOptions): Handlers<typeof accountsContract> {
-  const { db, engine, access, passwords, signIn, tokens } = options;
+  const { db, engine, access, passwords, signIn, tokens, closesThisMachine } = options;
 
   return {
     ...userHandlers({ db, access, passwords }),
     ...ownAccountHandlers(db),
-    ...managedAccountHandlers({ db, passwords }),
+    ...managedAccountHandlers({ db, passwords, closesThisMachine }),
     ...removeAccountHandlers({ db, engine, access }),
     ...recoverUserHandlers({ db, passwords, access }),
     ...welcomeHandlers({ db, passwords, signIn }),

@@ -34,6 +34,7 @@ beforeAll(async () => {
     accountsContract,
     accountHandlers({
       db,
+      closesThisMachine: false,
       engine: { wake() {}, publish() {}, subscribe: () => () => {} },
       access,
       passwords,

@@ -474,6 +474,10 @@ export const accountsContract = {
     output: accountRow.extend({
       user,
       password: z.string().optional().describe("Returned once, and only if the gateway generated it."),
+      hint: z
+        .string()
+        .optional()
+        .describe("Present with the second account: outgoing requests to this machine end."),
     }),
   }),
   removeAccount: route({

@@ -68,7 +68,10 @@ describe("a gateway with one account and default settings", () => {
     const email = "second@example.com";
     const isNext = async () => (await gateway.owner.adminOverview()).data.next_account_closes_this_machine;
     expect(await isNext()).toBe(true);
-    await gateway.owner.createAccount({ name: "Second", email, password: PASSWORD });
+    const { data: made } = await gateway.owner.createAccount({ name: "Second", email, password: PASSWORD });
+    expect(made.hint).toContain("to this machine (localhost)");
+    const third = await gateway.owner.createAccount({ name: "Third", email: "third@example.com" });
+    expect(third.data.hint).toBeUndefined();
     expect(await isNext()).toBe(false);
     const before = hits;
     for (const client of [onOtherNode, shop.client]) {

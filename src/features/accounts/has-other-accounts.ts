@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Db } from "../../platform/db/database.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
 
 /** Whether there is more than one account. */
-export async function hasOtherAccounts(db: Db): Promise<boolean> {
+export async function hasOtherAccounts(db: Db | Trx): Promise<boolean> {
   const { rows } = await sql`select from account offset 1 limit 1`.execute(db);
   return rows.length > 0;
 }

@@ -11,12 +11,15 @@ import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
 import { generatePassword, insertAccount, validateSignInDetails } from "./create-account.ts";
+import { hasOtherAccounts } from "./has-other-accounts.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { findDefaultPlan, type GrantContext, requireGrantable } from "./require-grantable.ts";
 
 export interface ManagedAccountsDeps {
   db: Db;
   passwords: PasswordHasher;
+  /** Whether the gateway calls this machine only while one account exists. */
+  closesThisMachine: boolean;
 }
 
 type ManagedHandlers = Pick<
@@ -57,7 +60,7 @@ async function listAccounts(
 }
 
 async function createCustomer(
-  { db, passwords }: ManagedAccountsDeps,
+  { db, passwords, closesThisMachine }: ManagedAccountsDeps,
   { password, must_change_password = true, ...input }: InputOf<typeof accountsContract.createAccount>,
   by: ActorInput,
 ) {
@@ -76,15 +79,19 @@ async function createCustomer(
     await requireGrantable(trx, by, account);
     if (account.parent_id !== null) await requireCustomerQuota(trx, account.parent_id);
     const plan_id = account.plan_id ?? (await findDefaultPlan(trx, by));
+    const closes = closesThisMachine && !(await hasOtherAccounts(trx));
     const { account_id, user_id } = await insertAccount(trx, { ...account, plan_id }, password_hash);
     const target = { type: "account", id: account_id };
     await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
     const { user_name: name = account.name, email } = account;
     const user = { id: user_id, name, email, role: "admin" as const, must_change_password };
-    return { ...row, user, ...(made && { password: made }) };
+    return { ...row, user, ...(made && { password: made }), ...(closes && { hint: CLOSES_THIS_MACHINE }) };
   });
 }
+
+const CLOSES_THIS_MACHINE =
+  "From now on the gateway sends no webhooks and other requests to this machine (localhost), for any account. WAYGATE_ALLOWED_HOSTS allows single hosts and ports, and WAYGATE_LOCAL_TARGETS=on all of them.";
 
 async function changeAccount(
   trx: Trx,
