@@ -8,12 +8,15 @@ import { migrateDatabase } from "../platform/db/migrate-database.ts";
 import { REQUEST_CONNECTIONS } from "../platform/db/request-pool.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
 import type { Log } from "../platform/log/log.ts";
+import { requireFreeSpace } from "../platform/require-free-space.ts";
 import { createSecretBox, type SecretBox } from "../platform/secrets/secret-box.ts";
 import type { CleanupStack } from "./cleanup-stack.ts";
 import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";
 
 /** Longest wait of a batch for a locked row; after that only the items that need this row fail. */
 const LOCK_TIMEOUT_MS = 1000;
+/** With less, PostgreSQL cannot write the next part of its log. */
+const LEAST_FREE_BYTES = 17_000_000;
 /** After a restart of the machine, everything on it starts at once: the database may take long to respond. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -101,9 +104,11 @@ export async function prepareDatabases(config: Config, dataDir: string, store: D
     startTimeoutMs: START_TIMEOUT_MS,
   });
   try {
-    await readyDatabase(config, startDatabase.db, store).catch((error: unknown) =>
-      throwDatabaseStartError(error, store.description),
-    );
+    await readyDatabase(config, startDatabase.db, store).catch(async (error: unknown) => {
+      if (config.databaseUrl === undefined)
+        await requireFreeSpace(dataDir, LEAST_FREE_BYTES).catch(rethrowAsStartError);
+      throwDatabaseStartError(error, store.description);
+    });
     return await openSecrets(config, dataDir, startDatabase.db);
   } finally {
     await startDatabase.close();

@@ -1,9 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
@@ -112,6 +113,21 @@ test("a path that is a file, or cannot be created, is refused in one clear sente
   await expect(openDataDir(join(root, "file", "below"))).rejects.toThrow(
     /cannot be used: a part of the path is a file/,
   );
+});
+
+test("a folder that is absent below a read-only file system is refused for that reason", async (context) => {
+  const place = join(root, "read-only");
+  await mkdir(place);
+  const mount = (program: string, ...args: string[]) => promisify(execFile)(program, args);
+  const isMounted = await mount("mount", "-t", "tmpfs", "-o", "ro", "tmpfs", place).catch(() => undefined);
+  if (isMounted === undefined) return context.skip("this user may not mount a file system");
+  try {
+    await expect(openDataDir(join(place, "deep", "data"))).rejects.toThrow(
+      /cannot be used: the file system is read-only\. Set WAYGATE_DATA_DIR/,
+    );
+  } finally {
+    await mount("umount", place);
+  }
 });
 
 test("the secret key is created once, even by two processes at once, and is private", async () => {

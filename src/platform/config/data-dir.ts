@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, realpath, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { access, constants, link, mkdir, open, readFile, realpath, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { acquireFileLock } from "../acquire-file-lock.ts";
 
 /** The directory of this node's own files, locked by this process until released. */
@@ -60,8 +60,22 @@ async function makeDirectory(path: string): Promise<string> {
     await mkdir(path, { recursive: true, mode: 0o700 });
     return await realpath(path);
   } catch (error) {
-    throw unusable(path, error);
+    throw unusable(path, codeOf(error) === "ENOENT" ? await reasonAbove(path, error) : error);
   }
+}
+
+/** Below a read-only file system, Node reports an absent folder. */
+async function reasonAbove(path: string, error: unknown): Promise<unknown> {
+  const parent = dirname(path);
+  const isThere = await stat(parent).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere && parent !== path) return reasonAbove(parent, error);
+  return access(parent, constants.W_OK).then(
+    () => error,
+    (refused: unknown) => refused,
+  );
 }
 
 /** A small file that is created once, atomically, and never changed. */
@@ -98,6 +112,7 @@ const UNUSABLE: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   EEXIST: "a file has that name",
   ENOTDIR: "a part of the path is a file",
+  ENOENT: "it does not exist, and cannot be created",
   ENOSPC: "the disk is full",
 };
 

@@ -15,12 +15,16 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { requireFreeSpace } from "../require-free-space.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { isPresent, type PostgresHome } from "./postgres-home.ts";
 import type { PostgresOsUser } from "./postgres-os-user.ts";
 
 /** The superuser of the embedded database: only a start signs in with it, to make the gateway's role and database. */
 export const SUPERUSER = "postgres";
+
+/** An empty database with its first log takes 70 MB. */
+const FIRST_START_BYTES = 100_000_000;
 
 const NOBODY: PostgresOsUser = { uid: 65_534, gid: 65_534 };
 const NAMED = ["/usr/bin/unshare", "--user", "--map-user=65534", "--map-group=65534"] as const;
@@ -55,6 +59,7 @@ async function makeCluster(home: PostgresHome, binaries: PostgresBinaries, sync:
       `${home.path} exists, but there is no database in ${home.data}. Restore the database, or move ${home.path} away.`,
     );
   }
+  await requireFreeSpace(dirname(home.path), FIRST_START_BYTES);
   const draft = `${home.path}.init-${randomBytes(4).toString("hex")}`;
   const [data, password] = [join(draft, basename(home.data)), join(draft, basename(home.password))];
   try {
