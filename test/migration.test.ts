@@ -32,7 +32,7 @@ const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read
     "Evolution sendMedia",
     "sendMedia",
     { number: "5511999990001", mediatype: "ptv", mimetype: "video/mp4", media: "AAAA", fileName: "a.mp4" },
-    { type: "video", mime_type: "video/mp4", base64: "AAAA", file_name: "a.mp4" },
+    { type: "ptv", mime_type: "video/mp4", base64: "AAAA", file_name: "a.mp4" },
   ],
   [
     "Evolution sendLocation",

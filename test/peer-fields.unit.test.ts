@@ -229,9 +229,9 @@ const BODIES: readonly (readonly [
   [
     "WAHA sendVideo",
     "sendMedia",
-    { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA, asNote: false, convert: true },
+    { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA, asNote: true, convert: true },
     [],
-    ["session", "asNote", "convert"],
+    ["session", "convert"],
   ],
   [
     "WAHA sendLocation",

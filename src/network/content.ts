@@ -64,6 +64,8 @@ export interface MediaContent {
   thumbnail?: string;
   /** A video that loops without sound. */
   gif_playback?: boolean;
+  /** A round video note. */
+  ptv?: boolean;
   /** A sticker that moves. */
   is_animated?: boolean;
   /** Of a PDF. */

@@ -148,7 +148,7 @@ describe("a file", () => {
 
   test("is rejected if it is a page declared as a picture", async () => {
     const url = files.serve("/login.png", file(SAMPLE.html, "image/png"));
-    await expectRefusal("send-media", { number: PHONE, url }, invalid("type", "not an image"));
+    await expectRefusal("send-media", { number: PHONE, url }, invalid("url", "returns a page"));
   });
 
   test.each([

@@ -113,7 +113,7 @@ const textAliases = {
 };
 
 export const UNSUPPORTED_REASONS = ["unknown_kind", "masked", "view_once", "undecryptable"] as const;
-const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt"] as const;
+const MEDIA_TYPES = ["image", "video", "audio", "document", "sticker", "ptt", "ptv"] as const;
 
 const PRESENCES = [
   "available",
@@ -126,12 +126,9 @@ const PRESENCES = [
 ] as const;
 
 /** The media type names of other gateways. */
-const PEER_MEDIA_TYPES = { ptv: "video", videoplay: "video", myaudio: "ptt" } as const;
+const PEER_MEDIA_TYPES = { videoplay: "video", myaudio: "ptt" } as const;
 const mediaType = z.union(
-  [
-    z.enum(MEDIA_TYPES),
-    z.enum(["ptv", "videoplay", "myaudio"]).transform((alias) => PEER_MEDIA_TYPES[alias]),
-  ],
+  [z.enum(MEDIA_TYPES), z.enum(["videoplay", "myaudio"]).transform((alias) => PEER_MEDIA_TYPES[alias])],
   unionErrorMessage(`must be one of ${MEDIA_TYPES.join(", ")}`),
 );
 
@@ -158,6 +155,7 @@ const mediaFields = {
   file_name: boundedText(255).min(1).optional(),
   caption: caption.optional(),
   ptt: z.boolean().optional().describe("true: a voice note."),
+  ptv: z.boolean().optional().describe("true: a round video note, as `type: ptv`."),
   gif_playback: z
     .boolean()
     .optional()
@@ -195,6 +193,7 @@ const mediaAliases = {
   mime_type: ["mimeType", "mimetype", "file.mimetype", "MimeType"],
   file_name: ["fileName", "filename", "docName", "file.filename", "FileName", "mediaMessage.fileName"],
   ptt: ["PTT"],
+  ptv: ["asNote"],
   gif_playback: ["gifPlayback"],
 };
 
@@ -275,12 +274,12 @@ const cardAliases = {
   vcard: ["Vcard", "contact.vcard", "contact.0.vcard", "contacts.0.vcard"],
 };
 
-/** Present if a picture goes out in another form, since phones would not show it. */
+/** Present if a file goes out in another form, since phones would not show or play it. */
 const conversion = {
   converted: z
     .object({ from: z.string(), to: z.string() })
     .optional()
-    .describe("The type of the given picture, and the type that was sent; or `document`."),
+    .describe("The type of the given file, and the type that was sent; or `document`."),
   hint: z.string().optional().describe("What was converted, and why."),
 };
 

@@ -142,7 +142,7 @@ export const SETTINGS = z.object({
     .string()
     .prefault("ffmpeg")
     .describe(
-      "Program that converts audio to voice notes. Without it, only Ogg Opus can be sent as a voice note.",
+      "Program that converts audio to voice notes, and videos, audio and GIF files for phones. Without it, only Ogg Opus can be sent as a voice note, and files that phones do not play go as documents.",
     )
     .meta({ env: "WAYGATE_FFMPEG" }),
   ...SECRET_SETTINGS,

@@ -4,10 +4,10 @@ import { Readable } from "node:stream";
 import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { bmpOf, oggOpus } from "../../../test/media-samples.ts";
+import { bmpOf, oggOpus, sampleSound, sampleVideo } from "../../../test/media-samples.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
-import { createMediaConverter } from "./media-converter.ts";
+import { type Conversion, createMediaConverter } from "./media-converter.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 
 let dir: ScratchDir;
@@ -41,7 +41,55 @@ function tone(): Buffer {
   return Buffer.concat([head, samples]);
 }
 
+function bytesOf(converted: Conversion): Buffer {
+  if (typeof converted === "string") throw new Error(`the conversion is ${converted}`);
+  return converted;
+}
+
+async function describeMp4(bytes: Buffer) {
+  const facts = await readMp4Metadata(async (at, length) => bytes.subarray(at, at + length), bytes.length);
+  return { mime: (await fileTypeFromBuffer(bytes))?.mime, ...facts };
+}
+
 describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
+  test.each([
+    ["WebM", "video/webm", ["-c:v", "libvpx", "-c:a", "libopus", "-f", "webm"]],
+    ["Matroska", "video/matroska", ["-c:v", "mpeg4", "-c:a", "flac", "-f", "matroska"]],
+    ["AVI", "video/vnd.avi", ["-c:v", "mpeg4", "-c:a", "mp2", "-f", "avi"]],
+    ["Windows Media", "video/x-ms-asf", ["-c:v", "wmv2", "-c:a", "wmav2", "-f", "asf"]],
+    ["Flash", "video/x-flv", ["-c:v", "flv", "-an", "-f", "flv"]],
+    ["MPEG", "video/MP1S", ["-c:v", "mpeg2video", "-r", "25", "-c:a", "mp2", "-f", "mpeg"]],
+    ["a transport stream", "video/mp2t", ["-c:v", "mpeg2video", "-r", "25", "-c:a", "mp2", "-f", "mpegts"]],
+    [
+      "QuickTime",
+      "video/quicktime",
+      ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "pcm_s16le", "-f", "mov"],
+    ],
+    ["QuickTime that an MP4 cannot hold", "video/quicktime", ["-c:v", "prores", "-an", "-f", "mov"]],
+  ])("becomes an MP4 of its size and length if it is %s", async (_, type, args) => {
+    const video = bytesOf(await open("ffmpeg").toMp4(Readable.from([await sampleVideo(args)]), type));
+    expect(await describeMp4(video)).toMatchObject({ mime: "video/mp4", width: 64, height: 48, seconds: 1 });
+    expect(video.includes("avc1")).toBe(true);
+  });
+
+  test.each([
+    ["WAV", "audio/wav"],
+    ["FLAC", "audio/flac"],
+    ["AIFF", "audio/aiff"],
+  ])("becomes AAC of its length if it is %s", async (_, type) => {
+    const sound = await sampleSound(type.slice("audio/".length));
+    const audio = bytesOf(await open("ffmpeg").toM4a(Readable.from([sound]), type));
+    expect(await describeMp4(audio)).toMatchObject({ mime: "audio/x-m4a", seconds: 1 });
+  });
+
+  test("is not converted if it is damaged, or has a type that no reader knows", async () => {
+    const damaged = () => Readable.from([Buffer.from("\x1a\x45\xdf\xa3nothing", "latin1")]);
+    expect(await open("ffmpeg").toMp4(damaged(), "video/webm")).toBe("failed");
+    expect(await open("ffmpeg").toM4a(damaged(), "audio/wav")).toBe("failed");
+    expect(await open("ffmpeg").toMp4(damaged(), "video/x-unknown")).toBe("failed");
+    expect(await open("ffmpeg").toM4a(damaged(), "audio/midi")).toBe("failed");
+  });
+
   test("becomes Ogg Opus with its length when it is audio", async () => {
     const { bytes, seconds } = await make("ffmpeg", tone(), "audio/wav");
     expect((await fileTypeFromBuffer(bytes))?.mime).toBe("audio/ogg; codecs=opus");
@@ -56,11 +104,9 @@ describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
     const gif = await sharp(frames, { raw })
       .gif({ loop: 0, delay: [500, 500] })
       .toBuffer();
-    const video = await open("ffmpeg").toGifVideo(Readable.from([gif]));
-    expect((await fileTypeFromBuffer(video ?? Buffer.alloc(0)))?.mime).toBe("video/mp4");
-    const read = async (at: number, length: number) => video?.subarray(at, at + length) ?? Buffer.alloc(0);
-    expect(await readMp4Metadata(read, video?.length ?? 0)).toEqual({ width: 34, height: 34, seconds: 1 });
-    const picture = await open("ffmpeg").toThumbnail(Readable.from([video ?? ""]), "video/mp4");
+    const video = bytesOf(await open("ffmpeg").toGifVideo(Readable.from([gif])));
+    expect(await describeMp4(video)).toEqual({ mime: "video/mp4", width: 34, height: 34, seconds: 1 });
+    const picture = await open("ffmpeg").toThumbnail(Readable.from([video]), "video/mp4");
     expect((await sharp(picture).metadata()).format).toBe("jpeg");
   });
 
@@ -143,9 +189,17 @@ describe("the thumbnail of a video", () => {
     expect(await open(endless).toThumbnail(video(), "video/mp4")).toBeUndefined();
   });
 
+  test("is cut by no limit: a video that becomes too large is not converted", async () => {
+    const huge = await fakeFfmpeg("huge", 'for last; do :; done\nhead -c 67108864 /dev/zero > "$last"');
+    expect(await open(huge).toMp4(video(), "video/webm")).toBe("failed");
+  });
+
   test("is left out without ffmpeg, and no file is left behind", async () => {
     expect(await open("/nowhere/ffmpeg").toThumbnail(video(), "video/mp4")).toBeUndefined();
-    expect(await open("/nowhere/ffmpeg").toGifVideo(video())).toBeUndefined();
+    expect(await open("/nowhere/ffmpeg").toGifVideo(video())).toBe("missing");
+    expect(await open("/nowhere/ffmpeg").toMp4(video(), "video/webm")).toBe("missing");
+    expect(await open("/nowhere/ffmpeg").toMp4(video(), "video/quicktime")).toBe("missing");
+    expect(await open("/nowhere/ffmpeg").toM4a(video(), "audio/wav")).toBe("missing");
     expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
   });
 });

@@ -27,8 +27,15 @@ export interface MediaConverter {
   /** The picture as JPEG; undefined for a type that the image library reads itself, or that ffmpeg cannot read. */
   toJpeg(picture: Bytes, mimeType: string): Promise<Buffer | undefined>;
   /** An animated GIF as MP4, which phones play instead. */
-  toGifVideo(gif: Bytes): Promise<Buffer | undefined>;
+  toGifVideo(gif: Bytes): Promise<Conversion>;
+  /** A video as MP4 of H.264 and AAC. That of a QuickTime file is kept if an MP4 can hold it. */
+  toMp4(video: Bytes, mimeType: string): Promise<Conversion>;
+  /** Audio as AAC in an MP4. */
+  toM4a(audio: Bytes, mimeType: string): Promise<Conversion>;
 }
+
+/** The converted file; or `missing`, without ffmpeg; or `failed`, if it cannot be read or becomes too large. */
+export type Conversion = Buffer | "missing" | "failed";
 
 export interface MediaConverterOptions {
   /** The program's name or path. */
@@ -46,6 +53,8 @@ const THUMBNAIL = ["-q:v", "8", "-vf", "scale=w=72:h=72:force_original_aspect_ra
 const WHOLE_PICTURE = ["-q:v", "2", "-pix_fmt", "yuvj444p"];
 const BMP_TYPE = "image/bmp";
 const GIF_SIDE = 640;
+const VIDEO_SIDE = 1280;
+const VIDEO_BYTES = 64 * 1024 * 1024;
 
 export function createMediaConverter(options: MediaConverterOptions): MediaConverter {
   const slots = new Semaphore({ limit: AT_ONCE });
@@ -56,6 +65,8 @@ export function createMediaConverter(options: MediaConverterOptions): MediaConve
     toThumbnail: (video, mimeType) => slots.use(() => converter.toThumbnail(video, mimeType)),
     toJpeg: (picture, mimeType) => slots.use(() => converter.toJpeg(picture, mimeType)),
     toGifVideo: (gif) => slots.use(() => converter.toGifVideo(gif)),
+    toMp4: (video, mimeType) => slots.use(() => converter.toMp4(video, mimeType)),
+    toM4a: (audio, mimeType) => slots.use(() => converter.toM4a(audio, mimeType)),
   };
 }
 
@@ -117,14 +128,34 @@ class Converter {
     return end === "done" && isJpeg ? output : undefined;
   }
 
-  async toGifVideo(gif: Bytes): Promise<Buffer | undefined> {
+  toGifVideo(gif: Bytes): Promise<Conversion> {
+    return this.#onFile(gif, (path) => this.#toFile(gifArgs(path)));
+  }
+
+  async toMp4(video: Bytes, mimeType: string): Promise<Conversion> {
+    const reader = findDemuxer(mimeType);
+    if (!reader) return "failed";
+    return this.#onFile(video, async (path) => {
+      const kept = reader === "mov" ? await this.#toFile(mp4Args(reader, path, KEPT_VIDEO)) : "failed";
+      return kept === "failed" ? this.#toFile(mp4Args(reader, path, NEW_VIDEO)) : kept;
+    });
+  }
+
+  async toM4a(audio: Bytes, mimeType: string): Promise<Conversion> {
+    const reader = findDemuxer(mimeType);
+    return reader ? this.#onFile(audio, (path) => this.#toFile(m4aArgs(reader, path))) : "failed";
+  }
+
+  /** Runs ffmpeg with an output that is no pipe, because the head of an MP4 is written last. */
+  async #toFile(args: readonly string[]): Promise<Conversion> {
     const target = await TemporaryFile.begin(this.#scratchDir);
     try {
       await target.end({ isDurable: false });
-      const end = await this.#onFile(gif, (path) => this.#run(gifArgs(path, target.path), 0));
-      if (end !== "done") return undefined;
+      const end = await this.#run([...args, "-y", target.path], 0);
+      if (end !== "done") return end;
       const bytes = await readFile(target.path);
-      return bytes.length > 0 ? bytes : undefined;
+      // ffmpeg ends a file that becomes too large, without an error.
+      return bytes.length > 0 && bytes.length < VIDEO_BYTES ? bytes : "failed";
     } finally {
       await target.discard();
     }
@@ -170,12 +201,28 @@ function frameArgs(reader: string, path: string, encoding: readonly string[]): s
 }
 
 /** H.264 requires an even width and height. */
-function gifArgs(path: string, target: string): string[] {
-  const filter = `scale='min(${GIF_SIDE},iw)':-1,pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p`;
-  const input = ["-f", "gif", "-i", path, "-map", "0:v:0", "-t", "60", "-vf", filter];
-  const encoding = ["-map_metadata", "-1", "-c:v", "libx264", "-preset", "veryfast", "-threads", "1"];
-  const output = ["-movflags", "+faststart", "-fs", String(OUTPUT_BYTES), "-y", "-f", "mp4", target];
-  return [...input, ...encoding, ...output];
+const EVEN = "pad=ceil(iw/2)*2:ceil(ih/2)*2,format=yuv420p";
+const H264 = ["-c:v", "libx264", "-preset", "veryfast", "-threads", "1"];
+const AAC = ["-c:a", "aac", "-b:a", "128k", "-ac", "2"];
+const OUTPUT = ["-map_metadata", "-1", "-movflags", "+faststart", "-fs", String(VIDEO_BYTES)];
+
+const within = (side: number) =>
+  `scale=w='min(${side},iw)':h='min(${side},ih)':force_original_aspect_ratio=decrease,${EVEN}`;
+const KEPT_VIDEO = ["-c:v", "copy"];
+const NEW_VIDEO = ["-vf", within(VIDEO_SIDE), ...H264];
+
+function gifArgs(path: string): string[] {
+  const input = ["-f", "gif", "-i", path, "-map", "0:v:0", "-t", "60", "-vf", within(GIF_SIDE)];
+  return [...input, ...H264, ...OUTPUT, "-f", "mp4"];
+}
+
+function mp4Args(reader: string, path: string, video: readonly string[]): string[] {
+  const input = ["-f", reader, "-i", path, "-map", "0:v:0", "-map", "0:a:0?"];
+  return [...input, ...video, ...AAC, ...OUTPUT, "-f", "mp4"];
+}
+
+function m4aArgs(reader: string, path: string): string[] {
+  return ["-f", reader, "-i", path, "-map", "0:a:0", ...AAC, ...OUTPUT, "-f", "ipod"];
 }
 
 function notSupported(): GatewayError {

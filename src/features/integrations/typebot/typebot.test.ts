@@ -369,8 +369,8 @@ test("the test and the last error explain what is wrong", async () => {
 });
 
 test("without ffmpeg an audio bubble that cannot become a voice note is sent as audio", async () => {
-  const url = files.serve("/tone.wav", (response) =>
-    response.writeHead(200, { "content-type": "audio/wav" }).end(SAMPLE.wav),
+  const url = files.serve("/tone.mp3", (response) =>
+    response.writeHead(200, { "content-type": "audio/mpeg" }).end(SAMPLE.mp3),
   );
   await serve([{ bubble: { id: "s", type: "audio", content: { url } } }, bubble("b", "after it"), ask("q")]);
   const ana = newPerson();

@@ -46,10 +46,12 @@ export type StoredMedia = Omit<MediaContent, "bytes"> & {
   converted?: MediaConversion;
 };
 
-/** A picture that phones would not show: its type, and the type or the kind as which it was sent. */
+/** A file that phones would not show or play: its type, and the type or the kind as which it was sent. */
 export interface MediaConversion {
   from: string;
   to: string;
+  /** Why it was not converted better. */
+  reason?: "no_ffmpeg";
 }
 
 /** For a message `m`: the pending file that is sent with it. */

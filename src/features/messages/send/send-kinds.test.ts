@@ -326,7 +326,7 @@ describe("the type of a file", () => {
     [
       "of a picture that is also a script is that of the picture",
       () => given(Buffer.concat([SAMPLE.gif, Buffer.from("/*alert(1)*/")])),
-      "image",
+      "document",
       "image/gif",
     ],
     ["of sound in an mp4 can be audio", () => given(SAMPLE.mp4, { type: "audio" }), "audio", "audio/mp4"],

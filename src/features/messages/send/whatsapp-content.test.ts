@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { mp4Video } from "../../../../test/media-samples.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 import { type FileServer, file, startFileServer } from "../../../../test/servers/file-server.ts";
 import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
@@ -80,6 +81,16 @@ test("a PDF tells phones its number of pages", async () => {
   expect(await arrived(data.message_id)).toMatchObject({
     documentMessage: { mimetype: "application/pdf", pageCount: 3 },
   });
+});
+
+test("a video note is sent as one, whether its type or a field says so", async () => {
+  const base64 = mp4Video({ width: 240, height: 240, seconds: 3 }).toString("base64");
+  for (const note of [{ type: "ptv" as const }, { ptv: true }]) {
+    const { data } = await client.sendMedia({ id, number: ana.phone, base64, ...note });
+    const message = await arrived(data.message_id);
+    expect(message).toMatchObject({ ptvMessage: { mimetype: "video/mp4", width: 240, seconds: 3 } });
+    expect(message).not.toHaveProperty("videoMessage");
+  }
 });
 
 test("a given vCard keeps its phones, company and e-mail, and each phone offers a chat", async () => {

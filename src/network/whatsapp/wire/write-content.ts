@@ -93,8 +93,10 @@ function writeMedia(
   switch (media_type) {
     case "image":
       return { imageMessage: { ...common, caption } };
-    case "video":
-      return { videoMessage: { ...common, caption, seconds, ...writeVideoPreview(content) } };
+    case "video": {
+      const video = { ...common, caption, seconds, ...writeVideoPreview(content) };
+      return content.ptv ? { ptvMessage: video } : { videoMessage: video };
+    }
     case "audio":
     case "ptt":
       return {

@@ -2,7 +2,11 @@ import type { MediaType } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
 import { countPdfPages } from "../../../../platform/media/count-pdf-pages.ts";
-import { type MediaConverter, OGG_OPUS_TYPE } from "../../../../platform/media/media-converter.ts";
+import {
+  type Conversion,
+  type MediaConverter,
+  OGG_OPUS_TYPE,
+} from "../../../../platform/media/media-converter.ts";
 import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
 import { readPicture } from "../../../../platform/media/read-picture.ts";
@@ -30,6 +34,7 @@ export interface ReceivedFile {
   thumbnail?: string;
   is_animated?: boolean;
   gif_playback?: boolean;
+  ptv?: boolean;
   page_count?: number;
   converted?: MediaConversion;
 }
@@ -49,9 +54,9 @@ export async function convertMedia(file: ReceivedFile, options: ConvertMediaOpti
     case "image":
       return file.mime_type === "image/gif" ? fitGif(file, options) : fitPicture(file, options);
     case "video":
-      return describeVideo(file, options);
+      return fitVideo(file, options);
     case "audio":
-      return describeAudio(file, options);
+      return fitAudio(file, options);
     case "document":
       return file.mime_type === "application/pdf" ? describePdf(file, options) : file;
   }
@@ -88,8 +93,7 @@ async function fitPicture(file: ReceivedFile, { db, converter }: ConvertMediaOpt
   const decoded = isTooLarge ? undefined : await converter.toJpeg(readParts(db, file.file.id), from);
   const picture = isTooLarge ? undefined : await toPicture(decoded ?? (await readWhole(file, db)));
   if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
-  const { bytes, mime_type } = picture;
-  return { ...(await replace(file, db, bytes)), mime_type, converted: { from, to: mime_type } };
+  return replaceAs(file, db, picture.bytes, picture.mime_type);
 }
 
 async function describePdf(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
@@ -101,13 +105,52 @@ async function describePdf(file: ReceivedFile, { db }: ConvertMediaOptions): Pro
 /** Sends an animated GIF as a video, like phones do: they show GIF files as still pictures. */
 async function fitGif(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
-  if (file.file.size > PICTURE_BYTES) return file;
-  const picture = await readPicture(await readWhole(file, db));
-  if (!picture?.is_animated) return file;
-  const bytes = await converter.toGifVideo(readParts(db, file.file.id));
-  if (!bytes) return file;
-  const video = { ...(await replace(file, db, bytes)), media_type: "video", mime_type: "video/mp4" } as const;
-  return { ...(await describeVideo(video, options)), gif_playback: true };
+  const isSmall = file.file.size <= PICTURE_BYTES;
+  const picture = isSmall ? await readPicture(await readWhole(file, db)) : undefined;
+  if (!picture?.is_animated) return fitPicture(file, options);
+  const video = await converter.toGifVideo(readParts(db, file.file.id));
+  if (typeof video === "string") return withReason(await fitPicture(file, options), video);
+  const sent = { ...(await replaceAs(file, db, video, VIDEO_TYPE)), media_type: "video" } as const;
+  return { ...(await describeVideo(sent, options)), gif_playback: true };
+}
+
+const VIDEO_TYPE = "video/mp4";
+/** Phones may play a QuickTime file too, if it cannot be converted. */
+const PLAYED_VIDEOS = [VIDEO_TYPE, "video/3gpp", "video/x-m4v"];
+const QUICKTIME = "video/quicktime";
+const AUDIO_TYPE = "audio/mp4";
+const PLAYED_AUDIO = /^audio\/(?:aac|amr|mp4|mpeg|mp3|x-m4a)\b|\bopus\b/;
+
+/** Converts a video that phones would not play; one that cannot be converted goes as a document. */
+async function fitVideo(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { db, converter } = options;
+  if (PLAYED_VIDEOS.includes(file.mime_type)) return describeVideo(file, options);
+  const video = await converter.toMp4(readParts(db, file.file.id), file.mime_type);
+  if (typeof video !== "string") return describeVideo(await replaceAs(file, db, video, VIDEO_TYPE), options);
+  return file.mime_type === QUICKTIME ? describeVideo(file, options) : asDocument(file, video);
+}
+
+/** As `fitVideo`, for audio. */
+async function fitAudio(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { db, converter } = options;
+  if (PLAYED_AUDIO.test(file.mime_type)) return describeAudio(file, options);
+  const audio = await converter.toM4a(readParts(db, file.file.id), file.mime_type);
+  return typeof audio === "string"
+    ? asDocument(file, audio)
+    : describeAudio(await replaceAs(file, db, audio, AUDIO_TYPE), options);
+}
+
+function asDocument(
+  { gif_playback, ptv, ...file }: ReceivedFile,
+  failure: Exclude<Conversion, Buffer>,
+): ReceivedFile {
+  const converted = { from: file.mime_type, to: "document" };
+  return withReason({ ...file, media_type: "document", converted }, failure);
+}
+
+function withReason(file: ReceivedFile, failure: Exclude<Conversion, Buffer>): ReceivedFile {
+  if (failure !== "missing" || !file.converted) return file;
+  return { ...file, converted: { ...file.converted, reason: "no_ffmpeg" } };
 }
 
 async function describeVideo(
@@ -136,6 +179,17 @@ async function readWhole({ file }: ReceivedFile, db: Db): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of readParts(db, file.id)) parts.push(part);
   return Buffer.concat(parts);
+}
+
+/** Replaces the file by the converted one, and says so. */
+async function replaceAs(
+  file: ReceivedFile,
+  db: Db,
+  bytes: Buffer,
+  mime_type: string,
+): Promise<ReceivedFile> {
+  const converted = { from: file.mime_type, to: mime_type };
+  return { ...(await replace(file, db, bytes)), mime_type, converted };
 }
 
 async function replace(file: ReceivedFile, db: Db, bytes: Buffer): Promise<ReceivedFile> {

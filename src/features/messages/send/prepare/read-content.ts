@@ -108,7 +108,12 @@ async function readBody(
       return readText(input, options);
     case "media":
       return readMedia(
-        { ...input, type: mediaType(input.type), caption: input.caption || input.text },
+        {
+          ...input,
+          type: mediaType(input.type),
+          ptv: input.ptv || input.type === "ptv",
+          caption: input.caption || input.text,
+        },
         options,
       );
     case "location":
@@ -119,6 +124,7 @@ async function readBody(
 }
 
 function mediaType(type: SendInput["type"]) {
+  if (type === "ptv") return "video";
   return isKind(type) ? undefined : type;
 }
 

@@ -32,6 +32,8 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   caption?: string;
   /** For a video: plays as a GIF. */
   gif_playback?: boolean;
+  /** A video note. */
+  ptv?: boolean;
 }
 
 export interface MediaOptions extends FetchMediaOptions, ConvertMediaOptions {}
@@ -73,15 +75,21 @@ export async function readMedia(
       await refusePage(source.field, { ...input, head: file.head, content_type, address_name });
     const detected = await detectMediaType(file.head, {
       ...input,
+      ...(input.ptv && { type: "video" }),
       source_mime_type: source.mime_type,
       name_mime_type: typeByExtension(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
     await requireStorageQuota(db, account_id, file.size, file.size);
+    if (input.ptv && input.caption)
+      throw invalidField("caption", "is not shown with a video note: send it as a text");
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");
     const gif = isGif && detected.media_type === "video" && { gif_playback: true };
-    const fitted = await convertMedia({ file, sha256, ...detected, ...gif }, options);
+    const fitted = await convertMedia(
+      { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
+      options,
+    );
     return toStored(fitted, input, source);
   } catch (error) {
     await file.discard().catch(() => {});
