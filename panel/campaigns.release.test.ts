@@ -237,11 +237,15 @@ describeInBrowser("the campaigns of the panel", () => {
 
   test("a draft that is not saved is lost only after a question, and keeps its times in a named zone", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
+    await gateway.createInstance({ name: "Spare" });
     await gateway.owner.updateAccount({ settings: { time_zone: "Asia/Tokyo" } });
     const page = await openPage();
     await openCampaigns(page);
     await follow(page, "New campaign");
     await fillMessage(page, "Autumn");
+    const senders = page.getByLabel("Send from").locator("optgroup");
+    expect(await senders.first().getAttribute("label")).toBe("Connected");
+    expect(await senders.last().locator("option").allTextContents()).toEqual(["Spare: Not linked"]);
     await follow(page, "All campaigns");
     await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
     await look(page, "campaign-leave");
@@ -257,7 +261,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await page.getByText("This time is over.").waitFor();
     await page.getByLabel("Start time").fill("2099-07-01T09:00");
     expect(await page.getByLabel("Time zone").inputValue()).toBe("Asia/Tokyo");
-    await page.getByText("A day begins at midnight in Asia/Tokyo.").waitFor();
+    await page.getByText("Days are counted in the account’s time zone, Asia/Tokyo.").waitFor();
     await page.getByLabel("Time zone").selectOption("America/Sao_Paulo");
     await page.getByText(/^Quiet hours/).click();
     await look(page, "campaign-schedule");

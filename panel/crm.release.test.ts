@@ -113,6 +113,8 @@ describeInBrowser("the contacts of the panel", () => {
     const { data: lead } = await owner.createLead({ name: "Duda Reis", phone });
     const desk = await gateway.connectInstance({ name: "Front desk" });
     await desk.client.sandboxReceive({ id: desk.id, from: phone, text: "Hello" });
+    const place = { latitude: -23.5, longitude: -46.6, name: "Paulista" };
+    await desk.client.sendLocation({ id: desk.id, number: phone, ...place });
     const page = await openPage();
     await story.signIn(page, "crm/fields");
     await heading(page, "Contacts");
@@ -130,6 +132,7 @@ describeInBrowser("the contacts of the panel", () => {
       .getByRole("region", { name: "Conversations" })
       .getByText("Front desk", { exact: true })
       .waitFor();
+    await page.getByText("Location: Paulista").waitFor();
     await page.getByLabel("New tag").fill("vip");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("button", { name: "Remove the tag vip" }).waitFor();
@@ -196,6 +199,8 @@ describeInBrowser("the contacts of the panel", () => {
     expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
     await look(page, "contact-deleted");
     const { data: other } = await owner.createLead({ name: "Saul Dias", phone: newPhone() });
+    await page.goto(`${story.url}crm/999999`, { waitUntil: "load" });
+    await page.getByRole("heading", { name: "There is no such contact" }).waitFor();
     await page.goto(`${story.url}crm/${other.id}`, { waitUntil: "load" });
     await heading(page, "Saul Dias");
     await owner.deleteLead({ id: other.id });

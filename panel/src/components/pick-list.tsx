@@ -5,15 +5,21 @@ interface PickListProps<Value extends string> {
   label: string;
   value: Value;
   options: Readonly<Record<Value, string>>;
+  /** Further choices below a title; a title without choices is left out. */
+  groups?: Readonly<Record<string, readonly Option[]>>;
   onChange(value: Value): void;
   hint?: string;
 }
+
+/** The value of a choice, and its words. */
+export type Option = readonly [value: string, text: string];
 
 /** A choice of few; the browser's own list is the most usable one on a phone. */
 export function PickList<Value extends string>({
   label,
   value,
   options,
+  groups = {},
   onChange,
   hint,
 }: PickListProps<Value>) {
@@ -28,11 +34,15 @@ export function PickList<Value extends string>({
         aria-describedby={hint && `${id}-hint`}
         onChange={(event) => onChange(event.target.value as Value)}
       >
-        {Object.entries<string>(options).map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
+        <Options options={Object.entries<string>(options)} />
+        {Object.entries(groups).map(
+          ([title, choices]) =>
+            choices.length > 0 && (
+              <optgroup key={title} label={title}>
+                <Options options={choices} />
+              </optgroup>
+            ),
+        )}
       </select>
       {hint && (
         <p id={`${id}-hint`} className="hint">
@@ -41,6 +51,14 @@ export function PickList<Value extends string>({
       )}
     </div>
   );
+}
+
+function Options({ options }: { options: readonly Option[] }) {
+  return options.map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));
 }
 
 interface NamedPickProps {
@@ -130,15 +148,34 @@ interface ZonePickProps {
   onChange(zone: string): void;
 }
 
-/** A choice among the time zones that this browser knows, and the chosen one: zones have several names. */
+/** A choice among the time zones that this browser knows by their place, and the chosen one: zones have several names. */
 export function ZonePick({ label, hint, value, none, onChange }: ZonePickProps) {
-  const zones = allZones(value).map((zone) => [zone, zone.replaceAll("_", " ")]);
-  const options = Object.fromEntries(none === undefined ? zones : [["", none], ...zones]);
-  return <PickList label={label} hint={hint} value={value} options={options} onChange={onChange} />;
+  const t = useTranslations("common");
+  const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const suggested = [...new Set([value, own, "UTC"])].filter((zone) => zone !== "");
+  const groups: Record<string, Option[]> = {
+    [t("suggested")]: suggested.map((zone) => [zone, nameZone(zone)]),
+  };
+  for (const zone of Intl.supportedValuesOf("timeZone")) {
+    if (suggested.includes(zone)) continue;
+    const [area = "", ...place] = zone.split("/");
+    // Typing the begin of a city finds it.
+    const choices = groups[area] ?? [];
+    groups[area] = choices;
+    choices.push([zone, nameZone(place.reverse().join(", ") || area)]);
+  }
+  return (
+    <PickList
+      label={label}
+      hint={hint}
+      value={value}
+      options={none === undefined ? {} : { "": none }}
+      groups={groups}
+      onChange={onChange}
+    />
+  );
 }
 
-function allZones(chosen: string): string[] {
-  const zones = new Set([...Intl.supportedValuesOf("timeZone"), "UTC", chosen]);
-  zones.delete("");
-  return [...zones].sort();
+function nameZone(zone: string): string {
+  return zone.replaceAll("_", " ");
 }

@@ -11,7 +11,7 @@ import {
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { type Option, PickList } from "../../components/pick-list.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import type { CampaignDraft, DraftFaults, PickedRecipient } from "./campaign-draft.ts";
 import { senderQuery } from "./campaigns-queries.ts";
@@ -85,13 +85,24 @@ function SenderField({ draft, fault, onChange }: PartProps & { fault: string | u
         </div>
       </Notice>
     );
-  const options = Object.fromEntries(data.map(({ id, name }) => [`#${id}`, name]));
+  const ready = data.filter(({ status }) => status === "connected");
+  const others = data.filter(({ status }) => status !== "connected");
+  const groups = {
+    [t("campaigns.sendersReady")]: ready.map(({ id, name }): Option => [`#${id}`, name]),
+    [t("campaigns.sendersOther")]: others.map(
+      ({ id, name, status }): Option => [
+        `#${id}`,
+        t("campaigns.senderState", { name, status: t(`status.${status}`) }),
+      ],
+    ),
+  };
   return (
     <div>
       <PickList
         label={t("campaigns.sender")}
         value={draft.instance === undefined ? "" : `#${draft.instance}`}
-        options={{ "": t("campaigns.chooseSender"), ...options }}
+        options={{ "": t("campaigns.chooseSender") }}
+        groups={groups}
         onChange={(one) => onChange({ instance: one === "" ? undefined : Number(one.slice(1)) })}
       />
       {fault !== undefined && <p className="fault">{fault}</p>}

@@ -46,7 +46,10 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
         </div>
         <ValueField
           {...field("dailyLimit")}
-          hint={t("dailyLimitHint", { zone: draft.hasQuietHours ? draft.zone : dayZone })}
+          hint={t("dailyLimitHint", {
+            zone: draft.hasQuietHours ? draft.zone : dayZone,
+            whose: draft.hasQuietHours ? "campaign" : "account",
+          })}
           min={1}
         />
         <ValueField {...field("stopPercent")} hint={t("stopPercentHint")} min={1} max={100} />

@@ -12,10 +12,11 @@ import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { DeletedPage, FaultNotice, FaultPage } from "../../components/fault-notice.tsx";
 import { formatPhone, RelativeTime, useContactStatus } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { ValueField } from "../../components/value-field.tsx";
+import { summarise } from "../conversations/kinds/kinds.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
@@ -28,6 +29,13 @@ export function LeadPage() {
   const { data, error, refetch } = useQuery(leadQuery(id));
   const mayManage = useAccess().may("admin");
   const trail = <Link to="/crm">{t("title")}</Link>;
+  if (isNotFound(error) && !data)
+    return (
+      <>
+        <PageHead title={t("title")} trail={trail} />
+        <Blank title={t("noSuch")} help={t("noSuchHelp")} />
+      </>
+    );
   if (error && !data)
     return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
@@ -139,6 +147,7 @@ const SHOWN_MESSAGES = 8;
 
 function Messages({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
+  const kinds = useTranslations("conversations");
   if (lead.messages.length === 0) return null;
   return (
     <section className="plate" aria-label={t("lastMessages")}>
@@ -148,7 +157,7 @@ function Messages({ lead }: { lead: LeadDetails }) {
           <li key={`${message.instance_id} ${message.message_id}`} className="message-line">
             <p>
               <strong>{t(message.from_me ? "sentByYou" : "received")}</strong>{" "}
-              {shorten(message.text ?? message.caption ?? "")}
+              {shorten(summarise(message, kinds))}
             </p>
             <p className="hint">
               <RelativeTime at={message.timestamp} />

@@ -13,6 +13,8 @@ export const crm = {
     list: "Contacts",
     create: "New contact",
     createTitle: "New contact",
+    noSuch: "There is no such contact",
+    noSuchHelp: "It was deleted, or the address is mistyped.",
     deletedElsewhere: "This contact was deleted.",
     editTitle: "Change the contact",
     identityHint: "A contact needs a name, a phone or an e-mail.",

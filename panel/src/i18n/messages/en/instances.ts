@@ -19,7 +19,7 @@ export const instances = {
     qr_expired: "Nobody scanned the code in time. Show a new one.",
     passkey_required: "WhatsApp wants the passkey of the account before it links the phone.",
     connected: "Messages go in and out.",
-    reconnecting: "The connection was lost. The gateway tries again by itself, and keeps queued messages.",
+    reconnecting: "The gateway tries again by itself, and keeps queued messages.",
     disconnected: "The connection has ended, and the gateway does not try again by itself.",
     logged_out: "The phone has unlinked this instance. Link it again.",
     banned: "WhatsApp has banned this number. Open WhatsApp on the phone to see why.",
@@ -34,7 +34,7 @@ export const instances = {
     credentials_unreadable: "The stored pairing cannot be read. Unlink the instance, then link it again.",
     library_failed: "The WhatsApp library cannot be loaded. The operator can run waygate doctor.",
     session_failed: "The gateway could not start the connection. Its log says why.",
-    connection_lost: "The connection to WhatsApp was lost.",
+    connection_lost: "The connection to the network was lost.",
     rate_limited: "WhatsApp limits how often this session connects. The gateway waits before it tries again.",
   },
   instances: {

@@ -130,15 +130,15 @@ export const webhooks = {
       },
       refusal: {
         cause: "Your program refused the event (status {status})",
-        remedy: "Read its answer below and its log. Answer with 2xx also for events that you ignore.",
+        remedy: "Read its answer and its log. Answer with 2xx also for events that you ignore.",
       },
       crash: {
         cause: "Your program failed (status {status})",
-        remedy: "Read its answer below and its log, repair it, then send the event again.",
+        remedy: "Read its answer and its log, repair it, then send the event again.",
       },
       unknown: {
         cause: "The delivery failed",
-        remedy: "Read the message below, and check the address and your program.",
+        remedy: "Check the address and your program.",
       },
     },
     figures: {

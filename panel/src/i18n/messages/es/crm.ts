@@ -13,6 +13,8 @@ export const crm = {
     list: "Contactos",
     create: "Nuevo contacto",
     createTitle: "Nuevo contacto",
+    noSuch: "No existe este contacto",
+    noSuchHelp: "Se eliminó, o la dirección está mal escrita.",
     deletedElsewhere: "Este contacto fue eliminado.",
     editTitle: "Cambiar el contacto",
     identityHint: "Un contacto necesita un nombre, un teléfono o un correo.",

@@ -19,7 +19,7 @@ export const instances = {
     qr_expired: "Nadie escaneó el código a tiempo. Muestra uno nuevo.",
     passkey_required: "WhatsApp pide la llave de acceso de la cuenta antes de vincular el teléfono.",
     connected: "Los mensajes entran y salen.",
-    reconnecting: "Se perdió la conexión. El gateway reintenta solo y conserva los mensajes en cola.",
+    reconnecting: "El gateway reintenta solo y conserva los mensajes en cola.",
     disconnected: "La conexión terminó, y el gateway no reintenta solo.",
     logged_out: "El teléfono desvinculó esta instancia. Vincúlala otra vez.",
     banned: "WhatsApp bloqueó este número. Abre WhatsApp en el teléfono para ver el motivo.",
@@ -34,7 +34,7 @@ export const instances = {
     credentials_unreadable: "No se puede leer el vínculo guardado. Desvincula la instancia y vincúlala otra vez.",
     library_failed: "La biblioteca de WhatsApp no carga. Quien opera el gateway puede ejecutar waygate doctor.",
     session_failed: "El gateway no pudo iniciar la conexión. El registro dice por qué.",
-    connection_lost: "Se perdió la conexión con WhatsApp.",
+    connection_lost: "Se perdió la conexión con la red.",
     rate_limited: "WhatsApp limita la frecuencia con que se conecta esta sesión. El gateway espera antes de intentarlo de nuevo.",
   },
   instances: {

@@ -130,15 +130,15 @@ export const webhooks = {
       },
       refusal: {
         cause: "Tu programa rechazó el evento (estado {status})",
-        remedy: "Lee su respuesta abajo y su registro. Responde con 2xx también a los eventos que ignoras.",
+        remedy: "Lee su respuesta y su registro. Responde con 2xx también a los eventos que ignoras.",
       },
       crash: {
         cause: "Tu programa falló (estado {status})",
-        remedy: "Lee su respuesta abajo y su registro, repáralo y envía después el evento de nuevo.",
+        remedy: "Lee su respuesta y su registro, repáralo y envía después el evento de nuevo.",
       },
       unknown: {
         cause: "La entrega falló",
-        remedy: "Lee el mensaje de abajo y comprueba la dirección y tu programa.",
+        remedy: "Comprueba la dirección y tu programa.",
       },
     },
     figures: {

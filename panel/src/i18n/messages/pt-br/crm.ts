@@ -13,6 +13,8 @@ export const crm = {
     list: "Contatos",
     create: "Novo contato",
     createTitle: "Novo contato",
+    noSuch: "Este contato não existe",
+    noSuchHelp: "Foi excluído, ou o endereço foi digitado errado.",
     deletedElsewhere: "Este contato foi excluído.",
     editTitle: "Alterar o contato",
     identityHint: "Um contato precisa de nome, telefone ou e-mail.",

@@ -19,7 +19,7 @@ export const instances = {
     qr_expired: "Ninguém leu o código a tempo. Mostre um novo.",
     passkey_required: "O WhatsApp pede a chave de acesso da conta antes de conectar o aparelho.",
     connected: "As mensagens entram e saem.",
-    reconnecting: "A conexão caiu. O gateway tenta de novo sozinho e guarda as mensagens da fila.",
+    reconnecting: "O gateway tenta de novo sozinho e guarda as mensagens da fila.",
     disconnected: "A conexão terminou, e o gateway não tenta de novo sozinho.",
     logged_out: "O aparelho desvinculou esta instância. Conecte-o de novo.",
     banned: "O WhatsApp baniu este número. Abra o WhatsApp no aparelho para ver o motivo.",
@@ -34,7 +34,7 @@ export const instances = {
     credentials_unreadable: "Não é possível ler o vínculo guardado. Desvincule a instância e conecte de novo.",
     library_failed: "A biblioteca do WhatsApp não carrega. Quem opera o gateway pode executar waygate doctor.",
     session_failed: "O gateway não conseguiu iniciar a conexão. O log diz o motivo.",
-    connection_lost: "A conexão com o WhatsApp caiu.",
+    connection_lost: "A conexão com a rede caiu.",
     rate_limited: "O WhatsApp limita a frequência com que esta sessão se conecta. O gateway espera antes de tentar de novo.",
   },
   instances: {

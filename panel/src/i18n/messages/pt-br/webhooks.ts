@@ -130,15 +130,15 @@ export const webhooks = {
       },
       refusal: {
         cause: "Seu programa recusou o evento (status {status})",
-        remedy: "Leia a resposta abaixo e o log dele. Responda com 2xx também aos eventos que ele ignora.",
+        remedy: "Leia a resposta e o log dele. Responda com 2xx também aos eventos que ele ignora.",
       },
       crash: {
         cause: "Seu programa falhou (status {status})",
-        remedy: "Leia a resposta abaixo e o log dele, conserte e depois envie o evento de novo.",
+        remedy: "Leia a resposta e o log dele, conserte e depois envie o evento de novo.",
       },
       unknown: {
         cause: "A entrega falhou",
-        remedy: "Leia a mensagem abaixo e confira o endereço e o seu programa.",
+        remedy: "Confira o endereço e o seu programa.",
       },
     },
     figures: {
