@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
@@ -168,6 +169,15 @@ describeInBrowser("the contacts of the panel", () => {
     await press(page, "Opt out");
     await page.getByText(/Campaigns do not write to this person/).waitFor();
     await look(page, "contact");
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      press(page, "Export this person’s data"),
+    ]);
+    const person = JSON.parse(await readFile(await file.path(), "utf8"));
+    expect(person.contact).toMatchObject({ phone, notes: [{ note: "Wants a call." }] });
+    expect(person.consents).toMatchObject([{ purpose: "offers", granted: true }]);
+    const [{ messages }] = person.conversations;
+    expect(messages.map(({ type }: { type: string }) => type)).toEqual(["location", "text"]);
     const { data } = await owner.getLeadDetails({ id: lead.id });
     expect(data).toMatchObject({ tags: ["vip"], custom_fields: { size: 42.5 } });
     expect(data.opted_out_at).not.toBeNull();

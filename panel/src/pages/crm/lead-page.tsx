@@ -18,6 +18,7 @@ import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { summarise } from "../conversations/kinds/kinds.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
+import { exportPerson } from "./export-person.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFields } from "./lead-fields.tsx";
@@ -45,6 +46,7 @@ export function LeadPage() {
     <>
       <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
         <LeadDialog lead={data} />
+        {mayManage && <ExportPerson id={id} />}
         {mayManage && <DeleteLead lead={data} />}
       </PageHead>
       <div className="columns gapped">
@@ -82,6 +84,20 @@ function Details({ lead }: { lead: LeadDetails }) {
         ]}
       />
     </section>
+  );
+}
+
+/** What a person may ask for by the laws of many countries. */
+function ExportPerson({ id }: { id: number }) {
+  const t = useTranslations("crm");
+  const save = useMutation({ mutationFn: () => exportPerson(id) });
+  return (
+    <>
+      <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
+        {t("exportPerson")}
+      </ActionButton>
+      <FaultNotice error={save.error} />
+    </>
   );
 }
 

@@ -6,19 +6,21 @@ import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
 interface FailureWordsProps {
   attempt: AttemptResult & { error?: string | null };
+  /** Only the cause: the delivery says what to do. */
+  isShort?: boolean;
   /** What can be done here. */
   children?: ReactNode;
 }
 
 /** Why a delivery failed and what to do, in words. */
-export function FailureWords({ attempt, children }: FailureWordsProps) {
+export function FailureWords({ attempt, isShort = false, children }: FailureWordsProps) {
   const t = useTranslations("webhooks.failure");
   const kind = failureKindOf(attempt);
   const status = String(attempt.status_code ?? "");
   return (
     <Notice tone="stop" title={t(`${kind}.cause`, { status })}>
-      <p>{t(`${kind}.remedy`)}</p>
-      {attempt.error && !isSaid(attempt.error) && (
+      {!isShort && <p>{t(`${kind}.remedy`)}</p>}
+      {!isShort && attempt.error && !isSaid(attempt.error) && (
         <p className="hint code" lang="en">
           {attempt.error}
         </p>

@@ -61,7 +61,7 @@ function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
           <WebhookPill webhook={webhook} />
         </div>
         <WebhookSentence webhook={webhook} />
-        {(state === "failing" || state === "stopped") && <LastFailure id={id} webhook={webhook} />}
+        {(state === "failing" || state === "stopped") && <LastFailure id={id} webhook={webhook} isShort />}
       </div>
       <LinkButton
         to="/instances/$id/webhooks/$webhookId"
@@ -74,14 +74,20 @@ function WebhookRow({ id, webhook }: { id: number; webhook: Webhook }) {
   );
 }
 
+interface LastFailureProps {
+  id: number;
+  webhook: Webhook;
+  isShort?: boolean;
+}
+
 /** The newest failure in words, with the way to its attempt while the log has it. */
-export function LastFailure({ id, webhook }: { id: number; webhook: Webhook }) {
+export function LastFailure({ id, webhook, isShort = false }: LastFailureProps) {
   const t = useTranslations("webhooks");
   const { data } = useQuery(lastFailureQuery(id, webhook.id));
   const { last_status: status_code, last_error_class: error_class } = webhook;
   if (data)
     return (
-      <FailureWords attempt={data}>
+      <FailureWords attempt={data} isShort={isShort}>
         <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: data.id }}>
           {t("openFailure")}
         </LinkButton>

@@ -15,6 +15,7 @@ export const crm = {
     createTitle: "New contact",
     noSuch: "There is no such contact",
     noSuchHelp: "It was deleted, or the address is mistyped.",
+    exportPerson: "Export this person’s data",
     deletedElsewhere: "This contact was deleted.",
     editTitle: "Change the contact",
     identityHint: "A contact needs a name, a phone or an e-mail.",

@@ -15,6 +15,7 @@ export const crm = {
     createTitle: "Nuevo contacto",
     noSuch: "No existe este contacto",
     noSuchHelp: "Se eliminó, o la dirección está mal escrita.",
+    exportPerson: "Exportar los datos de esta persona",
     deletedElsewhere: "Este contacto fue eliminado.",
     editTitle: "Cambiar el contacto",
     identityHint: "Un contacto necesita un nombre, un teléfono o un correo.",

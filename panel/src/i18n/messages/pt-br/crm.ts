@@ -15,6 +15,7 @@ export const crm = {
     createTitle: "Novo contato",
     noSuch: "Este contato não existe",
     noSuchHelp: "Foi excluído, ou o endereço foi digitado errado.",
+    exportPerson: "Exportar os dados desta pessoa",
     deletedElsewhere: "Este contato foi excluído.",
     editTitle: "Alterar o contato",
     identityHint: "Um contato precisa de nome, telefone ou e-mail.",
