@@ -286,7 +286,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect(invite).toMatchObject({ jid, url: `https://chat.whatsapp.com/${invite.code}` });
     expect((await client.leaveGroup({ id, jid })).data).toEqual({ jid });
     expect(await refusal(client.getGroup({ id, jid }))).toBe("FORBIDDEN");
-    expect(await refusal(client.sendText({ id, jid, text: "Still?" }))).toBe("SEND_FAILED");
+    expect(await refusal(client.sendText({ id, jid, text: "Still?" }))).toBe("RECIPIENT_NOT_FOUND");
     expect((await client.joinGroup({ id, code: invite.url })).data).toEqual({ jid });
     expect((await client.getGroup({ id, jid })).data).toMatchObject({ name: "Crew", size: 3 });
   });
@@ -319,6 +319,11 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     ["an unknown message", "MESSAGE_NOT_FOUND", (to, id) => to.getMessage({ id, messageId: "NONE" })],
     ["an unknown file", "NOT_FOUND", (to, id) => to.getMedia({ id, mediaId: "med_none" })],
     ["an unknown group", "NOT_FOUND", (to, id) => to.getGroup({ id, jid: UNKNOWN_GROUP })],
+    [
+      "a text to it",
+      "RECIPIENT_NOT_FOUND",
+      (to, id) => to.sendText({ id, jid: UNKNOWN_GROUP, text: "Hello" }),
+    ],
     ["its invitation", "NOT_FOUND", (to, id) => to.getGroupInvite({ id, jid: UNKNOWN_GROUP })],
     ["its settings", "NOT_FOUND", (to, id) => to.updateGroupSettings({ id, jid: UNKNOWN_GROUP, name: "A" })],
     ["leaving it", "NOT_FOUND", (to, id) => to.leaveGroup({ id, jid: UNKNOWN_GROUP })],

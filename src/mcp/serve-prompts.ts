@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
 import { PROMPTS } from "./prompts.ts";
 import { invalidArguments } from "./tool-error.ts";
@@ -19,7 +20,9 @@ export function servePrompts(server: Server): void {
   server.setRequestHandler("prompts/get", ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (!prompt) throw invalid(`There is no prompt ${params.name.slice(0, 100)}.`);
-    const parsed = prompt.input.safeParse(params.arguments ?? {}, { error: createIssueDescriber() });
+    const parsed = prompt.input.safeParse(asMeant(prompt.input, params.arguments ?? {}, "POST"), {
+      error: createIssueDescriber(),
+    });
     if (!parsed.success) throw invalid(invalidArguments(parsed.error).message);
     const text = prompt.write(parsed.data);
     return {

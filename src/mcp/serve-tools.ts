@@ -5,6 +5,7 @@ import {
   ProtocolErrorCode,
   type Server,
 } from "@modelcontextprotocol/server";
+import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
 import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
@@ -28,7 +29,9 @@ export function serveTools(server: Server, options: McpOptions): void {
       const message = `There is no tool ${params.name.slice(0, 100)}.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    const parsed = tool.input.safeParse(withoutNulls(params.arguments), { error: createIssueDescriber() });
+    const parsed = tool.input.safeParse(asMeant(tool.input, params.arguments ?? {}, "POST"), {
+      error: createIssueDescriber(),
+    });
     if (!parsed.success) return toError(invalidArguments(parsed.error));
     try {
       const { signal } = context.mcpReq;
@@ -47,11 +50,6 @@ function toError(refusal: ToolError): CallToolResult {
     isError: true,
     content: [{ type: "text", text: toToolResultText(refusal, { isForeign: false }) }],
   };
-}
-
-/** Some assistants send null for an absent argument. */
-function withoutNulls(toolArguments: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(toolArguments).filter(([, value]) => value !== null));
 }
 
 interface ToolRequest extends McpOptions {

@@ -84,8 +84,8 @@ export const ERROR_CODES = {
   },
   RECIPIENT_NOT_FOUND: {
     status: 404,
-    meaning: "The number is not registered on the network.",
-    advice: "Check the number. Do not repeat the send.",
+    meaning: "The number is not registered on the network, or the instance is not in the group.",
+    advice: "Check the number or the group. Do not repeat the send.",
   },
   ROUTE_NOT_FOUND: {
     status: 404,

@@ -532,6 +532,8 @@ describe("a sign-in that is more than ten minutes old", () => {
     const below = (await login(user.email, NEW_PASSWORD)).body.token;
     const refused = await recover(owner.user_id, below);
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
+    const own = await recover(owner.user_id, token);
+    expect([own.status, own.body.message]).toEqual([409, expect.stringContaining("/api/auth/password")]);
     expect((await me(token)).status).toBe(200);
     expect((await recover(made.data.id, token)).status).toBe(200);
   });

@@ -390,9 +390,11 @@ export const accountsContract = {
   recoverUser: route({
     http: "POST /api/admin/users/:id/recover",
     acts: { credential: true },
+    errors: ["CONFLICT"],
     access: "owner",
     tag,
-    summary: "Set a new password for a user of any account, return it once, and end the user's sign-ins",
+    summary:
+      "Set a new password for another user of any account, return it once, and end the user's sign-ins",
     message: "Password replaced",
     input: z.object({ id: rowId }),
     output: z.object({

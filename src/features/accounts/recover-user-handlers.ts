@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
@@ -37,9 +38,13 @@ export function recoverUserHandlers({
   };
 }
 
-/** Users cannot recover a user with a higher role. Throws FORBIDDEN. */
+/** Users recover neither themselves nor a user with a higher role. Throws CONFLICT, FORBIDDEN. */
 async function requireRankOver(trx: Trx, caller: Caller, id: number): Promise<void> {
   if (caller.kind !== "user") return;
+  if (caller.user_id === id) {
+    const sentence = "This is your own user. Change your password with POST /api/auth/password.";
+    throw new GatewayError("CONFLICT", sentence);
+  }
   const user = await trx
     .selectFrom("account_user")
     .select("role")

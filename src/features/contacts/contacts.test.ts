@@ -58,6 +58,16 @@ test("a group accepts members by the other number format and by the digits of a 
   ]);
 });
 
+test("a number check refuses only the entries that are empty or null", async () => {
+  const { sales } = story;
+  const { data } = await sales.client.checkContacts({ id: sales.id, numbers: [null, ANA, ""] });
+  expect(data).toMatchObject([
+    { query: "", exists: false, jid: null },
+    { query: ANA, exists: true },
+    { query: "", exists: false, jid: null },
+  ]);
+});
+
 test("a number check finds the person by the other format and by the digits of a LID", async () => {
   const { sales } = story;
   const { data } = await sales.client.checkContacts({ id: sales.id, numbers: [LONG, LID_DIGITS] });

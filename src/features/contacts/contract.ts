@@ -21,6 +21,9 @@ export const digitsOrJid = named(
     .describe("Digits with country and area code, or a jid."),
 );
 
+/** An empty cell of a table is an invalid number, and no reason to refuse the others. */
+const checkedNumber = z.union([digitsOrJid, z.literal(""), z.null().transform(() => "")]);
+
 /** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
 export const recipientFields = {
   number: digitsOrJid.optional(),
@@ -134,7 +137,7 @@ export const contactsContract = {
     example: { numbers: ["5511999990004"] },
     input: z.object({
       id,
-      numbers: z.array(digitsOrJid).min(1).max(500).optional(),
+      numbers: z.array(checkedNumber).min(1).max(500).optional(),
       number: digitsOrJid.optional(),
       refresh: z.boolean().default(false).describe("true: ask the network even if a result is cached."),
     }),

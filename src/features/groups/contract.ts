@@ -222,7 +222,9 @@ export const groupsContract = {
     input: z.object({
       id,
       code: trimmedText(200)
-        .transform((text) => text.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, ""))
+        .transform((text) =>
+          text.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, "").replace(/\/?([?#].*)?$/s, ""),
+        )
         .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not the code or link of an invitation")),
     }),
     output: z.object({ jid: z.string() }),

@@ -221,6 +221,10 @@ describe("group invitations", () => {
       [friend.phone],
       null,
     );
+    for (const link of [`${data.url}?mode=ac_t`, `${data.url}/`, `${data.code}/?mode=ems_copy_t#x`]) {
+      await friend.client.leaveGroup({ id: friend.id, jid });
+      expect((await friend.client.joinGroup({ id: friend.id, code: link })).data).toEqual({ jid });
+    }
     await expect(friend.client.getGroupInvite({ id: friend.id, jid })).rejects.toMatchObject({
       code: "FORBIDDEN",
     });

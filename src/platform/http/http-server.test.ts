@@ -465,6 +465,7 @@ describe("request input", () => {
   ])("is refused in a body sent with %j", async (headers) => {
     const { status, body } = await post("/pets/7", { name: "x" }, { ...KEY, ...headers });
     expect([status, body.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+    expect(body.message).toMatch(/Content-Type: application\/json .* Content-Encoding/);
   });
 
   test("may be a form on a route for files; its texts are converted to the field types", async () => {

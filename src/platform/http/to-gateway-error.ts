@@ -7,7 +7,10 @@ const OF_THE_SERVER: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ["VALIDATION_ERROR", "A part of the address is too long."],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ["VALIDATION_ERROR", "The body is not as long as Content-Length says."],
   FST_ERR_CTP_BODY_TOO_LARGE: ["PAYLOAD_TOO_LARGE", "The body is too large."],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ["UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json."],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    "UNSUPPORTED_MEDIA_TYPE",
+    "Send the body as JSON in UTF-8, with the header Content-Type: application/json and without Content-Encoding.",
+  ],
   HPE_HEADER_OVERFLOW: ["HEADERS_TOO_LARGE", "The request headers are too large."],
   ERR_HTTP_REQUEST_TIMEOUT: ["REQUEST_TIMEOUT", "The request took too long to arrive."],
 };

@@ -4,7 +4,13 @@ import type { SocketState } from "../inbox/device-inbox.ts";
 import { InboxConsumer } from "../inbox/inbox-consumer.ts";
 import type { RequestOutcome } from "../requests/record-requests.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
-import { failedResult, NO_ACK, NOT_CONNECTED, refusedResult } from "../requests/send-results.ts";
+import {
+  failedResult,
+  NO_ACK,
+  NOT_CONNECTED,
+  NOT_IN_GROUP,
+  refusedResult,
+} from "../requests/send-results.ts";
 import { closeSocket, type LoggedInDevice } from "./log-in.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
@@ -101,6 +107,8 @@ export class SandboxConnection {
         return NO_ACK;
       case "missing":
         return refusedResult("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+      case "outside":
+        return refusedResult("RECIPIENT_NOT_FOUND", NOT_IN_GROUP);
       case "refused":
         return refusedResult("SEND_FAILED", "The network refused the message.");
       case "closed":

@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import type { SandboxRequest } from "./sandbox-request.ts";
 
 /** The result of a request; `closed` means that its session no longer had the open socket. */
-export type RequestOutcome = "accepted" | "slow" | "silent" | "refused" | "missing" | "closed";
+export type RequestOutcome = "accepted" | "slow" | "silent" | "refused" | "outside" | "missing" | "closed";
 
 export interface RecordedRequests {
   outcomes: RequestOutcome[];
@@ -28,7 +28,10 @@ const RECORD_REQUESTS = `
       ) as is_paired, i.chat like '%@g.us' and i.action <> 'presence' and not exists (
         select from sandbox.group_member m
         where m.group_jid = g.jid and m.account_id = g.account_id and m.phone = i.me and (m.admin is not null or not g.announce)
-      ) as is_barred
+      ) as is_barred, not exists (
+        select from sandbox.group_member m
+        where m.group_jid = g.jid and m.account_id = g.account_id and m.phone = i.me
+      ) as is_outside
     from jsonb_to_recordset($1) as i (
       ord int, device bigint, session text, me text, my_chat text, action text, message_id text, target_id text, chat text,
       phone text, kind text, content jsonb, text text, rule text, peer jsonb, own jsonb, replies jsonb)
@@ -36,7 +39,7 @@ const RECORD_REQUESTS = `
       and d.unlinked_at is null and d.banned_at is null
     left join sandbox.group_chat g on g.jid = i.chat and g.account_id = d.account_id
   ), received as materialized (
-    select *, case when not is_open then 'closed' when is_barred then 'refused' when is_paired then 'accepted'
+    select *, case when not is_open then 'closed' when is_barred and is_outside then 'outside' when is_barred then 'refused' when is_paired then 'accepted'
       else rule end as outcome from item
   ), entered as (
     insert into sandbox.ledger

@@ -7,6 +7,8 @@ export const NOT_CONNECTED: SendResult = {
 };
 export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has not responded." };
 
+export const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
+
 export function refusedResult(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
   return { outcome: "refused", code, reason, retryable: false };
 }

@@ -6,6 +6,7 @@ import type {
   ParticipantResult,
 } from "../../session-operations.ts";
 import { type NetworkAction, rejected, succeeded } from "../operations/network-action.ts";
+import { NOT_IN_GROUP } from "../requests/send-results.ts";
 import type { SandboxGroupMember, StoredGroup } from "./group-event.ts";
 import {
   addMember,
@@ -225,8 +226,6 @@ export async function joinGroup(acting: NetworkAction, invite: string): Promise<
   await admit(acting, group, [actor.phone]);
   return succeeded(group.jid);
 }
-
-const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
 
 export async function leaveGroup(acting: NetworkAction, jid: Jid): Promise<OperationResult<null>> {
   const group = await requireMembership(acting, jid);

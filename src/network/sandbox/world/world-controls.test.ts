@@ -89,7 +89,7 @@ describe("a sandbox group", () => {
     const [ana, bia] = [await network.pair(ANA), await network.pair(BIA)];
     const jid = await makeGroup(ana, CID);
     const write = () => bia.session.send(jid, text("Hello?"), { id: newMessageId() });
-    expect(await write()).toMatchObject({ outcome: "refused", code: "SEND_FAILED" });
+    expect(await write()).toMatchObject({ outcome: "refused", code: "RECIPIENT_NOT_FOUND" });
     await ana.session.groups?.updateParticipants(jid, "add", [phoneJid(BIA)]);
     expect(await write()).toMatchObject({ outcome: "accepted" });
     await ana.session.groups?.update(jid, { announce: true });

@@ -26,7 +26,7 @@ export const NO_SECRET: SendResult = {
 
 export const NOT_A_MEMBER: SendResult = {
   outcome: "refused",
-  code: "SEND_FAILED",
+  code: "RECIPIENT_NOT_FOUND",
   reason: NOT_IN_GROUP.reason,
   retryable: false,
 };

@@ -158,6 +158,6 @@ function refuseOtherEncodings({ headers }: FastifyRequest): void {
 export function unsupportedMediaType(): GatewayError {
   return new GatewayError(
     "UNSUPPORTED_MEDIA_TYPE",
-    "Send the body as application/json in UTF-8, not compressed.",
+    "Send the body as JSON in UTF-8, with the header Content-Type: application/json and without Content-Encoding.",
   );
 }

@@ -44,7 +44,7 @@ async function storeKey(key: string, hoursAgo = 0, body: Body = BODY): Promise<v
   );
 }
 
-const find = (header: string, body: Body = BODY, { route = ROUTE, instance = 4 } = {}) => {
+const find = (header: string | undefined, body: Body = BODY, { route = ROUTE, instance = 4 } = {}) => {
   const key = idempotencyOf(route, header, body);
   if (!key) throw new Error("The request has no key.");
   return findEarlierMessage(store.database.db, instance, key);
@@ -91,6 +91,13 @@ describe("the idempotency key of a send", () => {
     await expect(find("k1", { ...BODY, text: "Bye" })).rejects.toMatchObject({
       code: "IDEMPOTENCY_MISMATCH",
       message: "The Idempotency-Key was already used with another body. Use a new key for a new request.",
+    });
+  });
+
+  test("is rejected under the name of the field that it came in", async () => {
+    await storeKey("client:m1");
+    await expect(find(undefined, { ...BODY, text: "Bye", client_message_id: "m1" })).rejects.toMatchObject({
+      message: "The client_message_id was already used with another body. Use a new id for a new message.",
     });
   });
 

@@ -40,7 +40,9 @@ export async function findEarlierMessage(
   if (row && found.fingerprint.toString("hex") !== expected) {
     throw new GatewayError(
       "IDEMPOTENCY_MISMATCH",
-      "The Idempotency-Key was already used with another body. Use a new key for a new request.",
+      key.startsWith("client:")
+        ? "The client_message_id was already used with another body. Use a new id for a new message."
+        : "The Idempotency-Key was already used with another body. Use a new key for a new request.",
     );
   }
   return row;
