@@ -258,7 +258,13 @@ const card = named(
 const cardFields = {
   name: cardName.optional(),
   contact: z
-    .union([card, z.tuple([card]).transform(([only]) => only)])
+    .union([
+      card,
+      z
+        .array(card)
+        .length(1)
+        .transform(([only]) => only),
+    ])
     .optional()
     .describe("The contact card, if `phone` names the recipient."),
   vcard: vcardText
