@@ -72,24 +72,40 @@ function build() {
       "Waygate is not compiled, and TypeScript is not installed. Run npm ci, without --omit=dev, or npm run build elsewhere.",
     );
   if (!canCompile && !isPanelStale) return;
-  const parts = [...(canCompile ? ["the gateway"] : []), ...(isPanelStale ? ["the panel"] : [])];
-  process.stderr.write(`Waygate: building ${parts.join(" and ")}, once ...\n`);
-  // The API works without the panel, whose address then says what to do.
-  if (isPanelStale && !run(join(root, "scripts", "build-panel.mjs")))
-    process.stderr.write("The panel could not be built: the gateway starts without it.\n");
-  if (canCompile) compile();
+  const parts = [...(isPanelStale ? ["the panel"] : []), ...(canCompile ? ["the gateway"] : [])];
+  process.stderr.write(`Waygate: building ${parts.join(" and ")}, once; this takes one to two minutes.\n`);
+  const startStep = countSteps(Number(isPanelStale) + (canCompile ? 3 : 0));
+  if (isPanelStale) {
+    startStep("bundling the panel");
+    // The API works without the panel, whose address then says what to do.
+    if (!run(join(root, "scripts", "build-panel.mjs")))
+      process.stderr.write("The panel could not be built: the gateway starts without it.\n");
+  }
+  if (canCompile) compile(startStep);
+}
+
+/** Shows each step when it begins, since none of them prints anything itself. */
+function countSteps(total) {
+  let nth = 0;
+  return (name) => process.stderr.write(`  ${++nth} of ${total}: ${name} ...\n`);
 }
 
 /** Compiles beside and moves into place, so that nobody who starts meanwhile loads half a file. */
-function compile() {
+function compile(startStep) {
   const draft = join(dist, `.new-${process.pid}`);
   const old = join(dist, `.old-${process.pid}`);
   try {
     mkdirSync(old, { recursive: true });
-    const isCompiled = run(compiler, "-p", "tsconfig.build.json", "--outDir", draft);
-    const steps = ["copy-reference-ui.mjs", "bundle-program.mjs"];
-    if (!isCompiled || !steps.every((name) => run(join(root, "scripts", name), draft)))
-      fail("Waygate could not be compiled.");
+    const script = (name) => () => run(join(root, "scripts", name), draft);
+    const steps = {
+      "compiling the gateway": () => run(compiler, "-p", "tsconfig.build.json", "--outDir", draft),
+      "copying the reference": script("copy-reference-ui.mjs"),
+      "bundling the gateway": script("bundle-program.mjs"),
+    };
+    for (const [name, runStep] of Object.entries(steps)) {
+      startStep(name);
+      if (!runStep()) fail("Waygate could not be compiled.");
+    }
     // The folder with main.js comes last: its time says that all is up to date.
     const isLast = (folder) => Number(folder === "program");
     for (const folder of readdirSync(draft).sort((a, b) => isLast(a) - isLast(b))) {
