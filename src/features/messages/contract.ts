@@ -319,6 +319,7 @@ const accepted = {
     "QueuedMessage",
     z.object({
       ...queued,
+      message_id: z.string().describe("As `pendingMessageId`, and as in the response to a synchronous send."),
       message: z.object({ id: z.number().int(), status: z.literal("pending") }),
       ...conversion,
       assumed_country,

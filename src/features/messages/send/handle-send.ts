@@ -150,7 +150,7 @@ function acceptedResponse(
 ): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
   return new AcceptedResponse(
-    { ...queued, message: { id, status: "pending" }, ...conversionOf(content) },
+    { ...queued, message_id, message: { id, status: "pending" }, ...conversionOf(content) },
     { message: "Message queued", beside: queued, headers },
   );
 }

@@ -139,8 +139,8 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
     const body = { ...input(), async };
     const first = await send(story.sales.client, body, `${name} ${key}`.replaceAll(" ", "-"));
     const again = await send(story.sales.client, body, `${name} ${key}`.replaceAll(" ", "-"));
-    const id = first.data.message_id ?? first.pendingMessageId ?? "";
-    expect(again.data.message_id ?? again.pendingMessageId).toBe(id);
+    const id: string = first.data.message_id;
+    expect(again.data.message_id).toBe(id);
     await story.outcome(id);
     expect(await story.ledger({ action: "send", message_id: id })).toHaveLength(1);
     return first;
@@ -174,6 +174,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
       queued: true,
       jobId,
       pendingMessageId,
+      message_id: pendingMessageId,
       message: { id: expect.any(Number), status: "pending" },
     });
     expect(await story.outcome(pendingMessageId)).toMatchObject({
