@@ -91,7 +91,8 @@ others with the gateway, an *optional* one only where it fits the machine. The s
 \`npm run --silent sbom\`.
 
 \`libsignal\`, which Baileys needs, is under the GPL 3.0. Whoever passes an image or a package with it on to others has to
-fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically.
+fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically, and so is
+\`libheif-js\`, WebAssembly of libheif and libde265, which a thread of its own loads for a HEIC picture.
 
 Baileys 7.0.0-rc14 also names \`whatsapp-rust-bridge\` 0.5.4, and imports four things of it: \`md5\`, \`hkdf\`,
 \`expandAppStateKeys\` and \`LTHashAntiTampering\`. That package declares MIT. Its one file contains 739 kB of WebAssembly,

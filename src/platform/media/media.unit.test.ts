@@ -1,7 +1,8 @@
 import sharp from "sharp";
 import { describe, expect, it, test } from "vitest";
-import { mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
+import { HEIC_PICTURE, mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
 import { blackPng, SAMPLE } from "../../../test/sample-files.ts";
+import { decodeHeic } from "./decode-heic.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
 import { readPicture } from "./read-picture.ts";
@@ -157,5 +158,40 @@ describe("a profile picture", () => {
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "image", issue: "is not an image that can be read" }] },
     });
+  });
+});
+
+describe("a HEIC picture", () => {
+  /** The two properties of the sample that tell a size: of the coded picture, and of the shown one. */
+  const withSize = (width: number, height: number) => {
+    const bytes = Buffer.from(HEIC_PICTURE);
+    for (let at = bytes.indexOf("ispe"); at >= 0; at = bytes.indexOf("ispe", at + 4)) {
+      bytes.writeUInt32BE(width, at + 8);
+      bytes.writeUInt32BE(height, at + 12);
+    }
+    return bytes;
+  };
+
+  it("is decoded without loss and without an alpha channel that it does not have", async () => {
+    const tiff = await decodeHeic(HEIC_PICTURE);
+    const { data, info } = await sharp(tiff).raw().toBuffer({ resolveWithObject: true });
+    expect(info).toMatchObject({ width: 40, height: 30, channels: 3 });
+    const [red = 0, green = 0, blue = 0] = data.subarray(data.length / 2);
+    expect([red > 180, green < 60, blue < 60]).toEqual([true, true, true]);
+  });
+
+  it.each([
+    ["is cut", HEIC_PICTURE.subarray(0, -20)],
+    [
+      "has other bytes where its picture was",
+      Buffer.concat([HEIC_PICTURE.subarray(0, -60), Buffer.alloc(60)]),
+    ],
+    ["is empty", Buffer.alloc(0)],
+    ["is something else", SAMPLE.pdf],
+    ["claims 26 million pixels", withSize(6_500, 4_000)],
+    ["claims 4 billion times 4 billion pixels", withSize(2 ** 32 - 1, 2 ** 32 - 1)],
+  ])("that %s is undefined, and the next one is decoded", async (_, bytes) => {
+    expect(await decodeHeic(bytes)).toBeUndefined();
+    expect(await decodeHeic(HEIC_PICTURE)).toBeDefined();
   });
 });

@@ -9,9 +9,22 @@ let loaded: ReturnType<typeof loadLibrary> | undefined;
 
 /** Opens an image. Loads the image library at the first image, since it takes 20 MB. */
 export async function openImage(bytes: Uint8Array, maxPixels: number): Promise<Sharp> {
+  return (await library())(bytes, { limitInputPixels: maxPixels });
+}
+
+/** Opens decoded pixels: red, green, blue and opacity, a byte each. */
+export async function openPixels(picture: {
+  width: number;
+  height: number;
+  data: Uint8Array;
+}): Promise<Sharp> {
+  const { width, height, data } = picture;
+  return (await library())(data, { raw: { width, height, channels: 4 } });
+}
+
+function library() {
   loaded ??= loadLibrary();
-  const sharp = await loaded;
-  return sharp(bytes, { limitInputPixels: maxPixels });
+  return loaded;
 }
 
 async function loadLibrary() {

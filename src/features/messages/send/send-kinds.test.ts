@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bmpOf, mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
+import { bmpOf, HEIC_PICTURE, mp4Video, oggOpus, webpSticker } from "../../../../test/media-samples.ts";
 import { findProgram } from "../../../../test/run/programs.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import { type FileServer, file, redirect, startFileServer } from "../../../../test/servers/file-server.ts";
@@ -393,6 +393,7 @@ describe("a picture that phones would not show", () => {
     ["transparent WebP", () => picture("#ff000080").webp(), "image/webp", "png", "menu.png"],
     ["AVIF", () => picture("red").removeAlpha().avif({ effort: 0 }), "image/avif", "jpeg", "menu.jpg"],
     ["TIFF", () => picture("red").removeAlpha().tiff(), "image/tiff", "jpeg", "menu.jpg"],
+    ["HEIC", () => ({ toBuffer: async () => HEIC_PICTURE }), "image/heic", "jpeg", "menu.jpg"],
     ...(findProgram("ffmpeg")
       ? [["BMP", () => ({ toBuffer: async () => bmpOf(40, 30) }), "image/bmp", "jpeg", "menu.jpg"] as const]
       : []),
@@ -412,7 +413,7 @@ describe("a picture that phones would not show", () => {
       .tiff()
       .toBuffer();
   test.each([
-    ["HEIC", async () => heic, "image/heic"],
+    ["HEIC that is damaged", async () => heic, "image/heic"],
     ["BMP", async () => bmp, "image/bmp"],
     ["WebP that is damaged", async () => SAMPLE.webp, "image/webp"],
     ["TIFF with two pages", twoPages, "image/tiff"],

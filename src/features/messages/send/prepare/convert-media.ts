@@ -2,6 +2,7 @@ import type { MediaType } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError } from "../../../../platform/gateway-error.ts";
 import { countPdfPages } from "../../../../platform/media/count-pdf-pages.ts";
+import { decodeHeic } from "../../../../platform/media/decode-heic.ts";
 import {
   type Conversion,
   type MediaConverter,
@@ -82,6 +83,7 @@ async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Prom
   return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...(await readPicture(bytes)) };
 }
 
+const HEIC = /^image\/hei[cf]\b/;
 /** Phones show no other pictures. */
 const SHOWN_PICTURES = ["image/jpeg", "image/png"];
 
@@ -90,10 +92,16 @@ async function fitPicture(file: ReceivedFile, { db, converter }: ConvertMediaOpt
   const { mime_type: from } = file;
   if (SHOWN_PICTURES.includes(from)) return file;
   const isTooLarge = file.file.size > PICTURE_BYTES;
-  const decoded = isTooLarge ? undefined : await converter.toJpeg(readParts(db, file.file.id), from);
+  const decoded = isTooLarge ? undefined : await decodePicture(file, { db, converter });
   const picture = isTooLarge ? undefined : await toPicture(decoded ?? (await readWhole(file, db)));
   if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
   return replaceAs(file, db, picture.bytes, picture.mime_type);
+}
+
+/** The picture in a format that the image library reads; undefined if it may read this one itself. */
+async function decodePicture(file: ReceivedFile, { db, converter }: ConvertMediaOptions) {
+  if (HEIC.test(file.mime_type)) return decodeHeic(await readWhole(file, db));
+  return converter.toJpeg(readParts(db, file.file.id), file.mime_type);
 }
 
 async function describePdf(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
