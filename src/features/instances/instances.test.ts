@@ -283,6 +283,7 @@ describe("reading instances", () => {
       qr_reason: null,
       hint: null,
       pairing_error: null,
+      pairing_phone: null,
     };
     expect(body.data).toEqual({ id, status: "created", ...none });
     const image = await gateway.call(`GET /api/v1/instances/${id}/qr?format=png`, undefined, key);

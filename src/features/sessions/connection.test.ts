@@ -92,6 +92,7 @@ describe("connecting an instance", () => {
       qr_reason: "new",
       hint: null,
       pairing_error: null,
+      pairing_phone: null,
     });
     const again = await post(id, "connect");
     expect(again.body.data.qr_code).toBe(qr_code);

@@ -111,6 +111,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const { conversation } = await open({ sign_messages: true });
     chatwoot.write(conversation.id, { content: "between us", private: true });
     chatwoot.write(conversation.id, { content: "We are closed", template: true });
+    await story.waitForSent(1);
     const choices = [
       { title: "Yes", value: "y" },
       { title: "No", value: "n" },
