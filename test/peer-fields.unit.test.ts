@@ -436,6 +436,124 @@ const BODIES: readonly (readonly [
     [],
   ],
   [
+    "Evolution webhook/set",
+    "updateDefaultWebhook",
+    {
+      webhook: {
+        enabled: true,
+        url: URL,
+        headers: { a: "b" },
+        byEvents: true,
+        base64: true,
+        events: ["message.sent"],
+      },
+    },
+    ["webhook.byEvents", "webhook.base64", "webhook.headers"],
+    [],
+  ],
+  [
+    "uazapi webhook",
+    "createWebhook",
+    {
+      url: URL,
+      enabled: false,
+      excludeMessages: ["isGroupYes"],
+      addUrlEvents: true,
+      addUrlTypesMessages: true,
+    },
+    ["addUrlEvents", "addUrlTypesMessages"],
+    [],
+  ],
+  [
+    "Evolution instance/create",
+    "createInstance",
+    {
+      instanceName: "Sales",
+      token: "t",
+      integration: "WHATSAPP-BAILEYS",
+      qrcode: true,
+      rejectCall: true,
+      msgCall: "No calls",
+      groupsIgnore: true,
+      alwaysOnline: true,
+      readMessages: true,
+      readStatus: true,
+      syncFullHistory: true,
+      proxyHost: "proxy.example",
+      proxyPort: "80",
+      webhook: { enabled: false, url: URL, byEvents: true, base64: true, headers: { a: "b" } },
+    },
+    [
+      "readStatus",
+      "syncFullHistory",
+      "proxyHost",
+      "proxyPort",
+      "webhook.enabled",
+      "webhook.byEvents",
+      "webhook.base64",
+      "webhook.headers",
+    ],
+    ["token", "integration", "qrcode"],
+  ],
+  [
+    "WAHA sessions",
+    "createInstance",
+    { name: "Sales", start: true, config: { proxy: { server: "p:1" }, webhooks: [{ url: URL }] } },
+    ["config.proxy", "config.webhooks"],
+    ["start"],
+  ],
+  [
+    "Evolution settings/set",
+    "updateInstance",
+    {
+      rejectCall: true,
+      msgCall: "No",
+      groupsIgnore: true,
+      alwaysOnline: true,
+      readMessages: true,
+      readStatus: true,
+      syncFullHistory: true,
+    },
+    ["readStatus", "syncFullHistory"],
+    [],
+  ],
+  [
+    "Evolution proxy/set",
+    "updateInstance",
+    { enabled: true, host: "p.example", port: "80", protocol: "http", username: "u", password: "p" },
+    ["host", "port"],
+    ["enabled", "protocol", "username", "password"],
+  ],
+  [
+    "Evolution group/create",
+    "createGroup",
+    { subject: "Team", description: "D", participants: [NUMBER], promoteParticipants: true },
+    ["promoteParticipants"],
+    [],
+  ],
+  [
+    "Evolution getBase64FromMediaMessage",
+    "downloadMedia",
+    { message: { key: KEY }, convertToMp4: true },
+    ["convertToMp4"],
+    ["message.key.remoteJid", "message.key.fromMe"],
+  ],
+  [
+    "uazapi message/download",
+    "downloadMedia",
+    {
+      id: "3A01",
+      return_base64: true,
+      generate_mp3: true,
+      return_link: true,
+      transcribe: true,
+      openai_apikey: "k",
+      download_quoted: true,
+    },
+    ["generate_mp3", "return_link", "transcribe", "download_quoted"],
+    ["openai_apikey"],
+  ],
+  [
     "a disappearing message to a group",
     "send",
     { number: GROUP, text: "T", expiration: 86_400, ephemeral: true },
@@ -514,7 +632,7 @@ test("a file in the field of a sticker or a voice note has this type, unless the
 test("the migration page names every field that is refused or ignored", () => {
   const page = readFileSync(`${ROOT}docs/start/migration.md`, "utf8");
   const isNamed = (name: string) =>
-    [`\`${name}\``, `\`${name}:`, `"${name}":`].some((text) => page.includes(text));
+    [`\`${name}\``, `.${name}\``, `\`${name}:`, `"${name}":`].some((text) => page.includes(text));
   const names = BODIES.flatMap(([, , , refused, ignored]) => [...refused, ...ignored]);
   const leaves = names.map(
     (name) =>

@@ -148,6 +148,11 @@ export const groupsContract = {
     summary: "Make a group; each person has a result of their own",
     message: "Group created",
     aliases: { name: nameAliases, participants: participantAliases, description: ["desc", "topic"] },
+    refuses: {
+      promoteParticipants: {
+        issue: "is not supported here: promote people with POST groups/participants, action promote",
+      },
+    },
     example: { name: "Team", participants: ["5511999990004"] },
     input: z.object({ id, name, participants, description: description.optional() }),
     output: group.extend({

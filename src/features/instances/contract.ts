@@ -1,10 +1,18 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, removedRow, route } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  type RefusedFields,
+  refuseAll,
+  removedRow,
+  route,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { planLimits } from "../plans/contract.ts";
-import { eventFilter, httpUrl, webhook } from "../webhooks/contract.ts";
+import { eventFilter, httpUrl, REFUSED_WEBHOOK_FIELDS, webhook } from "../webhooks/contract.ts";
 
 export const instanceStatus = named(
   "InstanceStatus",
@@ -280,6 +288,22 @@ const flatAliases = {
 
 const aliases = { name: ["instanceName"], webhook_url: ["webhookUrl"], ...flatAliases };
 
+const PROXY_ELSEWHERE = "is not a field of this request: send the whole address of the proxy as proxy{url}";
+const NOT_A_SETTING = "is not a setting of this gateway. Send the request without it";
+
+/** What other gateways take with an instance, and what would change it if it was ignored. */
+const REFUSED_INSTANCE_FIELDS: RefusedFields = {
+  ...refuseAll(PROXY_ELSEWHERE, "proxyHost", "proxyPort", "proxy.host", "host", "port", "config.proxy"),
+  ...refuseAll(
+    NOT_A_SETTING,
+    "readStatus",
+    "syncFullHistory",
+    "settings.readStatus",
+    "settings.syncFullHistory",
+  ),
+  "config.webhooks": { issue: "is not a field of this request: send webhook{url,events}" },
+};
+
 export const INSTANCES_TAG = "Instances";
 const tag = INSTANCES_TAG;
 
@@ -316,6 +340,14 @@ export const instancesContract = {
     message: "Instance created",
     idempotent: true,
     aliases,
+    refuses: {
+      ...REFUSED_INSTANCE_FIELDS,
+      ...REFUSED_WEBHOOK_FIELDS,
+      "webhook.enabled": {
+        issue: "must be true: leave the webhook out, or disable it with PATCH webhook",
+        isAsked: (value) => value === false,
+      },
+    },
     example: { name: "Sales", network: "sandbox" },
     input: createInput,
     output: created,
@@ -338,6 +370,7 @@ export const instancesContract = {
     summary: "Change an instance; omitted fields stay unchanged",
     message: "Instance updated",
     aliases: { ...flatAliases, name: ["instanceName"], webhook_enabled: ["webhookEnabled"] },
+    refuses: REFUSED_INSTANCE_FIELDS,
     example: { name: "Sales" },
     input: z.object({
       id: instanceId,

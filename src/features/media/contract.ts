@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { route } from "../../platform/http/route.ts";
+import { refuseAll, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
@@ -33,6 +33,14 @@ export const mediaContract = {
     summary: "Get the file of a message: its bytes, or with `return_base64` as JSON",
     message: "File",
     aliases: { message_id: ["id", "messageId", "key.id", "message.key.id"], return_base64: ["returnBase64"] },
+    refuses: refuseAll(
+      "is not supported: the response is the file of the named message as it was received",
+      "convertToMp4",
+      "generate_mp3",
+      "transcribe",
+      "download_quoted",
+      "return_link",
+    ),
     input: z.object({
       id: instanceId,
       message_id: trimmedText(128).min(1),

@@ -1,12 +1,9 @@
-import type { RefusedField, RefusedFields } from "../../platform/http/route.ts";
+import { type RefusedField, type RefusedFields, refuseAll } from "../../platform/http/route.ts";
 
 /*
  * What the clients of Evolution API, WAHA, uazapi and wuzapi send with a message, beside the aliases of the contract, and
  * what would change the message if it was ignored. `docs/start/migration.md` lists it, with the fields that are ignored.
  */
-
-const fields = (issue: string, ...names: string[]): RefusedFields =>
-  Object.fromEntries(names.map((name) => [name, { issue }]));
 
 const MENTIONS_ALL =
   "is not supported: a send mentions only the people that it names. Name the members of the group in mentions";
@@ -21,7 +18,7 @@ const namesEverybody: RefusedField = {
 const OF_ALL: RefusedFields = {
   mentions: namesEverybody,
   mentioned: namesEverybody,
-  ...fields(
+  ...refuseAll(
     MENTIONS_ALL,
     "mentionsEveryOne",
     "mentionsEveryone",
@@ -31,7 +28,7 @@ const OF_ALL: RefusedFields = {
     "options.mentions.everyOne",
     "ContextInfo.MentionAll",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: the message would not be marked as forwarded. Send it without this field",
     "forward",
     "forwarded",
@@ -39,12 +36,12 @@ const OF_ALL: RefusedFields = {
     "isForwarded",
     "ContextInfo.IsForwarded",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported in a send: mark the chat as read with POST chats/state, action read",
     "readchat",
     "readmessages",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: a message has the disappearing timer of its chat. Send it without this field",
     "ephemeral",
     "expiration",
@@ -52,7 +49,7 @@ const OF_ALL: RefusedFields = {
     "ephemeral_expiration",
     "ContextInfo.Expiration",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
     "send_at",
     "sendAt",
@@ -60,7 +57,7 @@ const OF_ALL: RefusedFields = {
     "scheduled_at",
     "scheduled_for",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: buttons, lists, polls and templates cannot be sent. Write the choices into a text",
     "buttons",
     "Buttons",
@@ -85,7 +82,7 @@ const OF_ALL: RefusedFields = {
     "components",
     "event",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: a message has no header or footer. Write these words into its text or caption",
     "footer",
     "Footer",
@@ -94,7 +91,7 @@ const OF_ALL: RefusedFields = {
     "header",
     "headerImage",
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: statuses cannot be sent",
     "statusJidList",
     "allContacts",
@@ -104,7 +101,7 @@ const OF_ALL: RefusedFields = {
   ),
 };
 
-const WITHOUT_TITLE = fields(
+const WITHOUT_TITLE = refuseAll(
   "is not supported: the message has no title or description. Write these words into its text or caption",
   "title",
   "Title",
@@ -113,7 +110,7 @@ const WITHOUT_TITLE = fields(
 );
 
 /** The network chooses no id, and a client's own belongs into another field. */
-const OWN_ID = fields(
+const OWN_ID = refuseAll(
   "is not a field of this send. To reply, name the message as reply_to; send an id of your own as client_message_id",
   "messageId",
   "message_id",
@@ -121,7 +118,7 @@ const OWN_ID = fields(
   "options.messageId",
 );
 
-const PREVIEW = fields(
+const PREVIEW = refuseAll(
   "is not supported: a preview shows what the page of the link says. Send only link_preview",
   "linkPreviewTitle",
   "linkPreviewDescription",
@@ -129,7 +126,7 @@ const PREVIEW = fields(
   "preview",
 );
 
-const VIEW_ONCE = fields(
+const VIEW_ONCE = refuseAll(
   "is not supported: the file would stay visible. Send it without view_once",
   "view_once",
   "viewOnce",
@@ -138,9 +135,9 @@ const VIEW_ONCE = fields(
   "options.viewOnce",
 );
 
-const ALBUM = fields("is not supported: send one file per request", "items", "files", "medias");
+const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
 
-const LIVE = fields(
+const LIVE = refuseAll(
   "is not supported: the place would not move. Send it without this field to show a fixed place",
   "live",
   "isLive",
@@ -149,7 +146,7 @@ const LIVE = fields(
   "livePeriod",
 );
 
-const MORE_CARDS = fields(
+const MORE_CARDS = refuseAll(
   "is not supported: send one card per request",
   "contact.1",
   "contacts.1",
@@ -175,7 +172,7 @@ export const REFUSED_IN_DELETE: RefusedFields = {
       { issue: "must be true: a message can be deleted only for everyone in the chat", isAsked: isOff },
     ]),
   ),
-  ...fields(
+  ...refuseAll(
     "is not supported: a message can be deleted only for everyone in the chat",
     "for_me",
     "forMe",
@@ -196,6 +193,6 @@ export const REFUSED_IN_PRESENCE: RefusedFields = {
 
 /** Of an edit. */
 export const REFUSED_IN_EDIT: RefusedFields = {
-  ...fields("is not supported: an edit keeps the message's people and preview", "mentions", "mentioned"),
+  ...refuseAll("is not supported: an edit keeps the message's people and preview", "mentions", "mentioned"),
   ...PREVIEW,
 };

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  type RefusedFields,
+  refuseAll,
+  removedRow,
+  route,
+  rowId,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import {
@@ -141,6 +150,26 @@ const webhookAliases = {
   events: ["webhook.events"],
   exclude: ["excludeMessages"],
   format_token: ["formatToken"],
+};
+
+const EVENT_IN_URL =
+  "is not supported: the event is named in the body and in X-Waygate-Event, not in the address";
+const FILE_IN_BODY = "is not supported: a delivery has the address of a file in media.url, not the file";
+const HEADERS_ELSEWHERE = "is not supported here: set headers with PATCH webhooks/:webhookId";
+
+/** What the webhooks of other gateways have, and what would change the deliveries if it was ignored. */
+export const REFUSED_WEBHOOK_FIELDS: RefusedFields = {
+  ...refuseAll(
+    EVENT_IN_URL,
+    "webhook.byEvents",
+    "byEvents",
+    "webhookByEvents",
+    "webhook_by_events",
+    "addUrlEvents",
+    "addUrlTypesMessages",
+  ),
+  ...refuseAll(FILE_IN_BODY, "webhook.base64", "base64", "webhookBase64", "webhook_base64"),
+  ...refuseAll(HEADERS_ELSEWHERE, "webhook.headers"),
 };
 
 export const webhook = named(
@@ -313,6 +342,7 @@ const setGlobal = {
     enabled: ["is_active"],
     format_token: ["formatToken"],
   },
+  refuses: REFUSED_WEBHOOK_FIELDS,
   example: { url: "https://example.com/hook", enabled: true },
   input: z.object({
     enabled: z.boolean().optional().describe("Default: true if an address is given, otherwise unchanged."),
@@ -346,6 +376,7 @@ export const webhooksContract = {
     summary: "Add a webhook to an instance",
     message: "Webhook created",
     aliases: webhookAliases,
+    refuses: REFUSED_WEBHOOK_FIELDS,
     example: { name: "Shop", url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       id: instanceId,
@@ -372,6 +403,7 @@ export const webhooksContract = {
     summary: "Change a webhook; omitted fields stay unchanged",
     message: "Webhook updated",
     aliases: webhookAliases,
+    refuses: REFUSED_WEBHOOK_FIELDS,
     example: { url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       id: instanceId,
@@ -414,6 +446,7 @@ export const webhooksContract = {
     summary: "Change the default webhook of the instance, or create it",
     message: "Webhook updated",
     aliases: webhookAliases,
+    refuses: { ...REFUSED_WEBHOOK_FIELDS, headers: { issue: HEADERS_ELSEWHERE } },
     example: { url: "https://example.com/hook", events: ["message.received"] },
     input: z.object({
       id: instanceId,

@@ -60,6 +60,11 @@ export interface RefusedField {
   readonly isAsked?: (value: unknown) => boolean;
 }
 
+/** The same refusal for several fields. */
+export function refuseAll(issue: string, ...names: readonly string[]): RefusedFields {
+  return Object.fromEntries(names.map((name) => [name, { issue }]));
+}
+
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface AcceptedShape {
