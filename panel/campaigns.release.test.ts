@@ -56,11 +56,11 @@ describeInBrowser("the campaigns of the panel", () => {
     await look(page, "campaigns-empty");
     await follow(page, "New campaign");
     await heading(page, "New campaign");
-    await press(page, "Go on: recipients");
+    await press(page, "Continue to recipients");
     await page.getByText("Fill in this field.").first().waitFor();
     await look(page, "campaign-message-faults");
     await fillMessage(page, "May");
-    await press(page, "Go on: recipients");
+    await press(page, "Continue to recipients");
     const lines = [
       "telefone;name;order",
       `${ana};Ana;7`,
@@ -93,8 +93,8 @@ describeInBrowser("the campaigns of the panel", () => {
     await press(page, "Next");
     await page.getByText("Hello Leo, order 8.").waitFor();
     await look(page, "campaign-preview");
-    await press(page, "Go on: recipients");
-    await press(page, "Go on: times and consent");
+    await press(page, "Continue to recipients");
+    await press(page, "Continue to times and consent");
     await page.getByLabel("Shortest pause (seconds)").fill("0");
     await page.getByLabel("Longest pause (seconds)").fill("0");
     await look(page, "campaign-timing");
@@ -143,7 +143,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await openCampaigns(page);
     await story.follow(page, "New campaign");
     await fillMessage(page, "List");
-    await press(page, "Go on: recipients");
+    await press(page, "Continue to recipients");
     const damaged = Array.from({ length: 120 }, (_, at) => `5511970001${100 + at}.0,Ana`);
     await chooseFile(page, [`${newPhone()},Leo`, ...damaged, "5511970001001x,Bia"].join("\n"));
     await page.getByText("The first line is: 55").waitFor();
@@ -250,11 +250,11 @@ describeInBrowser("the campaigns of the panel", () => {
     await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
     await look(page, "campaign-leave");
     await press(page, "Stay here");
-    await press(page, "Go on: recipients");
+    await press(page, "Continue to recipients");
     await page.getByText("Your contacts").click();
     await page.getByText("No contact matches").or(page.getByText("Checked, not stored")).waitFor();
     await look(page, "campaign-contacts");
-    await press(page, "Go on: times and consent");
+    await press(page, "Continue to times and consent");
     await page.getByText("Start at a set time").click();
     await page.getByLabel("Start time").fill("2001-01-01T09:00");
     await press(page, "Save the draft and review it");

@@ -69,7 +69,7 @@ describeInBrowser("the way into the panel", () => {
     await follow(page, "Create the first instance");
     await page.getByLabel("Name").fill("Front desk");
     await press(page, "Create the instance");
-    await follow(page, "Go on: link it");
+    await follow(page, "Continue to linking");
     await press(page, "Show the code");
     await press(page, "Scan with a sandbox phone");
     await follow(page, "Send the first message");

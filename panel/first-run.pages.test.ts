@@ -46,9 +46,9 @@ describeInBrowser("the panel in a browser", () => {
     await page.getByLabel("Name").fill("Front desk");
     await look(page, "new-instance");
     await press(page, "Create the instance");
-    await heading(page, "Keep these two");
+    await heading(page, "Save these keys");
     await look(page, "keys");
-    await follow(page, "Go on: link it");
+    await follow(page, "Continue to linking");
     await heading(page, "Link Front desk");
     await press(page, "Show the code");
     await page.getByRole("img", { name: "QR code to scan with the phone" }).waitFor();

@@ -151,7 +151,7 @@ describeInBrowser("tenants and roles in the panel", () => {
       "/administration/backups",
     ]) {
       await visit(page, path);
-      await page.getByRole("heading", { name: "This page is not for you" }).waitFor();
+      await page.getByRole("heading", { name: "You do not have access to this page" }).waitFor();
       await page.getByText("You are signed in as Agent.").waitFor();
     }
     await story.look(page, "agent-not-allowed");

@@ -186,7 +186,7 @@ export const account = {
         account: "Names of users and instances, quick replies and templates are removed.",
         all: "All of these together are removed: messages, chats, contacts, campaigns and the account's texts.",
       },
-      irreversible: "Pending sends and deliveries of these data are cancelled first. Nobody can undo this. Sign-ins, keys and linked phones go on working.",
+      irreversible: "Pending sends and deliveries of these data are cancelled first. Nobody can undo this. Sign-ins, keys and linked phones keep working.",
       start: "Make anonymous",
       confirmTitle: "Make anonymous: {scope}",
       confirm: "Make anonymous for good",

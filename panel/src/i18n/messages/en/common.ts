@@ -64,7 +64,7 @@ export const common = {
     offlineLoading: "You are offline. This loads when the connection is back.",
     reconnecting: "Reconnecting to the gateway. What you see may be out of date.",
     retryNow: "Try now",
-    sessionEnded: "Your session has ended. Sign in again to go on.",
+    sessionEnded: "Your session has ended. Sign in again to continue.",
     unreachable: "The gateway cannot be reached. Check the connection, then try again.",
   },
 } as const;
@@ -90,7 +90,7 @@ export const shell = {
     logs: "Logs",
     instanceSettings: "Settings",
     more: "More",
-    notAllowed: "This page is not for you",
+    notAllowed: "You do not have access to this page",
     notAllowedRole: "You are signed in as {role}. Ask an administrator of your account to open it for you.",
     notAllowedAccount: {
       admin: "Only administrators may open it.",
@@ -128,7 +128,7 @@ export const entry = {
     account: "{name} (number {id})",
     accountNumber: "Account number",
     accountNumberHint: "Only if your e-mail belongs to many accounts. The settings of each account show its number.",
-    signedOut: "You were signed out. Sign in to go on.",
+    signedOut: "You were signed out. Sign in to continue.",
     inMemory: "This page came without HTTPS. Your browser therefore keeps no session: a reload signs you out.",
   },
   welcome: {
@@ -159,8 +159,8 @@ export const send = {
     textDefault: "Hello from Waygate",
     submit: "Send",
     sending: "Sending",
-    wayTitle: "The way of the message",
-    notYet: "Send a message, and its way appears here.",
+    wayTitle: "Delivery",
+    notYet: "Send a message to follow its delivery here.",
     stations: {
       accepted: "Stored by the gateway",
       sent: "Accepted by the network",

@@ -257,7 +257,7 @@ export const conversations = {
       ban: "Ban the number",
       banned: "The number is banned.",
       banTitle: "Ban this number?",
-      banHelp: "The instance ends its connection as after a real ban. Link it again to go on.",
+      banHelp: "The instance ends its connection as after a real ban. Link it again to continue.",
       banConfirm: "Ban it",
       asContact: "As the contact",
       react: "React with 🎉",

@@ -5,7 +5,7 @@ export const csv = {
     opened: "Opened: {name}",
     choose: "Choose a file",
     chooseOther: "Choose another file",
-    help: "The file stays in this browser until you go on.",
+    help: "The file stays in this browser until you continue.",
     delimiter: "Separator",
     encoding: "Encoding",
     detected: "Detected: {what}",

@@ -90,7 +90,7 @@ export const shell = {
     logs: "Registros",
     instanceSettings: "Ajustes",
     more: "Más",
-    notAllowed: "Esta página no es para ti",
+    notAllowed: "No tienes acceso a esta página",
     notAllowedRole: "Has entrado como {role}. Pide a un administrador de tu cuenta que la abra por ti.",
     notAllowedAccount: {
       admin: "Solo los administradores pueden abrirla.",
@@ -159,8 +159,8 @@ export const send = {
     textDefault: "Hola desde Waygate",
     submit: "Enviar",
     sending: "Enviando",
-    wayTitle: "El camino del mensaje",
-    notYet: "Envía un mensaje, y su camino aparece aquí.",
+    wayTitle: "Entrega",
+    notYet: "Envía un mensaje para seguir aquí su entrega.",
     stations: {
       accepted: "Guardado por el gateway",
       sent: "Aceptado por la red",

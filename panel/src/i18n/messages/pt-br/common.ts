@@ -90,7 +90,7 @@ export const shell = {
     logs: "Registros",
     instanceSettings: "Configurações",
     more: "Mais",
-    notAllowed: "Esta página não é para você",
+    notAllowed: "Você não tem acesso a esta página",
     notAllowedRole: "Você entrou como {role}. Peça a um administrador da sua conta que a abra por você.",
     notAllowedAccount: {
       admin: "Só administradores podem abri-la.",
@@ -159,8 +159,8 @@ export const send = {
     textDefault: "Olá, aqui é o Waygate",
     submit: "Enviar",
     sending: "Enviando",
-    wayTitle: "O caminho da mensagem",
-    notYet: "Envie uma mensagem, e o caminho dela aparece aqui.",
+    wayTitle: "Entrega",
+    notYet: "Envie uma mensagem para acompanhar a entrega aqui.",
     stations: {
       accepted: "Guardada pelo gateway",
       sent: "Aceita pela rede",
