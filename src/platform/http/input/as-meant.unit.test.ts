@@ -85,7 +85,7 @@ test("a number as text is read where only a number fits, and a text where only a
 
 test("a name of an enumeration may differ in case, blanks and dashes", () => {
   expect(read("sendMedia", { ...file, type: "IMAGE" })).toMatchObject({ type: "image" });
-  expect(read("sendMedia", { ...file, mediatype: "PTV" })).toMatchObject({ type: "video" });
+  expect(read("sendMedia", { ...file, mediatype: "PTV" })).toMatchObject({ type: "ptv" });
   expect(read("setPresence", { ...to, presence: "recording audio" })).toMatchObject({
     presence: "recording_audio",
   });
