@@ -147,7 +147,7 @@ describeInBrowser("the instances of the panel", () => {
     await page.context().clearCookies();
     await press(page, "Save the settings");
     const dialog = page.getByRole("dialog", { name: "Sign in again" });
-    await dialog.getByText("Your session has ended. Sign in again to go on.").waitFor();
+    await dialog.getByText("Your session has ended. Sign in again to continue.").waitFor();
     expect(await dialog.getByLabel("E-mail").inputValue()).toBe(OWNER.email);
     await look(page, "session-ended");
     await dialog.getByLabel("Password").fill("not the password");
