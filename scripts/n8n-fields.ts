@@ -38,16 +38,23 @@ function fieldsIn({ properties = {}, required = [] }: JsonSchema, parent: string
   });
 }
 
-/** Of several forms that a field accepts, the one that a form can show: a list before a text, a number before its text. */
+/**
+ * Of several forms that a field accepts, the one that a form can show: an object before a list of it, a list before a text,
+ * a number before its text.
+ */
 function plainOf(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema as JsonSchema & { anyOf?: JsonSchema[] };
   if (!anyOf) return schema;
   const forms = anyOf.map(plainOf);
+  const list = forms.find(({ type }) => type === "array");
+  const object = forms.find(({ type }) => type === "object");
+  const { items } = (list ?? {}) as { items?: JsonSchema };
   const form =
-    forms.find(({ type }) => type === "array") ??
+    (items && plainOf(items).type === "object" ? object : list) ??
     forms.find(({ type }) => type === "boolean" || type === "number") ??
     forms.find((one) => one.enum !== undefined) ??
     forms.find(({ type }) => type === "string") ??
+    object ??
     {};
   return { ...form, ...rest };
 }

@@ -70,6 +70,7 @@ const SWITCHES: Readonly<Record<string, string>> = {
   participants: "Whether to return the participants of each group",
   pinned: "Whether to return only pinned chats; off returns the others",
   ptt: "Whether to send audio as a voice note",
+  ptv: "Whether to send a video as a round video note",
   refresh: "Whether to ask the network instead of returning what the gateway knows",
   success: "Whether to return successful attempts instead of failed ones",
   unread: "Whether to return only chats with unread messages; off returns the others",
