@@ -143,7 +143,7 @@ export function describeGroups(story: OperationStory): void {
       expect(await groups.update(theirs, { subject: "Mine" })).toMatchObject(refused("FORBIDDEN"));
       expect(await groups.invite(theirs)).toMatchObject(refused("FORBIDDEN"));
       const sent = story.session.send(theirs, { kind: "text", text: "Hi" }, { id: newMessageId() });
-      expect(await sent).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
+      expect(await sent).toMatchObject({ ...refused("RECIPIENT_NOT_FOUND"), retryable: false });
       expect(await groups.get(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
       expect(await groups.updateParticipants(NOBODY_GROUP, "add", [story.stage.contact.jid])).toMatchObject(
         refused("NOT_FOUND"),
@@ -151,7 +151,7 @@ export function describeGroups(story: OperationStory): void {
       expect(await groups.leave(theirs)).toMatchObject(refused("NOT_FOUND"));
       expect(await groups.leave(NOBODY_GROUP)).toMatchObject(refused("NOT_FOUND"));
       const toNobody = story.session.send(NOBODY_GROUP, { kind: "text", text: "Hi" }, { id: newMessageId() });
-      expect(await toNobody).toMatchObject({ ...refused("SEND_FAILED"), retryable: false });
+      expect(await toNobody).toMatchObject({ ...refused("RECIPIENT_NOT_FOUND"), retryable: false });
     });
 
     it("joins a group by an invitation, and leaves it", async () => {
