@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Fields whose name says too little. */
 const NAMES: Readonly<Record<string, string>> = {
+  "*": "[All]",
   after: "After Sequence",
   announce: "Only Admins Can Send",
   async: "Send in the Background",
@@ -50,9 +51,9 @@ const NAMES: Readonly<Record<string, string>> = {
   webhookId: "Webhook ID",
 };
 
-/** `message_id` as `Message ID`. */
+/** `message_id` as `Message ID`, and `message.*` as `Message [All]`. */
 export function displayNameOf(name: string): string {
-  const words = name.split(/[_\s]/).map((word) => WORDS[word] ?? capitalise(word));
+  const words = name.replace(".*", " [All]").split(/[_\s]/).map((word) => WORDS[word] ?? capitalise(word));
   return NAMES[name] ?? words.join(" ");
 }
 
@@ -88,6 +89,7 @@ const FIELDS: Readonly<Record<string, { description?: string; placeholder?: stri
   code: { description: "Link of the invitation, or its code" },
   "contact.name": { description: "Name on the contact card" },
   "contact.phone": { description: "Phone number on the contact card", placeholder: "5511977771234" },
+  email: { placeholder: "name@email.com" },
   event: { placeholder: "message.received" },
   event_id: { placeholder: "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP" },
   eventId: { placeholder: "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP" },

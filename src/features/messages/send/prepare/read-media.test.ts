@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bmpOf, mp4Video, sampleSound, sampleVideo } from "../../../../../test/media-samples.ts";
+import { sampleSound, sampleVideo } from "../../../../../test/encoded-samples.ts";
+import { bmpOf, mp4Video } from "../../../../../test/media-samples.ts";
 import { findProgram } from "../../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../../test/sample-files.ts";
 import { type FileServer, file, redirect, startFileServer } from "../../../../../test/servers/file-server.ts";
