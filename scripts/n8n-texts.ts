@@ -53,7 +53,10 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** `message_id` as `Message ID`, and `message.*` as `Message [All]`. */
 export function displayNameOf(name: string): string {
-  const words = name.replace(".*", " [All]").split(/[_\s]/).map((word) => WORDS[word] ?? capitalise(word));
+  const words = name
+    .replace(".*", " [All]")
+    .split(/[_\s]/)
+    .map((word) => WORDS[word] ?? capitalise(word));
   return NAMES[name] ?? words.join(" ");
 }
 
