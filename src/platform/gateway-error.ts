@@ -43,6 +43,12 @@ export function invalidField(field: string, issue: string, reason?: FieldReason)
   });
 }
 
+/** The reason of the first wrong field; undefined for an error that only has a sentence. */
+export function reasonOf({ details }: GatewayError): FieldReason | undefined {
+  const [field] = Array.isArray(details?.fields) ? (details.fields as Partial<FieldReason>[]) : [];
+  return field?.code === undefined ? undefined : { code: field.code, params: field.params ?? {} };
+}
+
 export function notForAgents(): GatewayError {
   return new GatewayError(
     "FORBIDDEN",

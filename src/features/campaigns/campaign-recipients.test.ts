@@ -741,6 +741,28 @@ describe("recipients without a country code", () => {
     expect(shown).toMatchObject([{ phone: whole(number) }]);
   });
 
+  test("are added if the query beside a CSV body or a form confirms them, in any case", async () => {
+    const id = await story.create();
+    const { headers } = await signIn(story.gateway.url);
+    const add = async (query: string, number: string) => {
+      const file = new File([`phone\n${number}\n`], "a.csv", { type: "text/csv" });
+      const form = new FormData();
+      form.append("file", file);
+      const isForm = query.startsWith("form");
+      const response = await fetch(`${story.gateway.url}/api/campaigns/${id}/recipients?${query}`, {
+        method: "POST",
+        headers: { ...headers, ...(!isForm && { "content-type": "text/csv" }) },
+        body: isForm ? form : file,
+      });
+      return (await response.json()).data?.inserted ?? response.status;
+    };
+    expect(await add("confirm_assumed=1", national())).toBe(1);
+    expect(await add("confirmAssumed=TRUE", national())).toBe(1);
+    expect(await add("form&confirm_assumed=true", national())).toBe(1);
+    expect(await add("confirm_assumed=0", national())).toBe(0);
+    expect(await add("confirm_assumed=perhaps", national())).toBe(400);
+  });
+
   test("are checked with the country of the instance that will send, before the account's", async () => {
     const { id } = story.shop;
     const number = national();
@@ -767,6 +789,18 @@ describe("recipients without a country code", () => {
       details: { fields: [{ code: "no_country_code", params: { suggestion: `+${whole(number)}` } }] },
     });
   });
+});
+
+test("a check names every address that is no person as invalid with its reason, and counts the others", async () => {
+  const recipients = ["bia@example.org", "120363025246125486@g.us", "99887766554433@lid", "status@broadcast"];
+  const { data } = await story.owner.checkRecipients({
+    recipients: [...recipients, "00@c.us", "a@b@c", newPhone()],
+  });
+  expect(data).toMatchObject({ total: 7, ready: 1, counts: { invalid: 6 } });
+  for (const { reason, code, params } of data.problems) {
+    expect(reason).toMatch(/^(is|must) /);
+    expect([code, params]).toEqual([null, {}]);
+  }
 });
 
 describe("the gateway's own export of leads", () => {

@@ -1,4 +1,4 @@
-import { type FieldReason, GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
 import { findColumnMeanings } from "../../platform/text/find-column-meanings.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
@@ -69,8 +69,8 @@ function readNumber(
     return warning ? { line, value: show(String(number)), warning } : { phone, variables: parsed };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const [problem] = (error.details as { fields?: FieldReason[] } | undefined)?.fields ?? [];
-    return { value: show(String(number)), reason: error.message.replace(/^phone: /, ""), problem };
+    const reason = error.message.replace(/^phone: /, "");
+    return { value: show(String(number)), reason, problem: reasonOf(error) };
   }
 }
 

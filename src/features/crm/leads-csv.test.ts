@@ -312,3 +312,33 @@ test("a number without a country code waits for a confirmation, and then gets th
     details: { fields: [{ field: "phone", code: "no_country_code" }] },
   });
 });
+
+test("a row with a NUL, or with an emoji where its shown text ends, is imported", async () => {
+  const [nul, cut] = [newPhone(), newPhone()];
+  const name = "x".repeat(100 - cut.length - 2);
+  const done = await importOf(
+    owner,
+    "phone,name,custom_fields.Ci\0ty",
+    `${nul},B\0ia,Na\0tal`,
+    `${cut},${name}\u{1f600},`,
+  );
+  expect(done).toMatchObject({ created: 2, invalid_count: 0 });
+  const { data } = await owner.listLeads({ search: nul });
+  expect(data).toMatchObject([{ name: "Bia", custom_fields: { City: "Natal" } }]);
+});
+
+test("the query beside a CSV body confirms the country of its numbers", async () => {
+  const { headers } = await signIn(gateway.url);
+  await owner.updateAccount({ settings: { default_country: "BR" } });
+  const importWith = async (query: string) => {
+    const response = await fetch(`${gateway.url}/api/leads/import?${query}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "text/csv" },
+      body: "phone\n(21) 98123-4567",
+    });
+    return (await response.json()).data;
+  };
+  expect(await importWith("confirm_assumed=false")).toMatchObject({ created: 0, warning_count: 1 });
+  expect(await importWith("confirm_assumed=1")).toMatchObject({ created: 1, warning_count: 0 });
+  await owner.updateAccount({ settings: { default_country: null } });
+});

@@ -80,7 +80,7 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
     async *records() {
       for await (const { line, text } of readTexts(bytes, encoding)) {
         if (line < first) continue;
-        const place = { line, text: text.slice(0, SHOWN) };
+        const place = { line, text: cleanText(text.slice(0, SHOWN)) };
         const found = splitRecord(text, delimiter, columns.length);
         yield typeof found === "string" ? { ...place, fault: found } : { ...place, cells: found };
       }

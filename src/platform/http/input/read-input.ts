@@ -25,7 +25,10 @@ export interface RequestParts {
 
 type InputReader<R extends Route> = (request: FastifyRequest, spool: UploadSpool) => Promise<InputOf<R>>;
 
-/** Reads a route's input. Throws VALIDATION_ERROR, or UNSUPPORTED_MEDIA_TYPE for an unwanted form. */
+/**
+ * Reads a route's input. The query says what a file or a form leaves out. Throws VALIDATION_ERROR, or
+ * UNSUPPORTED_MEDIA_TYPE for an unwanted form.
+ */
 export function createInputReader<R extends Route>(route: R): InputReader<R> {
   const { upload, uploadTypes = [], spooled } = route;
   const readForm = upload === undefined ? undefined : createFormReader(route);
@@ -34,12 +37,12 @@ export function createInputReader<R extends Route>(route: R): InputReader<R> {
     if (body instanceof FileBody) {
       if (upload === undefined || !uploadTypes.some((type) => type === body.mime_type))
         throw unsupportedMediaType();
-      return readInput(route, { ...parts, body: { [upload]: body } });
+      return readInput(route, { ...parts, body: { ...parts.query, [upload]: body } }, readForm);
     }
     if (!(body instanceof FormBody)) return readInput(route, parts);
     if (upload === undefined) throw unsupportedMediaType();
     const fields = await body.read({ upload, limitBytes: routeOptions.bodyLimit, ...(spooled && { spool }) });
-    return readInput(route, { ...parts, body: fields }, readForm);
+    return readInput(route, { ...parts, body: { ...parts.query, ...fields } }, readForm);
   };
 }
 
