@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import {
@@ -57,8 +58,9 @@ async function readRows(
   return rows;
 }
 
-const COLUMNS = ["phone", "status", "reason", "message_id", "planned_at", "decided_at", "variables"];
 const ROWS_AT_ONCE = 1_000;
+/** More columns than spreadsheets support. */
+const MOST_NAMES = 1_000;
 
 function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
   return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
@@ -67,25 +69,27 @@ function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResp
 }
 
 async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
-  yield toCsvLine(COLUMNS);
+  const names = await findVariables(db, id);
+  yield toCsvLine([...REPORT_COLUMNS, ...names.map((name) => VARIABLE_COLUMN + name)]);
   for (let after = 0; ; ) {
     const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });
-    yield rows.map((row) => toCsvLine(cellsOf(row))).join("");
+    yield rows.map((row) => toCsvLine(cellsOf(row, names))).join("");
     after = rows.at(-1)?.id ?? 0;
     if (rows.length < ROWS_AT_ONCE) return;
   }
 }
 
-function cellsOf({
-  phone,
-  status,
-  reason,
-  message_id,
-  planned_at,
-  decided_at,
-  variables,
-}: ReportRow): string[] {
-  const pairs = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+/** The names of the variables that any recipient of the campaign has. */
+async function findVariables(db: Db, id: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct variable as name from campaign_recipient, jsonb_object_keys(variables) as x (variable)
+    where campaign_id = ${id} order by variable limit ${MOST_NAMES}`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function cellsOf(row: ReportRow, names: readonly string[]): string[] {
+  const { phone, status, reason, message_id, planned_at, decided_at, variables } = row;
   const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
-  return [phone, status, reason ?? "", message_id ?? "", ...times, pairs.join("; ")];
+  const values = names.map((name) => (Object.hasOwn(variables, name) ? (variables[name] ?? "") : ""));
+  return [phone, status, reason ?? "", message_id ?? "", ...times, ...values];
 }

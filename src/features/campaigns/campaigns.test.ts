@@ -460,13 +460,38 @@ test("the CSV report is safe to open in a spreadsheet", async () => {
   const id = await story.create({ min_delay_ms: 60_000, max_delay_ms: 60_000 });
   await story.owner.addRecipients({
     id,
-    recipients: [{ phone: newPhones(1)[0] ?? "", variables: { "=cmd": "a,b" } }],
+    recipients: [{ phone: newPhones(1)[0] ?? "", variables: { "x;=cmd": "=a,b" } }],
   });
   const { bytes, type } = await story.owner.getCampaignReport({ id, format: "csv" });
   const text = Buffer.from(bytes ?? []).toString("utf8");
   expect(type).toContain("text/csv");
-  expect(text.split("\n")[0]).toBe("phone,status,reason,message_id,planned_at,decided_at,variables");
-  expect(text.split("\n")[1]).toMatch(/,"'=cmd=a,b"$/);
+  expect(text.split("\n")[0]).toBe("phone,status,reason,message_id,planned_at,decided_at,variables.x;'=cmd");
+  expect(text.split("\n")[1]).toMatch(/,"'=a,b"$/);
+});
+
+test("the CSV report gives the recipients of another campaign the same variables, and changes no lead", async () => {
+  const template = { message_template: "{{name}}|{{status}}|{{note}}|{{name of shop}}" };
+  const [a = "", b = "", c = ""] = newPhones(3);
+  const first = await story.create(template);
+  await story.owner.addRecipients({
+    id: first,
+    recipients: [
+      { phone: a, variables: { name: "Zoë; x=1", status: "paid", note: '=1+1\n"two", @three\n\n+4 x' } },
+      { phone: b, variables: { "Name of shop": "'=Loja", note: ` ${"x\n".repeat(30)}` } },
+      { phone: c },
+    ],
+  });
+  const { bytes = new Uint8Array() } = await story.owner.getCampaignReport({ id: first, format: "csv" });
+  const file = { bytes, mime_type: "text/csv" };
+  const second = await story.create(template);
+  expect((await story.owner.addRecipients({ id: second, file })).data).toMatchObject({ inserted: 3 });
+  const textsOf = async (id: number) =>
+    (await story.owner.previewCampaign({ id })).data.previews.map(({ text }) => text.trim());
+  expect(await textsOf(second)).toEqual(await textsOf(first));
+  expect((await textsOf(second))[0]).toBe('Zoë; x=1|paid|=1+1\n"two", @three\n\n+4 x|');
+  expect((await story.owner.importLeads({ file })).data).toMatchObject({ created: 3, invalid_count: 0 });
+  expect((await story.owner.listLeads({ search: a })).data).toMatchObject([{ status: "new", name: null }]);
+  expect((await story.owner.importLeads({ file })).data).toMatchObject({ unchanged: 3 });
 });
 
 test("a campaign cannot be started without a job queue", async () => {

@@ -334,7 +334,7 @@ export const campaignsContract = {
     errors: ["CAMPAIGN_STATE"],
     summary: "Add recipients: in the body, from leads, or as a CSV file",
     description:
-      "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. Invalid entries are listed in `invalid`, and numbers without a country code in `warnings`; all others are added. Repeat the request with `confirm_assumed` to add the numbers of `warnings` as their `suggestion`; beside `text/csv` it is read from the query. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
+      "Accepts up to 50,000 recipients per request. A recipient is `{phone, variables}` or a bare number. The CSV (a form's `file`, or the whole body as `text/csv`) names its columns in the first line; one is `phone`, `number` or `whatsapp`, the others become variables. The CSV report of another campaign gives its recipients and their variables. Invalid entries are listed in `invalid`, and numbers without a country code in `warnings`; all others are added. Repeat the request with `confirm_assumed` to add the numbers of `warnings` as their `suggestion`; beside `text/csv` it is read from the query. Phones that have opted out are added as `skipped`. A body has at most 32 MiB, as JSON also 1,000,000 values: 50,000 recipients with 16 variables each.",
     message: "Recipients added",
     idempotent: true,
     example: { recipients: [{ phone: "5511999990004", variables: { name: "Bia" } }] },

@@ -1,6 +1,10 @@
 import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
 import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
-import { findColumnMeanings } from "../../platform/text/find-column-meanings.ts";
+import {
+  findColumnMeanings,
+  findVariableNames,
+  VARIABLE_COLUMN,
+} from "../../platform/text/find-column-meanings.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 import { MAX_VARIABLES } from "./render-template.ts";
@@ -97,28 +101,35 @@ export async function* readRecipientCsv(
   options: ListedNumberOptions,
 ): AsyncGenerator<ParsedRecipient[]> {
   const table = await readCsvTable(bytes);
-  const names = table.columns.map((name) => name.toLowerCase());
-  const phoneAt = findColumnMeanings(names).indexOf("phone");
+  const phoneAt = findColumnMeanings(table.columns).indexOf("phone");
   if (phoneAt < 0) throw invalidField("file", "the first line has no column named phone, number or whatsapp");
   // Checked before the first recipient is stored.
   if (await table.hasMoreThan(MAX_RECIPIENTS))
     throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
-  const variables = [...names.entries()].filter(([at, name]) => at !== phoneAt && name !== "");
+  const names = findVariableNames(table.columns);
   let rows: ParsedRecipient[] = [];
   for await (const { line, text: value, cells, fault } of table.records()) {
-    const cell = (at: number) => (cells?.[at] ?? "").trim();
     const read = fault
       ? { value, reason: describeCsvFault(fault, table) }
-      : readNumber(
-          cell(phoneAt),
-          Object.fromEntries(variables.map(([at, name]) => [name, cell(at)])),
-          line,
-          options,
-        );
+      : readNumber((cells[phoneAt] ?? "").trim(), toRowVariables(table.columns, names, cells), line, options);
     rows.push("reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : read);
     if (rows.length < ROWS_AT_ONCE) continue;
     yield rows;
     rows = [];
   }
   yield rows;
+}
+
+/** An empty cell is no variable, as the columns of a report belong to different recipients. */
+function toRowVariables(
+  columns: readonly string[],
+  names: readonly (string | undefined)[],
+  cells: readonly string[],
+) {
+  const given = names.flatMap((name, at): [string, string][] => {
+    const cell = cells[at] ?? "";
+    const value = columns[at]?.startsWith(VARIABLE_COLUMN) ? cell : cell.trim();
+    return name === undefined || value === "" ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
 }

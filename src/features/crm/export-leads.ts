@@ -3,9 +3,10 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import { toCsvLine } from "../../platform/text/to-csv-line.ts";
-import { CUSTOM_FIELD_COLUMN, TAG_SEPARATOR } from "./contract.ts";
+import { CUSTOM_FIELD_COLUMN } from "./contract.ts";
 import { findLeads, type LeadFilter } from "./find-leads.ts";
 import type { LeadRow } from "./lead-row.ts";
+import { toTagCell } from "./tag-cell.ts";
 
 const COLUMNS = [
   "id",
@@ -58,7 +59,7 @@ function cellsOf(lead: LeadRow, fields: readonly string[]): string[] {
     ...[lead.phone, lead.lid, lead.name, lead.email, lead.status, lead.kanban_status].map(
       (text) => text ?? "",
     ),
-    lead.tags.join(TAG_SEPARATOR),
+    toTagCell(lead.tags),
     String(opted_out_at !== null),
     ...[opted_out_at, created_at, updated_at].map((at) => at?.toISOString() ?? ""),
     ...fields.map((name) =>

@@ -276,7 +276,7 @@ async function updateLeads(trx: Trx, changes: readonly object[]): Promise<void> 
 function toChange(lead: LeadRow, row: ParsedLead) {
   const fields = new Map(Object.entries(lead.custom_fields));
   for (const [name, value] of Object.entries(row.custom_fields))
-    if (String(fields.get(name)) !== String(value)) fields.set(name, value);
+    if (toCellText(fields.get(name)) !== toCellText(value)) fields.set(name, value);
   return {
     name: row.name ?? lead.name,
     email: row.email ?? lead.email,
@@ -286,6 +286,11 @@ function toChange(lead: LeadRow, row: ParsedLead) {
     custom_fields: Object.fromEntries(fields),
     opts_out: row.opted_out && lead.opted_out_at === null,
   };
+}
+
+/** A value as a cell gives it back: without outer spaces, and with line breaks of one kind. */
+function toCellText(value: unknown): string {
+  return String(value).replace(/\r\n?/g, "\n").trim();
 }
 
 function reasonAgainst(

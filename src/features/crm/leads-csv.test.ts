@@ -81,6 +81,23 @@ test("a leads export that is imported again, here or twice elsewhere, changes no
   expect(withoutIds(await exported(stranger))).toEqual(withoutIds(await exported(owner)));
 });
 
+test("signs of the table in tags and fields come back from a leads export, so that it changes nothing", async () => {
+  const lead = {
+    tags: ["a;b", "c,d", '"quoted"', "e", '"; x', "=1;+2 y"],
+    custom_fields: { Note: "l1\nl2\r\n\r\n=l3", Long: "x\n".repeat(50), Blank: " x " },
+  };
+  const { data } = await owner.createLead({ phone: newPhone(), name: "Signs", ...lead });
+  const { bytes = new Uint8Array() } = await owner.exportLeads({ search: "Signs" });
+  const file = { bytes, mime_type: "text/csv" };
+  expect((await owner.importLeads({ file })).data).toMatchObject({ unchanged: 1, invalid_count: 0 });
+  expect((await owner.getLeadDetails({ id: data.id })).data).toMatchObject(lead);
+  expect((await stranger.importLeads({ file })).data).toMatchObject({ created: 1 });
+  const { data: there } = await stranger.listLeads({ search: "Signs" });
+  expect(there[0]).toMatchObject({ tags: lead.tags, custom_fields: { Note: "l1\nl2\n\n=l3" } });
+  await stranger.deleteLead({ id: there[0]?.id ?? 0 });
+  await owner.deleteLead({ id: data.id });
+});
+
 test("bad CSV rows are listed with their line and the reason, and good rows are imported", async () => {
   const [good, twice] = [newPhone(), newPhone()];
   const { data: other } = await stranger.createLead({ name: "Not yours" });

@@ -9,8 +9,9 @@ import {
 } from "../../platform/text/csv-table.ts";
 import { findColumnMeanings, isPassedOver } from "../../platform/text/find-column-meanings.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
-import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED, TAG_SEPARATOR } from "./contract.ts";
+import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
+import { readTagCell } from "./tag-cell.ts";
 
 /** A row of a file that names a lead, with its values. */
 export interface ParsedLead {
@@ -129,7 +130,7 @@ function toLead(
   const lead = parseRow({
     phone: cell("phone"),
     ...Object.fromEntries(TEXTS.map((name) => [name, cell(name)])),
-    tags: (cell("tags") ?? "").split(TAG_SEPARATOR).filter((tag) => tag.trim() !== ""),
+    tags: readTagCell(cell("tags") ?? ""),
     custom_fields: Object.fromEntries(
       fields.flatMap((name) => {
         const value = cell(CUSTOM_FIELD_COLUMN + name);

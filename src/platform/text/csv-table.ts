@@ -11,7 +11,7 @@ const MOST_COLUMNS = 128;
 /** Longest record, in characters. */
 const LONGEST_RECORD = 65_536;
 /** Most lines per record, since a quoted field may have line breaks. */
-const MOST_LINES = 20;
+const MOST_LINES = 2_000;
 const CHUNK_BYTES = 65_536;
 const SHOWN = 100;
 
@@ -73,12 +73,12 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
     columns,
     async hasMoreThan(most) {
       let count = 0;
-      for await (const { line } of readTexts(bytes, encoding))
+      for await (const { line } of readTexts(bytes, encoding, delimiter))
         if (line >= first && ++count > most) return true;
       return false;
     },
     async *records() {
-      for await (const { line, text } of readTexts(bytes, encoding)) {
+      for await (const { line, text } of readTexts(bytes, encoding, delimiter)) {
         if (line < first) continue;
         const place = { line, text: cleanText(text.slice(0, SHOWN)) };
         const found = splitRecord(text, delimiter, columns.length);
@@ -186,10 +186,11 @@ function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[
   }
 }
 
-/** The records that are not empty. A quote that never closes ends with its line. */
+/** The records that are not empty. A quote that never closes, or not at the end of a cell, ends with its line. */
 async function* readTexts(
   bytes: Uint8Array,
   encoding: CsvEncoding,
+  delimiter?: CsvDelimiter,
 ): AsyncGenerator<{ line: number; text: string }> {
   const pause = createPause();
   const pieces = readLines(bytes, encoding);
@@ -204,7 +205,7 @@ async function* readTexts(
       await pause();
       continue;
     }
-    const count = countLines(lines, at);
+    const count = countLines(lines, at, delimiter);
     const text = lines.slice(at, at + count).join("\n");
     if (!EMPTY.test(text)) {
       await pause();
@@ -219,14 +220,18 @@ async function* readTexts(
 const EMPTY = /^[\s,;"]*$/;
 
 /** A record continues while a quote is open. */
-function countLines(lines: readonly string[], at: number): number {
+function countLines(lines: readonly string[], at: number, delimiter?: CsvDelimiter): number {
   let quotes = 0;
   let length = 0;
   for (let count = 1; count <= MOST_LINES && at + count <= lines.length; count++) {
     const line = lines[at + count - 1] ?? "";
     quotes += countOf('"', line);
     length += line.length;
-    if (quotes % 2 === 0) return count;
+    if (quotes % 2 === 0) {
+      const record = lines.slice(at, at + count).join("\n");
+      const isOne = count === 1 || !delimiter || splitRecord(record, delimiter, MOST_COLUMNS) !== "quotes";
+      return isOne ? count : 1;
+    }
     if (length > LONGEST_RECORD) break;
   }
   return 1;

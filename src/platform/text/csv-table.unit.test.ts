@@ -51,6 +51,16 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["doubled quotes", 'phone,name\n1,"""A"""', ["phone|name", '2 1|"A"']],
   ["a quote inside a cell without quotes", 'phone,name\n1,5"x', ["phone|name", "2 <quotes>"]],
   ["a quote that never closes", 'phone,name\n1,"A\n2,b', ["phone|name", "2 <quotes>", "3 2|b"]],
+  [
+    "two quotes inside cells without quotes",
+    'phone,name\n1,5"x\n2,b\n3,5"y\n4,d',
+    ["phone|name", "2 <quotes>", "3 2|b", "4 <quotes>", "5 4|d"],
+  ],
+  [
+    "a cell of many lines",
+    `phone,name\n1,"${"A\n".repeat(40)}"\n2,c`,
+    ["phone|name", `2 1|${"A\n".repeat(40)}`, "43 2|c"],
+  ],
   ["more cells than names", "phone,name\n1,a,b\n2,c", ["phone|name", "2 <cells>", "3 2|c"]],
   ["fewer cells than names", "phone,name\n1\n", ["phone|name", "2 1"]],
   // Encodings.

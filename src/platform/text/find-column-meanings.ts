@@ -35,8 +35,41 @@ const MEANINGS = Object.entries(NAMES).map(
   ([meaning, names]) => [meaning as ColumnMeaning, names.split(",")] as const,
 );
 
-/** The meaning of each column by its name. A meaning that two names have belongs to the more certain of them. */
+/** The columns of a campaign's report before those of its variables. */
+export const REPORT_COLUMNS = [
+  "phone",
+  "status",
+  "reason",
+  "message_id",
+  "planned_at",
+  "decided_at",
+] as const;
+/** The prefix of a variable's column in a report, so that no variable takes the place of another column. */
+export const VARIABLE_COLUMN = "variables.";
+
+function isReport(columns: readonly string[]): boolean {
+  return REPORT_COLUMNS.every((name) => columns.includes(name));
+}
+
+function isOfReport(name: string, columns: readonly string[]): boolean {
+  return isReport(columns) && REPORT_COLUMNS.some((own) => own === name);
+}
+
+/** The variable that each column gives a recipient; undefined for a column that gives none. */
+export function findVariableNames(columns: readonly string[]): (string | undefined)[] {
+  const phoneAt = findColumnMeanings(columns).indexOf("phone");
+  return columns.map((name, at) => {
+    if (at === phoneAt || name === "" || isOfReport(name, columns)) return undefined;
+    return (name.startsWith(VARIABLE_COLUMN) ? name.slice(VARIABLE_COLUMN.length) : name).toLowerCase();
+  });
+}
+
+/**
+ * The meaning of each column by its name. A meaning that two names have belongs to the more certain of them. The status
+ * in a campaign's report is none of a lead.
+ */
 export function findColumnMeanings(columns: readonly string[]): (ColumnMeaning | undefined)[] {
+  if (isReport(columns)) return columns.map((name) => (name === "phone" ? "phone" : undefined));
   const folded = columns.map(foldName);
   const meant = new Map<string | undefined, ColumnMeaning>();
   for (const [meaning, names] of MEANINGS)
@@ -51,7 +84,8 @@ const GOOGLE_MARK = "phone 1 value";
 const OF_GOOGLE =
   /^(?:(?:first|middle|last) name|phonetic .*|name (?:prefix|suffix)|nickname|file as|birthday|notes|photo|labels|organization .*|(?:e mail|phone|address|relation|website|event|custom field) \d+ .*)$/;
 
-/** The columns of an address book of Google Contacts that the gateway has no place for. */
+/** The columns of Google Contacts and of a campaign's report that a lead has no place for. */
 export function isPassedOver(name: string, columns: readonly string[]): boolean {
+  if (isOfReport(name, columns) || name.startsWith(VARIABLE_COLUMN)) return true;
   return OF_GOOGLE.test(foldName(name)) && columns.some((column) => foldName(column) === GOOGLE_MARK);
 }

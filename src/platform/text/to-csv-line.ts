@@ -28,7 +28,7 @@ export function toCsvCell(text: string): string {
   return /[",\r\n]/.test(marked) ? `"${marked.replaceAll('"', '""')}"` : marked;
 }
 
-/** One line of a CSV file, with formulas marked; a line break in a cell becomes a space. */
+/** One record of a CSV file, with formulas marked. */
 export function toCsvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => toCsvCell(cell.replace(/[\r\n]+/g, " "))).join(",")}\n`;
+  return `${cells.map(toCsvCell).join(",")}\n`;
 }

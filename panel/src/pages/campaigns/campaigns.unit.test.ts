@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { REPORT_COLUMNS } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
-import { guessColumns, toImportTable } from "../crm/import-columns.ts";
+import { createLineFinder, guessColumns, toImportTable } from "../crm/import-columns.ts";
 import { guessMapping, pickFromCsv } from "./csv-mapping.ts";
 import { toLocal, toMoment } from "./zoned-time.ts";
 
@@ -59,8 +60,11 @@ test("columns of a file are known by their names in three languages, each meanin
   ]);
 });
 
-test("only the chosen columns of a file are sent, each row as one line", () => {
-  const rows = [{ line: 2, cells: ["Ana", "5511988881001", "a\nb"] }];
+test("only the chosen columns of a file are sent, and a line of the table leads to its line of the file", () => {
+  const rows = [
+    { line: 2, cells: ["Ana\nMaria", "5511988881001", "a\nb\nc"] },
+    { line: 7, cells: ["", "5511988881002", "d"] },
+  ];
   const file = {
     name: "x",
     columns: ["a", "b", "c"],
@@ -72,6 +76,19 @@ test("only the chosen columns of a file are sent, each row as one line", () => {
   } as const;
   expect(toImportTable(file, ["", "phone", "name"])).toEqual({
     columns: ["phone", "name"],
-    rows: [["5511988881001", "a b"]],
+    rows: [
+      ["5511988881001", "a\nb\nc"],
+      ["5511988881002", "d"],
+    ],
   });
+  expect([2, 5].map(createLineFinder(file, ["", "phone", "name"]))).toEqual([2, 7]);
+});
+
+test("the columns of a campaign's report give the variables that its recipients had", () => {
+  const columns = [...REPORT_COLUMNS, "variables.status", "variables.name"];
+  const file = fileOf(columns, [["5511988881001", "sent", "", "m", "", "", "paid", "Ana"]]);
+  expect(pickFromCsv(file, guessMapping(file)).recipients).toMatchObject([
+    { phone: "5511988881001", variables: { status: "paid", name: "Ana" } },
+  ]);
+  expect(guessColumns(columns, [])).toEqual(["phone", "", "", "", "", "", "", ""]);
 });

@@ -1,4 +1,4 @@
-import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
+import { findColumnMeanings, findVariableNames } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import type { LocalProblem } from "../../components/csv/number-check.tsx";
 import type { PickedRecipient } from "./campaign-draft.ts";
@@ -19,7 +19,8 @@ export function guessMapping({ columns, rows }: CsvFile): CsvMapping {
     (_, at) => sample.length > 0 && sample.every(({ cells }) => looksLikePhone(cells[at] ?? "")),
   );
   const phone = byName >= 0 ? byName : byCells >= 0 ? byCells : undefined;
-  const variables = columns.flatMap((name, at) => (at === phone || name === "" ? [] : [at]));
+  const names = findVariableNames(columns);
+  const variables = columns.flatMap((_, at) => (at === phone || names[at] === undefined ? [] : [at]));
   return { phone, variables };
 }
 
@@ -48,5 +49,7 @@ export function pickFromCsv(
 }
 
 function toVariables(columns: readonly string[], cells: readonly string[], chosen: readonly number[]) {
-  return Object.fromEntries(chosen.map((at) => [(columns[at] ?? "").toLowerCase(), cells[at] ?? ""]));
+  const names = findVariableNames(columns);
+  const nameOf = (at: number) => names[at] ?? (columns[at] ?? "").toLowerCase();
+  return Object.fromEntries(chosen.map((at) => [nameOf(at), cells[at] ?? ""]));
 }

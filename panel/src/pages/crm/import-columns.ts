@@ -36,9 +36,19 @@ export function toImportTable({ rows }: CsvFile, targets: readonly string[]): Ta
   const chosen = targets.flatMap((target, at) => (target === "" ? [] : [{ target, at }]));
   return {
     columns: chosen.map(({ target }) => target),
-    // A line break inside a cell would shift the lines of the gateway's report.
-    rows: rows.map(({ cells }) => chosen.map(({ at }) => onOneLine(cells[at] ?? ""))),
+    rows: rows.map(({ cells }) => chosen.map(({ at }) => cells[at] ?? "")),
   };
+}
+
+/** The line of the file for a line of the table that is sent, where a row with line breaks has several. */
+export function createLineFinder(csv: CsvFile, targets: readonly string[]): (line: number) => number {
+  const lines = new Map<number, number>();
+  let next = 2;
+  for (const [at, row] of toImportTable(csv, targets).rows.entries()) {
+    lines.set(next, csv.rows[at]?.line ?? next);
+    next += row.join("\n").split("\n").length - row.length + 1;
+  }
+  return (line) => lines.get(line) ?? line;
 }
 
 /** The numbers of a file, and its lines that name neither a number nor a contact. */
@@ -56,10 +66,4 @@ export function pickNumbers({ rows, broken }: CsvFile, targets: readonly string[
     else if (!hasId) problems.push({ line, value: cells.join(", ").slice(0, 100), problem: "missing" });
   }
   return { numbers, problems };
-}
-
-function onOneLine(text: string): string {
-  if (!text.includes("\n")) return text;
-  const lines = text.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").join(" ");
 }

@@ -18,7 +18,7 @@ import { PickList } from "../../components/pick-list.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import { AreaTexts } from "../../i18n/area-texts.tsx";
 import { fieldsQuery } from "./crm-queries.ts";
-import { COLUMNS, guessColumns, pickNumbers, toImportTable } from "./import-columns.ts";
+import { COLUMNS, createLineFinder, guessColumns, pickNumbers, toImportTable } from "./import-columns.ts";
 
 const MAX_ROWS = 10_000;
 
@@ -85,6 +85,7 @@ function FileImport() {
         <ImportResult
           result={save.data}
           csv={csv}
+          targets={targets}
           onConfirm={() => save.mutate({ csv, targets, confirms: true })}
         />
       )}
@@ -172,15 +173,15 @@ function TargetList({ csv, targets, fieldNames, onChange }: TargetListProps) {
 interface ImportResultProps {
   result: Awaited<ReturnType<typeof gateway.importLeads>>["data"];
   csv: CsvFile;
+  targets: readonly string[];
   onConfirm(): void;
 }
 
-function ImportResult({ result, csv, onConfirm }: ImportResultProps) {
+function ImportResult({ result, csv, targets, onConfirm }: ImportResultProps) {
   const t = useTranslations();
   const words = useGatewayWords();
   const { created, updated, unchanged, invalid, invalid_count, warnings, warning_count } = result;
-  // A row of the sent table is one line; the file may have others between.
-  const lineOf = (line: number) => csv.rows[line - 2]?.line ?? line;
+  const lineOf = createLineFinder(csv, targets);
   const problems = [
     ...csv.broken.map(({ line, text, fault }) => ({
       line,
