@@ -754,7 +754,8 @@ describe("recipients without a country code", () => {
         headers: { ...headers, ...(!isForm && { "content-type": "text/csv" }) },
         body: isForm ? form : file,
       });
-      return (await response.json()).data?.inserted ?? response.status;
+      const { data } = (await response.json()) as { data?: { inserted: number } };
+      return data?.inserted ?? response.status;
     };
     expect(await add("confirm_assumed=1", national())).toBe(1);
     expect(await add("confirmAssumed=TRUE", national())).toBe(1);

@@ -69,11 +69,33 @@ test.each([
   expect(resolveRecipient({ number: input }).jid).toBe(jid);
 });
 
-test("the recipient's jid overrides number, and number overrides phone", () => {
-  const all = { jid: "5511999990001@s.whatsapp.net", number: "5511999990002", phone: "5511999990003" };
-  expect(resolveRecipient(all).phone).toBe("5511999990001");
-  expect(resolveRecipient({ ...all, jid: undefined }).phone).toBe("5511999990002");
-  expect(resolveRecipient({ phone: all.phone }).phone).toBe("5511999990003");
+test.each([
+  [{ jid: "5511999990001@c.us", number: "+55 (11) 99999-0001", phone: "551199990001" }, "5511999990001"],
+  [{ jid: "5511999990001:7@s.whatsapp.net", phone: "(11) 99999-0001" }, "5511999990001"],
+  [{ number: "551199990001", phone: "11 99999-0001" }, "551199990001"],
+  [{ jid: "251234567890123@lid", number: "5511999990001" }, null],
+])("the fields of %j name one recipient", (target, phone) => {
+  expect(resolveRecipient(target, BRAZIL).phone).toBe(phone);
+});
+
+test.each([
+  [{ jid: "5511999990001@s.whatsapp.net", number: "5511999990002" }, "jid", "number"],
+  [{ jid: "5511999990001@s.whatsapp.net", phone: "(11) 99999-0002" }, "jid", "phone"],
+  [{ number: "5511999990001", phone: "+55 21 99999-0001" }, "number", "phone"],
+  [{ jid: "120363025246125486@g.us", number: "5511999990001" }, "jid", "number"],
+  [{ jid: "120363025246125486@g.us", number: "120363025246125487@g.us" }, "jid", "number"],
+  [{ jid: "251234567890123@lid", number: "251234567890124@lid" }, "jid", "number"],
+])("the fields of %j name two recipients, so they are refused", (target, one, other) => {
+  expect(() => resolveRecipient(target, BRAZIL)).toThrow(
+    `${one}: names another person or chat than \`${other}\``,
+  );
+});
+
+test("a damaged number beside a jid is refused", () => {
+  const jid = "5511999990001@s.whatsapp.net";
+  expect(() => resolveRecipient({ jid, number: "5511999990001.0" })).toThrow(
+    "number: was changed by a spreadsheet",
+  );
 });
 
 test("a LID is never treated as a phone", () => {

@@ -24,7 +24,7 @@ export const digitsOrJid = named(
 /** An empty cell of a table is an invalid number, and no reason to refuse the others. */
 const checkedNumber = z.union([digitsOrJid, z.literal(""), z.null().transform(() => "")]);
 
-/** One of number, phone or jid names the recipient; the first of jid, number, phone counts. */
+/** One of number, phone or jid names the recipient; several must name the same one. */
 export const recipientFields = {
   number: digitsOrJid.optional(),
   phone: digitsOrJid.optional(),

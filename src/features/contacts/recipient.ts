@@ -1,11 +1,13 @@
 import type { Jid } from "../../network/driver.ts";
 import { groupJid, lidJid, phoneJid } from "../../network/jid.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
+import { differentAddresses } from "../../platform/http/input/refuse-different-addresses.ts";
 import { foldSigns } from "../../platform/phone/fold-phone-text.ts";
+import { canonicalNumberOf } from "../../platform/phone/number-variants.ts";
 import { type PhoneCountry, readPhoneNumber } from "../../platform/phone/read-phone-number.ts";
 import type { FindCountry } from "./find-country.ts";
 
-/** One of the three names a recipient; `jid` wins over `number`, `number` over `phone`. */
+/** Each names the recipient; the first of `jid`, `number` and `phone` is dialled. */
 export interface RecipientInput {
   jid?: string;
   number?: string;
@@ -32,14 +34,24 @@ const SERVERS: Record<string, string> = {
 
 /** Resolves a target to a chat. A number without its country code needs a country that a setting names. */
 export function resolveRecipient(target: RecipientInput, country?: PhoneCountry): Recipient {
-  const field = nameField(target);
-  const text = (target[field] ?? "").trim();
-  if (text === "") throw invalidField("number", "one of number, phone or jid is required");
-  return readAddress(field, text, country);
+  const [first, ...others] = FIELDS.flatMap((field) => {
+    const text = (target[field] ?? "").trim();
+    return text === "" ? [] : [{ field, who: readAddress(field, text, country) }];
+  });
+  if (!first) throw invalidField("number", "one of number, phone or jid is required");
+  const other = others.find(({ who }) => areDifferent(first.who, who));
+  if (other) throw differentAddresses(first.field, other.field);
+  return first.who;
 }
 
-function nameField({ jid, number }: RecipientInput): keyof RecipientInput {
-  return jid !== undefined ? "jid" : number !== undefined ? "number" : "phone";
+const FIELDS = ["jid", "number", "phone"] as const;
+
+/** Whether two addresses cannot be of the same person or chat; the phone of a LID is not known here. */
+function areDifferent(one: Recipient, other: Recipient): boolean {
+  if (one.phone !== null && other.phone !== null)
+    return canonicalNumberOf(one.phone) !== canonicalNumberOf(other.phone);
+  if (one.type === other.type && (one.phone === null) !== (other.phone === null)) return false;
+  return one.jid !== other.jid;
 }
 
 /** The recipient of a request to an instance, whose settings name the country. */
@@ -48,7 +60,10 @@ export async function resolveForInstance(
   instance_id: number,
   target: RecipientInput,
 ): Promise<Recipient> {
-  return resolveRecipient(target, await findCountry({ instance_id }, [target[nameField(target)]]));
+  return resolveRecipient(
+    target,
+    await findCountry({ instance_id }, [target.jid, target.number, target.phone]),
+  );
 }
 
 /** A person or group by number or JID; `field` is the name of the request's field. */

@@ -353,7 +353,7 @@ test("the query beside a CSV body confirms the country of its numbers", async ()
       headers: { ...headers, "content-type": "text/csv" },
       body: "phone\n(21) 98123-4567",
     });
-    return (await response.json()).data;
+    return ((await response.json()) as { data: object }).data;
   };
   expect(await importWith("confirm_assumed=false")).toMatchObject({ created: 0, warning_count: 1 });
   expect(await importWith("confirm_assumed=1")).toMatchObject({ created: 1, warning_count: 0 });

@@ -8,6 +8,7 @@ import type { UploadSpool } from "../body/upload-spool.ts";
 import type { Aliases, InputOf, Route } from "../route.ts";
 import { asMeant, isOptional } from "./as-meant.ts";
 import { createIssueDescriber } from "./describe-issue.ts";
+import { refuseDifferentAddresses } from "./refuse-different-addresses.ts";
 
 const MAX_FIELDS = 50;
 /** Longest field name and longest issue in a response. */
@@ -58,6 +59,7 @@ export function readInput<R extends Route>(
   const sent = cleanJson(collect(route, parts));
   refuseUnknownFilters(route, parts.query);
   refuseFields(route, sent);
+  refuseDifferentAddresses(route, (path) => readPath(sent, path));
   const converted = convert(
     resolveAliases({ ...sent, ...impliedBy(route, sent) }, route.aliases, route.input),
   );
@@ -79,13 +81,18 @@ export function sentFields(route: Route, { query, body }: Omit<RequestParts, "pa
 export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fields): GatewayError {
   const { fields } = refusal.details ?? {};
   if (refusal.code !== "VALIDATION_ERROR" || !Array.isArray(fields)) return refusal;
-  const named = fields.map(({ field, ...rest }) => ({
+  const names = fields.map(({ field }) => [String(field), nameAsSent(sent, field, route.aliases)] as const);
+  // A sentence may name another wrong field, in backticks.
+  const rename = (text: string) =>
+    names.reduce((said, [own, alias]) => said.replaceAll(`\`${own}\``, () => `\`${alias}\``), text);
+  const named = fields.map(({ issue, ...rest }, at) => ({
     ...rest,
-    field: nameAsSent(sent, field, route.aliases),
+    issue: rename(issue),
+    field: names[at]?.[1],
   }));
-  const [before, after] = [String(fields[0]?.field), String(named[0]?.field)];
+  const [before = "", after = ""] = names[0] ?? [];
   const isAtStart = refusal.message.startsWith(`${before}: `);
-  const sentence = isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message;
+  const sentence = rename(isAtStart ? `${after}${refusal.message.slice(before.length)}` : refusal.message);
   const details = { ...refusal.details, fields: named };
   return new GatewayError(refusal.code, sentence, { details, cause: refusal.cause });
 }

@@ -5,7 +5,7 @@ import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, route, rowId } from "../route.ts";
 import { createTestLimit } from "../test-limit.ts";
 import { unknownRouteMessage } from "../unknown-route-message.ts";
-import { readInput } from "./read-input.ts";
+import { nameFieldsAsSent, readInput } from "./read-input.ts";
 
 test("the eleventh test of a webhook within a minute is rejected, with the seconds until the next one", () => {
   let now = 1_000_000;
@@ -238,5 +238,69 @@ describe("the event-loop delay of a process", () => {
     expect(lagAfter([120_000])).toBeLessThan(1_000);
     expect(lagAfter([2_000, 2_000, 2_000])).toBeGreaterThan(1_000);
     expect(lagAfter([2_000, 2_000, 2_000, 0, 0, 0, 0])).toBeLessThan(400);
+  });
+});
+
+const toChat = route({
+  http: "POST /to-chat",
+  access: "public",
+  tag: "Test",
+  summary: "Send",
+  aliases: { number: ["to", "chatId", "key.remoteJid"] },
+  input: z.object({ number: z.string(), phone: z.string().optional() }),
+  output: z.unknown(),
+});
+const readChat = (body: object) => readInput(toChat, { path: {}, query: {}, body });
+
+test.each([
+  [{ to: "+55 21 98888-0001", chatId: "5521988880001@c.us" }],
+  [{ number: "21 98888-0001", to: "5521988880001" }],
+  [{ number: "552188880001", key: { remoteJid: "5521988880001:3@s.whatsapp.net" } }],
+  [{ number: "5521988880001", to: "", chatId: null }],
+  [{ to: "120363040000000001@g.us", chatId: "120363040000000001" }],
+  [{ to: "5521988880001", chatId: "77665544332211@lid" }],
+])("the aliases of one address in %j agree", (body) => {
+  expect(readChat(body).number).toBe((body as { number?: string }).number ?? (body as { to: string }).to);
+});
+
+test.each([
+  [{ to: "5521988880001", chatId: "5521988880002@c.us" }, "to", "chatId"],
+  [{ number: "5521988880001", key: { remoteJid: "5531988880001@c.us" } }, "number", "key.remoteJid"],
+  [{ number: "+1 21 98888-0001", to: "5521988880001" }, "number", "to"],
+  [{ to: "5521988880001", chatId: "120363040000000001@g.us" }, "to", "chatId"],
+])("the aliases of one address in %j disagree, so both are named", (body, one, other) => {
+  expect(() => readChat(body)).toThrowError(
+    expect.objectContaining({
+      message: expect.stringContaining(`${one}: names another person or chat than \`${other}\``),
+      details: {
+        fields: [expect.objectContaining({ field: one }), expect.objectContaining({ field: other })],
+      },
+    }),
+  );
+});
+
+test("a damaged number beside another address is refused with what is wrong with it", () => {
+  expect(() => readChat({ to: "5521988880001@c.us", chatId: "5,52199E+12" })).toThrow(
+    "chatId: was changed by a spreadsheet",
+  );
+});
+
+test("a sentence about two fields names both as they were sent", () => {
+  const refusal = new GatewayError("VALIDATION_ERROR", "phone: is not `number`", {
+    details: {
+      fields: [
+        { field: "phone", issue: "is not `number`" },
+        { field: "number", issue: "is not `phone`" },
+      ],
+    },
+  });
+  expect(nameFieldsAsSent(refusal, toChat, { to: "1", phone: "2" })).toMatchObject({
+    message: "phone: is not `to`",
+    details: {
+      fields: [
+        { field: "phone", issue: "is not `to`" },
+        { field: "to", issue: "is not `phone`" },
+      ],
+    },
   });
 });
