@@ -1,13 +1,19 @@
 import { z } from "zod";
 import { isoTime, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { foldPhoneText } from "../../platform/phone/fold-phone-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { UNSUPPORTED_REASONS } from "../messages/contract.ts";
 
 const digits = coercedText(120)
-  .transform((text) => text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, "").replace(/[\s().+-]/g, ""))
+  .transform((text, context) => {
+    const folded = foldPhoneText(text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, ""));
+    if ("digits" in folded) return folded.digits;
+    context.addIssue({ code: "custom", message: folded.issue });
+    return z.NEVER;
+  })
   .pipe(z.string().regex(/^\d{7,15}$/, "must be a phone of 7 to 15 digits"));
 
 const groupJid = coercedText(120)

@@ -373,7 +373,9 @@ describe("a sandbox error", () => {
       "exactly one",
     ],
     ["no writer", "receive", { text: "a" }, "from"],
-    ["a writer that is no phone", "receive", { from: "123@lid", text: "a" }, "phone of 7 to 15 digits"],
+    ["a writer that is no phone", "receive", { from: "123@lid", text: "a" }, "not part of a phone number"],
+    ["a writer with too few digits", "receive", { from: "12345", text: "a" }, "phone of 7 to 15 digits"],
+    ["a number from Excel", "receive", { from: "5511977771234.0", text: "a" }, "changed by a spreadsheet"],
     [
       "a file named twice",
       "receive",

@@ -12,6 +12,8 @@ export interface FoldedPhone {
   isInternational: boolean;
   /** Written as digits alone, which may also be a LID. */
   isBare: boolean;
+  /** What stands before an end that is apart, such as `(2)` or ` - 21`: a whole number would end there. */
+  head?: { digits: string; isInternational: boolean; problem: PhoneProblem };
 }
 
 const LONGEST_TEXT = 200;
@@ -119,7 +121,11 @@ function countDigits(text: string): number {
 }
 
 function severalNumbers(): PhoneProblem {
-  return problem("several_numbers", {}, "contains more than one phone number. Give each its own entry");
+  return problem(
+    "several_numbers",
+    {},
+    "contains more than one phone number, or digits behind one. Give each number its own entry, and an extension the word ext",
+  );
 }
 
 function unknownSign(rest: string): PhoneProblem {
@@ -147,7 +153,22 @@ function refuseParts(text: string): PhoneProblem | undefined {
   return /^(?:\d{1,3}|0+)$/.test(fraction) ? changedBySpreadsheet() : undefined;
 }
 
+/** In brackets, a single digit, or behind a dash between blanks; and the fraction of a spreadsheet, which is zero. */
+const APART = /(?<=\d\)?)(?: ?\(\d{1,4}\)| \d| - \d{1,15}|(\.0|(?<=\d{3})\.00))$/;
+
+/** A number that has the digits of an extension or of a second number behind it is read as both. */
 function readSigns(text: string): FoldedPhone | PhoneProblem {
+  const folded = readDigits(text);
+  const spaced = text.replace(/[\n ]+/g, " ");
+  const apart = APART.exec(spaced);
+  if ("code" in folded || !apart) return folded;
+  const head = readDigits(spaced.slice(0, apart.index));
+  if ("code" in head) return folded;
+  const problem = apart[1] === undefined ? severalNumbers() : changedBySpreadsheet();
+  return { ...folded, head: { digits: head.digits, isInternational: head.isInternational, problem } };
+}
+
+function readDigits(text: string): FoldedPhone | PhoneProblem {
   const written = text.replace(/[\n ]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   const isMarked = /^\(?\+/.test(written);
   const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];

@@ -85,6 +85,11 @@ test.each([
   ["+4402079460018", "442079460018"],
   ["+49 (0) 151 12345678", "4915112345678"],
   ["+39 06 1234 5678", "390612345678"],
+  ["+39 (0)6 1234 5678", "390612345678"],
+  ["+48 (0)512 345 678", "48512345678"],
+  ["+57 (0)321 123 4567", "573211234567"],
+  ["+852 (0)9123 4567", "85291234567"],
+  ["+49 30 12345-0", "4930123450"],
   ["+33.6.12.34.56.78", "33612345678"],
   // Formats that the network itself uses, and numbers that are nobody's.
   ["553187654321", "553187654321"],
@@ -105,6 +110,9 @@ test.each([
   ["5,511,987,650,003", "changed_by_spreadsheet"],
   ["551133330003.5", "changed_by_spreadsheet"],
   ["5511987650003 .0", "changed_by_spreadsheet"],
+  ["62.812.3456.789.00", "changed_by_spreadsheet"],
+  ["+62.812.3456.7895.0", "changed_by_spreadsheet"],
+  ["+49.30.12345678.0", "changed_by_spreadsheet"],
   ["+5511987650003\uff0e0", "changed_by_spreadsheet"],
   ["5511987650003\u066b0", "changed_by_spreadsheet"],
   ["'5511987650003.0", "changed_by_spreadsheet"],
@@ -119,6 +127,15 @@ test.each([
   ["5511987650003 ou 5511987650004", "several_numbers"],
   ["98765-0003 98765-0004", "several_numbers"],
   ["+55 11 3333-4444/45", "several_numbers"],
+  ["+62 812-3456-7895 (2)", "several_numbers"],
+  ["+62 812-3456-7895 - 2", "several_numbers"],
+  ["+62 812-3456-7895 \u2013 21", "several_numbers"],
+  ["+62 812-3456-7895 5", "several_numbers"],
+  ["+61 412 345 678 (0)", "several_numbers"],
+  ["+57 0 3211234567 - 2", "several_numbers"],
+  ["+62 21 345678 - 345679", "too_long"],
+  ["+49 30 123456 654321", "too_long"],
+  ["+49 0049 151 12345673", "too_long"],
   ["5511987650003\n5511987650004", "several_numbers"],
   // No numbers.
   ["", "missing"],
@@ -166,6 +183,8 @@ test.each([
   ["BR", "553187654321", "553187654321", "553187654321"],
   ["BR", "351912345678", "351912345678", "351912345678"],
   ["BR", "98765-0003", "no_country_code", "no_country_code"],
+  ["BR", "(11) 98765-0003 (21)", "several_numbers", "several_numbers"],
+  ["BR", "11 3333-0003 - 21", "several_numbers", "several_numbers"],
   ["BR", "0055 11 98765 0003", ANA, ANA],
   ["DE", "0151 12345678", "4915112345678 by assumed_country", "no_country_code"],
   ["DE", "5511987650003", ANA, ANA],
@@ -256,6 +275,23 @@ test("no accepted text goes to digits that it does not spell, but for the code o
       }
     }),
     { numRuns: 3_000 },
+  );
+});
+
+test("digits that stand apart behind a whole number never become a part of it", () => {
+  const end = fc.oneof(
+    fc.nat(999).map((digits) => ` (${digits})`),
+    fc.nat(999_999).map((digits) => ` - ${digits}`),
+    fc.nat(9).map((digit) => ` ${digit}`),
+    fc.constantFrom(".0", "\u00a0(2)", " \u2013 7"),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...COUNTRIES), end, fc.boolean(), (country, behind, isSet) => {
+      const whole = parsePhoneNumberFromString(examples[country], country)?.formatInternational() ?? "";
+      fc.pre(readPhoneNumber(whole).is === "number");
+      expect(readPhoneNumber(whole + behind, { code: country, isSet }).is).toBe("refused");
+    }),
+    { numRuns: 2_000 },
   );
 });
 

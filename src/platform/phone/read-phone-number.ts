@@ -52,6 +52,7 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
   const folded = foldPhoneText(text);
   if ("code" in folded) return { is: "refused", ...folded, lid: null };
   const known = country && isSupportedCountry(country.code) ? country : undefined;
+  if (folded.head && isWhole(folded.head, known)) return { is: "refused", ...folded.head.problem, lid: null };
   const reading = folded.isInternational ? readMarked(folded, known) : readPlain(folded, known);
   return reading ?? refuse(folded, known);
 }
@@ -91,20 +92,32 @@ function readInternational(digits: string): InternationalNumber | undefined {
   const other = alternativeNumber(digits);
   const standard = parsed?.number.slice(1) ?? "";
   // libphonenumber adds the area code of a country that has only one.
-  if (parsed?.isValid() && standard.length <= digits.length) {
+  if (parsed?.isValid() && standard.length <= Math.min(digits.length, MOST_DIGITS)) {
     // The given format stays: the network may know the person by either.
     return { digits: isSamePerson(standard, digits) ? digits : standard, isValid: true };
   }
   if (NOBODYS.test(digits)) return { digits, isValid: true };
   if (other !== undefined && parsePhoneNumberFromString(`+${other}`)?.isValid())
     return { digits, isValid: true };
+  const withoutZero = parsed && withoutTrunkZero(digits, parsed.countryCallingCode);
+  if (withoutZero !== undefined) return { digits: withoutZero, isValid: true };
   const isPossible = parsed?.isPossible() && standard.length <= digits.length && !NO_AREA.test(digits);
-  return isPossible ? { digits: standard, isValid: false } : undefined;
+  return isPossible && standard.length <= MOST_DIGITS ? { digits: standard, isValid: false } : undefined;
+}
+
+/** People write a zero in front of the area code also for countries that dial none. */
+function withoutTrunkZero(digits: string, callingCode: string): string | undefined {
+  const national = digits.slice(callingCode.length);
+  if (!/^0[1-9]/.test(national) || digits.length - 1 > MOST_DIGITS) return undefined;
+  const others = callingCode + national.slice(1);
+  return parsePhoneNumberFromString(`+${others}`)?.isValid() ? others : undefined;
 }
 
 function isSamePerson(one: string, other: string): boolean {
   return canonicalNumberOf(one) === canonicalNumberOf(other);
 }
+
+type Digits = Pick<FoldedPhone, "digits" | "isInternational">;
 
 interface NationalNumber {
   digits: string;
@@ -119,8 +132,17 @@ function readNational(digits: string, { code }: PhoneCountry): NationalNumber | 
   return { digits: parsed.number.slice(1), isMobile: type === "MOBILE" || type === "FIXED_LINE_OR_MOBILE" };
 }
 
+/** Whether some country has assigned the number, or the known one has. */
+function isWhole({ digits, isInternational }: Digits, country?: PhoneCountry): boolean {
+  const isAbroad = isInternational || digits.length > MOST_NATIONAL;
+  return (
+    (isAbroad && readInternational(digits)?.isValid) ||
+    (country && readNational(digits, country)) !== undefined
+  );
+}
+
 /** Written with a plus or 00. */
-function readMarked({ digits }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+function readMarked({ digits }: Digits, country?: PhoneCountry): PhoneReading | undefined {
   const written = readInternational(digits);
   if (written?.isValid) return { is: "number", digits: written.digits };
   const national = country && readNational(digits, country);
@@ -129,7 +151,7 @@ function readMarked({ digits }: FoldedPhone, country?: PhoneCountry): PhoneReadi
 }
 
 /** Written without a plus: the country code may be there or not. */
-function readPlain({ digits }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+function readPlain({ digits }: Digits, country?: PhoneCountry): PhoneReading | undefined {
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
   const written = digits.startsWith("0") ? undefined : readInternational(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };

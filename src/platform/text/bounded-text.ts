@@ -44,11 +44,16 @@ export function countryCode() {
   return boundedText(2, NO_COUNTRY).toUpperCase().refine(isCountry, NO_COUNTRY);
 }
 
-const NO_COUNTRY = "must be a country of two letters, such as BR";
+const NO_COUNTRY = "must be the code of a country in ISO 3166, such as BR, or GB for the United Kingdom";
 const COUNTRIES = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
 
+/** Codes of Unicode that are no country. */
+const NOT_COUNTRIES = ["EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"];
+
+/** Former codes and other spellings, such as UK, have another one in their locale. */
 function isCountry(code: string): boolean {
-  return /^[A-Z]{2}$/.test(code) && COUNTRIES.of(code) !== undefined;
+  if (!/^[A-Z]{2}$/.test(code) || NOT_COUNTRIES.includes(code)) return false;
+  return COUNTRIES.of(code) !== undefined && new Intl.Locale(`und-${code}`).region === code;
 }
 
 /** The message for a value that fits no branch of a union; an absent value is required. */

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, test, vi } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { countryCode } from "./bounded-text.ts";
 import { cleanFromNetwork, cleanJson, cleanText } from "./clean-text.ts";
 import { type CsvFormat, type CsvRecord, readCsvTable } from "./csv-table.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
@@ -309,4 +310,17 @@ describe("a regular expression of a client", () => {
       expect(await growsLinearly(2_000, (size) => matches(expression, text(size)))).toBe(true);
     }
   });
+});
+
+test.each([
+  ["br", "BR"],
+  ["GB", "GB"],
+  ["UK", undefined],
+  ["ZZ", undefined],
+  ["EU", undefined],
+  ["DD", undefined],
+  ["XX", undefined],
+  ["BRA", undefined],
+])("the code %j names the country %s", (code, country) => {
+  expect(countryCode().safeParse(code).data).toBe(country);
 });
