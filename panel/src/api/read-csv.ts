@@ -4,6 +4,7 @@ import {
   type CsvRecordFault,
   readCsvTable,
 } from "../../../src/platform/text/csv-table.ts";
+import { findOtherFormat } from "../../../src/platform/text/find-other-format.ts";
 
 export interface CsvChoice {
   /** "": detected. */
@@ -32,7 +33,7 @@ export interface CsvFile {
 
 /** Why a file is refused before it is read further. */
 export class CsvFault extends Error {
-  readonly kind: "too_large" | "too_many_columns" | "too_many_rows" | "empty";
+  readonly kind: "too_large" | "other_format" | "too_many_columns" | "too_many_rows" | "empty";
 
   constructor(kind: CsvFault["kind"]) {
     super(kind);
@@ -45,7 +46,9 @@ export const MAX_FILE_BYTES = 16_777_216;
 /** Reads a CSV file as the gateway does; the page stays usable meanwhile. */
 export async function readCsv(file: File, choice: CsvChoice, maxRows: number): Promise<CsvFile> {
   if (file.size > MAX_FILE_BYTES) throw new CsvFault("too_large");
-  const table = await readCsvTable(new Uint8Array(await file.arrayBuffer()), {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (findOtherFormat(bytes) !== undefined) throw new CsvFault("other_format");
+  const table = await readCsvTable(bytes, {
     ...(choice.delimiter && { delimiter: choice.delimiter }),
     ...(choice.encoding && { encoding: choice.encoding }),
     ...(choice.head && { hasHead: choice.head === "names" }),

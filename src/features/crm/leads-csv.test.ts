@@ -98,6 +98,26 @@ test("signs of the table in tags and fields come back from a leads export, so th
   await owner.deleteLead({ id: data.id });
 });
 
+test.each([
+  ["a list without names of columns", "Ana Reis,PHONE,vip"],
+  [
+    "the older export of Google Contacts",
+    "Name,Given Name,Additional Name,Family Name,Yomi Name,Gender,Group Membership,E-mail 1 - Type,Phone 1 - Type,Phone 1 - Value\nAna Reis,Ana,,Reis,,,* myContacts,*,Mobile,PHONE",
+  ],
+  [
+    "Google Contacts",
+    "First Name,Middle Name,Last Name,Phonetic First Name,Labels,Phone 1 - Label,Phone 1 - Value,Phone 2 - Label,Phone 2 - Value\nAna,,Reis,,* myContacts,,,Work,PHONE ::: +55 11 3333-0001",
+  ],
+  ["Outlook", "First Name,Last Name,Company,Home Phone,Mobile Phone,Notes\nAna,Reis,X,551133330001,PHONE,y"],
+  ["a shop", 'Nº celular|Cliente\n="PHONE"|="Ana Reis"'],
+])("leads come from a file of %s, with their name and phone", async (_what, text) => {
+  const phone = newPhone();
+  expect(await importOf(owner, text.replace("PHONE", phone))).toMatchObject({ created: 1, invalid_count: 0 });
+  const { data } = await owner.listLeads({ search: phone });
+  expect(data).toMatchObject([{ phone, name: "Ana Reis" }]);
+  await owner.deleteLead({ id: data[0]?.id ?? 0 });
+});
+
 test("bad CSV rows are listed with their line and the reason, and good rows are imported", async () => {
   const [good, twice] = [newPhone(), newPhone()];
   const { data: other } = await stranger.createLead({ name: "Not yours" });

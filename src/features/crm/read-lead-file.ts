@@ -8,6 +8,7 @@ import {
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
 import { findColumnMeanings, isPassedOver } from "../../platform/text/find-column-meanings.ts";
+import { isJoined } from "../../platform/text/find-joined-columns.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED } from "./contract.ts";
 import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
@@ -62,7 +63,7 @@ const SHOWN = 100;
 export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
   const table = await readCsvTable(bytes);
   const meanings = findColumnMeanings(table.columns);
-  const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table.columns));
+  const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table));
   if (!columns.includes("phone") && !columns.includes("id"))
     throw invalidField("file", "the first line has no column named phone, number, whatsapp or id");
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
@@ -80,10 +81,10 @@ export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
 }
 
 /** The name of a column that the gateway does not know by its meaning. */
-function toColumn(name: string, columns: readonly string[]): string {
+function toColumn(name: string, { columns, hasHead }: CsvTable): string {
   const lower = name.toLowerCase();
   if (PASSED_OVER.includes(lower)) return lower;
-  if (isPassedOver(name, columns)) return "";
+  if (!hasHead || isPassedOver(name, columns) || isJoined(name, columns)) return "";
   if (fieldOf(name) !== undefined) return name;
   throw invalidField(
     "file",

@@ -3,9 +3,11 @@ import { invalidField } from "../gateway-error.ts";
 import { foldPhoneText } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
 import { replaceHighControls } from "./decode-text.ts";
+import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
+import { findOtherFormat } from "./find-other-format.ts";
 import { unmarkFormulas } from "./to-csv-line.ts";
 
-const DELIMITERS = [",", ";", "\t"] as const;
+const DELIMITERS = [",", ";", "\t", "|"] as const;
 /** Most columns of a table; spreadsheets of people have fewer. */
 const MOST_COLUMNS = 128;
 /** Longest record, in characters. */
@@ -41,18 +43,25 @@ export interface CsvFormat {
 }
 
 export interface CsvTable extends Required<CsvFormat> {
-  /** The names in the first line, at most 128. Without such a line: `phone`, and `column 2` and so on for the others. */
+  /**
+   * The names in the first line, at most 128, and `name` and `phone` where the file has them in several columns. Without
+   * such a line: `phone`, `name` and `email` by the first record, and `column 4` and so on for the others.
+   */
   columns: string[];
+  /** Columns that the file itself has. */
+  ownColumns: number;
   /** Whether there are more records than this below the names. */
   hasMoreThan(records: number): Promise<boolean>;
   records(): AsyncGenerator<CsvRecord>;
 }
 
 /**
- * Reads a CSV file, separated by comma, semicolon or tab, as spreadsheets write it. Other work runs between its pieces, and
- * one record at a time is in memory. Throws VALIDATION_ERROR for too many columns.
+ * Reads a CSV file, separated by comma, semicolon, tab or |, as spreadsheets write it. Other work runs between its pieces,
+ * and one record at a time is in memory. Throws VALIDATION_ERROR for another kind of file, and for too many columns.
  */
 export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): Promise<CsvTable> {
+  const otherFormat = findOtherFormat(bytes);
+  if (otherFormat !== undefined) throw invalidField("file", otherFormat);
   const encoding = format.encoding ?? (await detectEncoding(bytes));
   const { separator, head } = await readHead(bytes, encoding);
   const delimiter = format.delimiter ?? separator ?? detectDelimiter(head?.text ?? "");
@@ -64,13 +73,16 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
     );
   const cells = names === "quotes" ? [] : names.map((name) => name.replace(/\s+/g, " ").trim());
   const hasHead = format.hasHead ?? !cells.some(isPhone);
-  const columns = hasHead ? cells : nameColumns(cells);
+  const own = hasHead ? cells : nameColumns(cells);
+  const joined = findJoinedColumns(own);
+  const columns = [...own, ...joined.flatMap(({ name, at }) => (at === undefined ? [name] : []))];
   const first = head ? head.line + (hasHead ? 1 : 0) : Number.POSITIVE_INFINITY;
   return {
     delimiter,
     encoding,
     hasHead,
     columns,
+    ownColumns: own.length,
     async hasMoreThan(most) {
       let count = 0;
       for await (const { line } of readTexts(bytes, encoding, delimiter))
@@ -81,8 +93,10 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
       for await (const { line, text } of readTexts(bytes, encoding, delimiter)) {
         if (line < first) continue;
         const place = { line, text: cleanText(text.slice(0, SHOWN)) };
-        const found = splitRecord(text, delimiter, columns.length);
-        yield typeof found === "string" ? { ...place, fault: found } : { ...place, cells: found };
+        const found = splitRecord(text, delimiter, own.length);
+        yield typeof found === "string"
+          ? { ...place, fault: found }
+          : { ...place, cells: joinCells(found, joined, own.length) };
       }
     },
   };
@@ -99,15 +113,30 @@ function isPhone(cell: string): boolean {
 
 /** The columns of a file whose first line is a record. */
 function nameColumns(cells: readonly string[]): string[] {
-  const phone = cells.findIndex(isPhone);
-  return cells.map((_, at) => (at === Math.max(phone, 0) ? "phone" : `column ${at + 1}`));
+  const phone = Math.max(cells.findIndex(isPhone), 0);
+  const email = cells.findIndex((cell, at) => at !== phone && /^\S+@\S+$/.test(cell));
+  const name = cells.findIndex((cell, at) => at !== phone && at !== email && /\p{L}/u.test(cell));
+  const names = new Map([
+    [name, "name"],
+    [email, "email"],
+    [phone, "phone"],
+  ]);
+  return cells.map((_, at) => names.get(at) ?? `column ${at + 1}`);
+}
+
+/** The cells with those of the joined columns. */
+function joinCells(cells: readonly string[], joined: readonly JoinedColumn[], own: number): string[] {
+  if (joined.length === 0) return [...cells];
+  const all = Array.from({ length: own }, (_, at) => cells[at] ?? "");
+  for (const { at, read } of joined) all[at ?? all.length] = read(cells);
+  return all;
 }
 
 /** What is wrong with a record that has a fault. */
-export function describeCsvFault(fault: CsvRecordFault, { columns }: CsvTable): string {
+export function describeCsvFault(fault: CsvRecordFault, { ownColumns }: CsvTable): string {
   if (fault === "quotes") return "is not a line of CSV: check its quotation marks";
   if (fault === "length") return `is longer than ${LONGEST_RECORD} characters`;
-  return `has more cells than the first line, which has ${columns.length}`;
+  return `has more cells than the first line, which has ${ownColumns}`;
 }
 
 /** UTF-8 or UTF-16; otherwise the encoding of Western spreadsheets. */
@@ -163,7 +192,7 @@ interface CsvHead {
 async function readHead(bytes: Uint8Array, encoding: CsvEncoding): Promise<CsvHead> {
   let separator: CsvDelimiter | undefined;
   for await (const head of readTexts(bytes, encoding)) {
-    const sign = separator === undefined ? /^"?sep=([,;\t])"?[,;\t]*$/i.exec(head.text)?.[1] : undefined;
+    const sign = separator === undefined ? /^"?sep=([,;\t|])"?[,;\t|]*$/i.exec(head.text)?.[1] : undefined;
     if (sign === undefined) return { separator, head };
     separator = sign as CsvDelimiter;
   }
@@ -217,7 +246,7 @@ async function* readTexts(
 }
 
 /** Nothing but separators. */
-const EMPTY = /^[\s,;"]*$/;
+const EMPTY = /^[\s,;|"]*$/;
 
 /** A record continues while a quote is open. */
 function countLines(lines: readonly string[], at: number, delimiter?: CsvDelimiter): number {
@@ -247,14 +276,19 @@ function splitRecord(record: string, delimiter: string, most: number): string[] 
     const end = endOfCell(text, at, delimiter);
     if (end === undefined) return "quotes";
     const cell = text.slice(at, end);
-    cells.push(unmarkFormulas(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell));
+    const content = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+    cells.push(TEXT_FORMULA.exec(content)?.[1]?.replaceAll('""', '"') ?? unmarkFormulas(content));
     at = end + 1;
   }
   return cells;
 }
 
+/** How some programs write a text, so that a spreadsheet leaves it as it is. */
+const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/;
+
 /** The position behind the cell; undefined if its quotes are wrong. */
-function endOfCell(text: string, at: number, delimiter: string): number | undefined {
+function endOfCell(text: string, from: number, delimiter: string): number | undefined {
+  const at = text.startsWith('="', from) ? from + 1 : from;
   if (text[at] !== '"') {
     const next = text.indexOf(delimiter, at);
     const end = next < 0 ? text.length : next;

@@ -32,6 +32,8 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["a second line sep= is a head", "sep=;\nsep=,;x\n1;2", ["sep=,|x", "3 1|2"]],
   ["commas inside quotes of a head with semicolons", 'phone;"a,b,c,d"\n1;2', ["phone|a,b,c,d", "2 1|2"]],
   ["semicolons inside quotes of a head with commas", '"a;b;c;d",phone\n1,2', ["a;b;c;d|phone", "2 1|2"]],
+  ["bars", "phone|name\n5511987650003|Ana\n||\n", ANA],
+  ["sep=|", "sep=|\nphone|name\n1|a,b;c", ["phone|name", "3 1|a,b;c"]],
   ["one column", "phone\n5511987650003\n", ["phone", "2 5511987650003"]],
   // Lines.
   ["line ends of Windows", "phone,name\r\n5511987650003,Ana\r\n", ANA],
@@ -90,7 +92,50 @@ test.each<[string, string | Uint8Array, string[]]>([
     "phone,name\n'5511987650003,'tis",
     ["phone|name", "2 '5511987650003|'tis"],
   ],
-  ["a number as a formula", 'phone,name\n"=""5511987650003""",Ana', ["phone|name", '2 ="5511987650003"|Ana']],
+  ["a number as a formula", 'phone,name\n"=""5511987650003""",Ana', ["phone|name", "2 5511987650003|Ana"]],
+  ["a text as a formula", 'phone,name\n="551",="Silva, ""Bia"""', ["phone|name", '2 551|Silva, "Bia"']],
+  ["a formula that is no text alone", 'phone,name\n1,"=""a""&""b"""', ["phone|name", '2 1|="a"&"b"']],
+  // Names and phones in several columns.
+  [
+    "the parts of a name",
+    "Last Name,Phone,First Name,Middle Name\nSilva,551,Ana,\n,552,Bia,M.\n,553,,\n",
+    [
+      "Last Name|Phone|First Name|Middle Name|name",
+      "2 Silva|551|Ana||Ana Silva",
+      "3 |552|Bia|M.|Bia M.",
+      "4 |553|||",
+    ],
+  ],
+  [
+    "a first name beside a surname",
+    "Nome;Sobrenome;Tel.\nAna;Lima;551",
+    ["Nome|Sobrenome|Tel.|name", "2 Ana|Lima|551|Ana Lima"],
+  ],
+  [
+    "a full name beside its parts",
+    "name,given name,surname,phone\nAna L,Ana,Lima,551\n,Bia,Reis,552",
+    ["name|given name|surname|phone", "2 Ana L|Ana|Lima|551", "3 Bia Reis|Bia|Reis|552"],
+  ],
+  [
+    "several phones",
+    "Home Phone,Mobile Phone,Name\n551,,Ana\n552,553,Bia\n,,Eva",
+    ["Home Phone|Mobile Phone|Name|phone", "2 551||Ana|551", "3 552|553|Bia|553", "4 ||Eva|"],
+  ],
+  [
+    "a phone that is filled from another one, but not from any number",
+    "phone,celular,number\n,551,9\n552,553,9\n,,9",
+    ["phone|celular|number", "2 551|551|9", "3 552|553|9", "4 ||9"],
+  ],
+  [
+    "two numbers in a cell of Google",
+    "Phone 1 - Value,Phone 2 - Value\n551 ::: 552,553\n,554 ::: 555",
+    ["Phone 1 - Value|Phone 2 - Value|phone", "2 551 ::: 552|553|551", "3 |554 ::: 555|554"],
+  ],
+  [
+    "more cells than a file with a joined name has",
+    "surname,phone\na,551,x",
+    ["surname|phone|name", "2 <cells>"],
+  ],
   // Names.
   ["names with spaces", " Phone ; Full   name \n1;a", ["Phone|Full name", "2 1|a"]],
   ["a name that occurs twice", "phone,name,name\n1,a,b", ["phone|name|name", "2 1|a|b"]],
@@ -100,9 +145,9 @@ test.each<[string, string | Uint8Array, string[]]>([
   [
     "numbers and names",
     "5511987650003;Ana\n5511987650004;Bia",
-    ["phone|column 2", "1 5511987650003|Ana", "2 5511987650004|Bia"],
+    ["phone|name", "1 5511987650003|Ana", "2 5511987650004|Bia"],
   ],
-  ["the number behind the name", "Ana,+55 11 98765-0003", ["column 1|phone", "1 Ana|+55 11 98765-0003"]],
+  ["the number behind the name", "Ana,+55 11 98765-0003", ["name|phone", "1 Ana|+55 11 98765-0003"]],
   [
     "two numbers in a record",
     "5511987650003,5511987650004",
@@ -121,7 +166,12 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["an address of a number first", "tel:+55-11-98765-0003\n", ["phone", "1 tel:+55-11-98765-0003"]],
   ["digits of another script first", "+٥٥١١٩٨٧٦٥٠٠٠٣\n", ["phone", "1 +٥٥١١٩٨٧٦٥٠٠٠٣"]],
   ["an empty line before numbers", "\n\n5511987650003\n", ["phone", "3 5511987650003"]],
-  ["sep= before numbers", "sep=;\n5511987650003;Ana", ["phone|column 2", "2 5511987650003|Ana"]],
+  ["sep= before numbers", "sep=;\n5511987650003;Ana", ["phone|name", "2 5511987650003|Ana"]],
+  [
+    "an e-mail, a name and a note beside the number",
+    "bia@example.com,Bia,x,5511987650003",
+    ["email|name|column 3|phone", "1 bia@example.com|Bia|x|5511987650003"],
+  ],
   ["a name with a year is a name", "phone,sales 2025\n1,2", ["phone|sales 2025", "2 1|2"]],
 ])("a file with %s is read", async (_what, file, lines) => {
   expect(await read(file)).toEqual(lines);
@@ -144,6 +194,14 @@ test.each([
   ["First Name,Last Name,E-mail 1 - Value,Phone 1 - Label,Phone 1 - Value", "name,,email,,phone"],
   ["Saved Name,Phone Number", "name,phone"],
   ["city,order", ","],
+  ["Nº celular,Cliente", "phone,name"],
+  ["n. celular;E-mail Address", "phone,email"],
+  ["Tel.;Contato", "phone,name"],
+  ["Telefone 1;Nome", "phone,name"],
+  ["Celular / WhatsApp,Nome", "phone,name"],
+  ["Contato,Número", "name,phone"],
+  ["Número,Celular principal", ",phone"],
+  ["Phone type,Fax,Phones sold", ",,"],
 ])("the columns %s mean %s", (names, meanings) => {
   expect(
     findColumnMeanings(names.split(/[,;]/))
@@ -152,10 +210,41 @@ test.each([
   ).toBe(meanings);
 });
 
+test.each([
+  ["a workbook of Excel", "PK\u0003\u0004\u0014\0", "an Excel workbook"],
+  ["a workbook of an older Excel", Buffer.from("d0cf11e0a1b11ae1", "hex"), "an older Excel"],
+  ["a document", "%PDF-1.7\n", "a PDF document"],
+  ["a page", "\ufeff\n<!DOCTYPE html><title>x", "an HTML page"],
+  ["a table of a page that is named .xls", "<table><tr><td>phone", "an HTML page"],
+  ["XML", '<?xml version="1.0"?>', "an XML file"],
+  ["JSON", '[{"phone":"551"}]', "is JSON"],
+  ["a text document", "{\\rtf1", "a text document"],
+  ["an archive", Buffer.from("1f8b0800", "hex"), "a compressed file"],
+  ["a picture", Buffer.from("89504e470d0a", "hex"), "a picture"],
+  ["a contact", "BEGIN:VCARD\r\nVERSION:3.0", "a vCard file"],
+  ["a chat from Android", "29/11/2026 12:00 - +55 11 98765-0003: Hello", "the history of a WhatsApp chat"],
+  ["a chat from iOS", "\u200e[29/11/2026, 12:00:07] Ana: Hello", "the history of a WhatsApp chat"],
+  ["a chat with a clock of twelve hours", "11/29/26, 9:05 PM - Ana: Hello", "the history of a WhatsApp chat"],
+])("%s is refused by its name", async (_what, file, name) => {
+  await expect(read(file)).rejects.toThrow(name);
+});
+
 test("columns of Google Contacts without a place are passed over only beside its own column of numbers", () => {
   const google = ["First Name", "Last Name", "Organization Name", "E-mail 1 - Label", "Phone 1 - Value"];
   expect(google.map((name) => isPassedOver(name, google))).toEqual([true, true, true, true, true]);
   expect(isPassedOver("Order", google)).toBe(false);
+  const older = [
+    "Name",
+    "Given Name",
+    "Family Name Yomi",
+    "Group Membership",
+    "Jot 1 - Value",
+    "Phone 1 - Value",
+  ];
+  expect(older.map((name) => isPassedOver(name, older))).toEqual([false, true, true, true, true, true]);
+  const outlook = ["Business Street", "Manager's Name", "E-mail 2 Address", "Home Phone 2", "Mobile Phone"];
+  expect(outlook.map((name) => isPassedOver(name, outlook))).toEqual([true, true, true, true, true]);
+  expect(isPassedOver("Manager's Name", ["phone"])).toBe(false);
   expect(isPassedOver("Last Name", ["phone", "Last Name"])).toBe(false);
 });
 

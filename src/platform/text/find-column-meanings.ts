@@ -1,3 +1,5 @@
+import { isOfAddressBook } from "./address-book.ts";
+
 /** What a column of people can hold. */
 export type ColumnMeaning =
   | "phone"
@@ -12,9 +14,9 @@ export type ColumnMeaning =
 /** Usual names in English, Portuguese and Spanish, as `foldName` returns them; the first ones are the most certain. */
 const NAMES: Readonly<Record<ColumnMeaning, string>> = {
   phone:
-    "phone,number,whatsapp,jid,to,phone number,phonenumber,mobile,mobile phone,mobile number,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,msisdn,telefone,celular,numero,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular",
-  name: "name,full name,display name,contact name,saved name,first name,given name,nome,nome completo,primeiro nome,nombre,nombre completo,nombre y apellido",
-  email: "email,e mail,mail,email address,e mail 1 value,correo,correo electronico",
+    "phone,whatsapp,phone number,phonenumber,mobile,mobile phone,mobile number,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,msisdn,telefone,celular,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular",
+  name: "name,full name,display name,contact name,saved name,first name,given name,nome,nome completo,primeiro nome,nombre,nombre completo,nombre y apellido,client,customer,contact,cliente,contato,contacto",
+  email: "email,e mail,mail,email address,e mail address,e mail 1 value,correo,correo electronico",
   status: "status,situacao",
   kanban_status: "kanban status,stage,etapa,fase",
   tags: "tags,tag,etiquetas,etiqueta,marcadores",
@@ -22,12 +24,29 @@ const NAMES: Readonly<Record<ColumnMeaning, string>> = {
   id: "id",
 };
 
+/** Names of a phone that other columns have as well. */
+const UNCERTAIN_PHONES = ["number", "jid", "to", "numero"];
+const PHONE_WORDS =
+  /^(?:phone|telephone|tel|mobile|cell|cellphone|whatsapp|whats|zap|telefone|telefono|celular|movil|fone)$/;
+const BESIDE_PHONE =
+  /^(?:\d|n|nº|no|num|number|numero|value|contact|contato|contacto|home|work|business|other|car|primary|personal|principal|residencial|comercial|casa|trabalho|trabajo|pessoal|outro|otro|de|do|del|of|e|y|and|ou|o|or)$/;
+
+/** Whether the name says that the column holds phones, such as `Nº celular` and `Phone 2 - Value`. */
+export function isPhoneName(name: string): boolean {
+  const words = foldName(name).split(" ");
+  return (
+    words.some((word) => PHONE_WORDS.test(word)) &&
+    words.every((word) => PHONE_WORDS.test(word) || BESIDE_PHONE.test(word))
+  );
+}
+
 /** A name in lower case without accents, signs and repeated spaces. */
-function foldName(name: string): string {
+export function foldName(name: string): string {
   const bare = name.normalize("NFD").replace(/[\p{M}\p{Cf}]/gu, "");
   return bare
     .toLowerCase()
-    .replace(/[^\p{L}\p{Nd}.]+/gu, " ")
+    .replace(/[^\p{L}\p{Nd}.]+|\.(?=\P{L}|$)/gu, " ")
+    .replace(/ +/g, " ")
     .trim();
 }
 
@@ -73,19 +92,18 @@ export function findColumnMeanings(columns: readonly string[]): (ColumnMeaning |
   const folded = columns.map(foldName);
   const meant = new Map<string | undefined, ColumnMeaning>();
   for (const [meaning, names] of MEANINGS)
-    meant.set(
-      names.find((name) => folded.includes(name)),
-      meaning,
-    );
+    meant.set(names.find((name) => folded.includes(name)) ?? findOther(meaning, folded), meaning);
   return folded.map((name) => meant.get(name));
 }
 
-const GOOGLE_MARK = "phone 1 value";
-const OF_GOOGLE =
-  /^(?:(?:first|middle|last) name|phonetic .*|name (?:prefix|suffix)|nickname|file as|birthday|notes|photo|labels|organization .*|(?:e mail|phone|address|relation|website|event|custom field) \d+ .*)$/;
+/** The column of a meaning that no certain name has. */
+function findOther(meaning: ColumnMeaning, folded: readonly string[]): string | undefined {
+  if (meaning !== "phone") return undefined;
+  return folded.find(isPhoneName) ?? UNCERTAIN_PHONES.find((name) => folded.includes(name));
+}
 
-/** The columns of Google Contacts and of a campaign's report that a lead has no place for. */
+/** The columns of a campaign's report and of an address book that a lead has no place for. */
 export function isPassedOver(name: string, columns: readonly string[]): boolean {
   if (isOfReport(name, columns) || name.startsWith(VARIABLE_COLUMN)) return true;
-  return OF_GOOGLE.test(foldName(name)) && columns.some((column) => foldName(column) === GOOGLE_MARK);
+  return isOfAddressBook(foldName(name), columns.map(foldName));
 }

@@ -94,7 +94,7 @@ interface FormatProps {
 
 function CsvFormatPicker({ csv, choice, onChange }: FormatProps) {
   const t = useTranslations("csv");
-  const delimiters = { ",": t("comma"), ";": t("semicolon"), "\t": t("tab") };
+  const delimiters = { ",": t("comma"), ";": t("semicolon"), "\t": t("tab"), "|": t("bar") };
   const encodings = {
     "utf-8": "UTF-8",
     "utf-16le": "UTF-16 LE",
