@@ -22,7 +22,10 @@ function toListed(tool: Tool): ListedTool {
     name,
     title: titleOf(name),
     description,
-    inputSchema: z.toJSONSchema(input, { io: "input" }) as ListedTool["inputSchema"],
+    inputSchema: {
+      ...z.toJSONSchema(input, { io: "input" }),
+      additionalProperties: false,
+    } as ListedTool["inputSchema"],
     outputSchema: outputSchemaOf(tool),
     annotations: annotationsOf(tool),
   };

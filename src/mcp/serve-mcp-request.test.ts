@@ -166,6 +166,33 @@ describe.each(MCP_CLIENTS)("an assistant with the official client %s", (kind) =>
     });
   });
 
+  test("gets a refusal of arguments that a tool does not have, or that name different people", async () => {
+    const client = await connect(kind, shop.api_key);
+    const ben = "5511988886666";
+    for (const [name, input, field] of [
+      ["get_messages", { number: ANA }, "number"],
+      ["get_conversations", { phone: ANA, limit: 1 }, "phone"],
+      ["send_message", { number: ANA, text: "x", mentions: ["all"] }, "mentions"],
+      ["send_media", { number: ANA, mediaUrl: "data:,x", viewOnce: true }, "viewOnce"],
+      ["get_instances", { status: "connected" }, "status"],
+      ["check_recipient", { jid: `${ben}@c.us`, number: ANA }, "number"],
+      ["send_message", { to: ben, phone: ANA, text: "x" }, "phone"],
+    ] as const) {
+      const { isError, result } = await ask(client, name, input);
+      expect([name, isError, result.code, result.details.fields[0].field]).toEqual([
+        name,
+        true,
+        "VALIDATION_ERROR",
+        field,
+      ]);
+    }
+    const text = `To one by ${kind}`;
+    const sent = await ask(client, "send_message", { to: ANA, instance_id: shop.id, text, mentions: null });
+    expect(sent).toMatchObject({ isError: false, result: { data: { jid: ANA_JID } } });
+    const changed = await ask(client, "check_recipient", { number: `${ANA}.00` });
+    expect(changed.result.message).toContain("number: was changed by a spreadsheet such as Excel");
+  });
+
   test("gets a step of progress for each page of a long resource", async () => {
     await gateway.database.db
       .insertInto("conversation")

@@ -5,11 +5,11 @@ import {
   ProtocolErrorCode,
   type Server,
 } from "@modelcontextprotocol/server";
-import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
 import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
 import type { McpOptions } from "./mcp-options.ts";
+import { readArguments } from "./read-arguments.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, scopeOf, type Tool } from "./tool.ts";
@@ -29,11 +29,10 @@ export function serveTools(server: Server, options: McpOptions): void {
       const message = `There is no tool ${params.name.slice(0, 100)}.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
-    const parsed = tool.input.safeParse(asMeant(tool.input, params.arguments ?? {}, "POST"), {
-      error: createIssueDescriber(),
-    });
-    if (!parsed.success) return toError(invalidArguments(parsed.error));
     try {
+      const sent = readArguments(tool, params.arguments ?? {});
+      const parsed = tool.input.safeParse(sent, { error: createIssueDescriber() });
+      if (!parsed.success) return toError(invalidArguments(parsed.error));
       const { signal } = context.mcpReq;
       const result = await withProgress(context, () => callTool(tool, parsed.data, { ...options, signal }));
       const text = toToolResultText(result, tool);

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { WaygateError } from "../client/client.ts";
+import { GatewayError } from "../platform/gateway-error.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { CALL_TIMEOUT_MS, isConnectionLost } from "./request-with-retry.ts";
 import { MissingInstanceError } from "./tool.ts";
@@ -22,6 +23,10 @@ export function explainFailure(
   { baseUrl, onBug }: Place & Pick<McpOptions, "onBug">,
 ): ToolError {
   if (error instanceof MissingInstanceError) return missingInstance(baseUrl);
+  if (error instanceof GatewayError) {
+    const { code, message, details } = error;
+    return { success: false, code, message, details };
+  }
   if (error instanceof WaygateError) {
     const { code, message, details, request_id, retryAfterSeconds } = error;
     return { success: false, code, message, details, request_id, retry_after_seconds: retryAfterSeconds };

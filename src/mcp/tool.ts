@@ -68,7 +68,7 @@ export const instanceArgument = {
 
 export const recipientArguments = {
   number: number.describe("Phone: digits with country and area code. Give either this or `jid`."),
-  jid: jid.describe("JID of a person or a group. Takes precedence over `number`."),
+  jid: jid.describe("JID of a person or a group. Give either this or `number`."),
 };
 
 export const pageArguments = { limit, cursor };

@@ -1,7 +1,7 @@
 import type { Jid } from "../../network/driver.ts";
 import { isGroupJid, lidJid, phoneOfJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { invalidField } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
 import { alternativeNumber } from "../../platform/phone/number-variants.ts";
 import { isImpossiblePhone, type PhoneCountry } from "../../platform/phone/read-phone-number.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
@@ -30,25 +30,33 @@ export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef
   if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
   const country = await deps.findCountry({ instance_id: instance.id }, queries);
   const requested = await Promise.all(
-    queries.map(async (query) => ({
-      query,
-      who: await findKnownLid(deps, instance, readQuery(query, country)),
-    })),
+    queries.map(async (query): Promise<Requested> => {
+      const read = readQuery(query, country);
+      return read instanceof GatewayError
+        ? { query, refusal: read }
+        : { query, who: await findKnownLid(deps, instance, read) };
+    }),
   );
-  if (!input.numbers && !requested[0]?.who)
-    throw invalidField("number", "must be a number of 7 to 15 digits");
+  if (!input.numbers && requested[0]?.refusal) throw requested[0].refusal;
   const numbers = [...new Set(requested.flatMap(({ who }) => variants(who)))];
   const checks = await checkUncached(deps, instance, numbers, input.refresh);
-  return Promise.all(requested.map(({ query, who }) => toRow(deps, instance, query, who, checks)));
+  return Promise.all(requested.map((one) => toRow(deps, instance, one, checks)));
 }
 
-/** Undefined for text that cannot be an address. */
-function readQuery(query: string, country: PhoneCountry | undefined): Recipient | undefined {
+interface Requested {
+  query: string;
+  who?: Recipient;
+  /** Why the query names no person. */
+  refusal?: GatewayError;
+}
+
+function readQuery(query: string, country: PhoneCountry | undefined): Recipient | GatewayError {
   try {
     const who = readAddress("number", query, country);
-    return isGroupJid(who.jid) ? undefined : who;
-  } catch {
-    return undefined;
+    return isGroupJid(who.jid) ? invalidField("number", "is a group, and only people can be checked") : who;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
   }
 }
 
@@ -56,9 +64,9 @@ function readQuery(query: string, country: PhoneCountry | undefined): Recipient 
 async function findKnownLid(
   { conversations }: CheckNumbersDeps,
   { id }: InstanceRef,
-  who: Recipient | undefined,
-): Promise<Recipient | undefined> {
-  if (!who?.phone || !isImpossiblePhone(who.phone)) return who;
+  who: Recipient,
+): Promise<Recipient> {
+  if (!who.phone || !isImpossiblePhone(who.phone)) return who;
   const identity = { jid: lidJid(who.phone), lid: null, phone: null, push_name: null };
   const { jid, lid, phone } = await conversations.identify(id, identity);
   return lid === null ? who : { jid, lid, phone, type: "contact" };
@@ -88,8 +96,7 @@ async function checkUncached(
 async function toRow(
   { conversations }: CheckNumbersDeps,
   instance: InstanceRef,
-  query: string,
-  who: Recipient | undefined,
+  { query, who, refusal }: Requested,
   checks: Map<string, CachedNumber>,
 ) {
   const found = variants(who)
@@ -99,6 +106,9 @@ async function toRow(
   const jid = found?.jid ?? who?.lid;
   const first = variants(who).map((number) => checks.get(number))[0];
   const about = {
+    reason: refusal?.message.replace(/^number: /, "") ?? null,
+    code: (refusal && reasonOf(refusal)?.code) ?? null,
+    params: (refusal && reasonOf(refusal)?.params) ?? {},
     verified_name: found?.verified_name ?? null,
     checked_at: (found ?? first)?.checked_at ?? null,
   };

@@ -244,6 +244,32 @@ describe("the check of numbers", () => {
     expect(data[0]?.lid).toMatch(/@lid$/);
   });
 
+  test("names what is wrong with each number that it cannot read, and asks the network about the others", async () => {
+    const known = newPerson().phone;
+    const numbers = [`${known}.0`, known, "21 98765-4321", "120363000000000001@g.us", "bia@example.org", ""];
+    const { data } = await client().checkContacts({ id: id(), numbers });
+    expect(data.map(({ exists, code }) => [exists, code])).toEqual([
+      [false, "changed_by_spreadsheet"],
+      [true, null],
+      [false, "no_country_code"],
+      [false, null],
+      [false, null],
+      [false, "missing"],
+    ]);
+    expect(data.map(({ reason }) => reason?.split(/[.,]/)[0] ?? null)).toEqual([
+      "was changed by a spreadsheet such as Excel",
+      null,
+      expect.stringContaining("has no country code"),
+      "is a group",
+      "must end in @s",
+      "is empty",
+    ]);
+    expect(data[2]?.params).toMatchObject({});
+    await expect(client().checkContacts({ id: id(), number: numbers[0] })).rejects.toMatchObject({
+      details: { fields: [{ field: "number", code: "changed_by_spreadsheet" }] },
+    });
+  });
+
   test("returns the result of a single number at the top level, and asks the network once", async () => {
     const { phone } = newPerson();
     const { exists, data } = await client().checkContacts({ id: id(), number: phone });

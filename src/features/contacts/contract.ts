@@ -94,6 +94,12 @@ const checked = named(
     lid: z.string().nullable(),
     phone: z.string().nullable(),
     verified_name: z.string().nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .describe("Why `query` cannot be read as a person; null if the network was asked."),
+    code: z.string().nullable().describe("What is wrong with the number."),
+    params: numberParams,
     checked_at: isoTime.nullable().describe("When the network returned this result."),
   }),
 );
@@ -131,7 +137,7 @@ export const contactsContract = {
     description:
       "Results are cached: for 30 days if the number is on the network, otherwise for one day. `refresh` skips the cache. " +
       "If a number has two formats (Brazil's ninth digit, Mexico's 1, Argentina's 9), both are checked, and `jid` " +
-      "is the one that the network knows; if it knows both, the given one. Invalid numbers have `exists: false`.",
+      "is the one that the network knows; if it knows both, the given one. A number that cannot be read has `exists: false` and a `reason`; as the only `number` it is refused.",
     message: "Numbers checked",
     aliases: { number: ["phone", "jid", ...recipientAliases.number], numbers: ["phones", "jids"] },
     example: { numbers: ["5511999990004"] },

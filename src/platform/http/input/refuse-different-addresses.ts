@@ -7,7 +7,10 @@ import type { Route } from "../route.ts";
 const ADDRESSES = ["jid", "number", "phone", "chat", "from"] as const;
 
 /** Throws VALIDATION_ERROR if a field and its aliases name different people or chats, or one of them is damaged. */
-export function refuseDifferentAddresses({ aliases = {} }: Route, read: (path: string) => unknown): void {
+export function refuseDifferentAddresses(
+  { aliases = {} }: Pick<Route, "aliases">,
+  read: (path: string) => unknown,
+): void {
   for (const field of ADDRESSES) {
     const [first, ...others] = [field, ...(aliases[field] ?? [])].flatMap((name) => {
       const value = read(name);

@@ -1,0 +1,35 @@
+import { contract } from "../contract.ts";
+import { invalidField } from "../platform/gateway-error.ts";
+import { asMeant } from "../platform/http/input/as-meant.ts";
+import { resolveAliases } from "../platform/http/input/read-input.ts";
+import { refuseDifferentAddresses } from "../platform/http/input/refuse-different-addresses.ts";
+import type { Aliases } from "../platform/http/route.ts";
+import type { Tool } from "./tool.ts";
+
+/** The names that the routes know beside those of the tools. */
+const ALIASES: Aliases = {
+  instanceId: ["instance_id"],
+  number: ["phone", ...contract.sendText.aliases.number],
+  messageId: ["message_id"],
+  mediaUrl: ["url", "media_url"],
+  mimeType: ["mime_type", "mimetype"],
+  fileName: ["file_name", "filename"],
+  buttonText: ["button_text"],
+  q: ["search", "query"],
+};
+
+/**
+ * The arguments of a tool under its own names. Throws VALIDATION_ERROR for one that the tool does not have, since it would do
+ * something else without it, and for two that name different people.
+ */
+export function readArguments({ name, input }: Tool, sent: Readonly<Record<string, unknown>>): unknown {
+  const own = Object.keys(input.shape);
+  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([field]) => own.includes(field)));
+  const known = new Set([...own, ...Object.values(aliases).flat()]);
+  const unknown = Object.keys(sent).find((field) => !known.has(field) && sent[field] !== null);
+  if (unknown !== undefined)
+    throw invalidField(unknown.slice(0, 100), `is not an argument of ${name}. It has ${own.join(", ")}`);
+  if (aliases.number)
+    refuseDifferentAddresses({ aliases: { number: ["jid", ...aliases.number] } }, (field) => sent[field]);
+  return asMeant(input, resolveAliases(sent, aliases, input), "POST");
+}
