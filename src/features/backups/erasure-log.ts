@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { z } from "zod";
 import { type Db, openDatabase } from "../../platform/db/database.ts";
+import { makeDirectory } from "../../platform/make-directory.ts";
 import { BackupFileError } from "./encrypted-stream.ts";
 
 const erasure = z.object({
@@ -30,7 +31,7 @@ export async function copyErasureLog(db: Db, directory: string, copiedUntil: num
   if (last === null || last <= copiedUntil) return copiedUntil;
   const lines = (await readLog(db)).map((entry) => `${JSON.stringify(entry)}\n`);
   const path = join(directory, ERASURES_FILE);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   await writeFile(`${path}.part`, lines.join(""), { mode: 0o600 });
   await rename(`${path}.part`, path);
   return last;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import type pg from "pg";
@@ -6,6 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { makeDirectory } from "../../platform/make-directory.ts";
 import { isDiskFull } from "../../platform/media/temporary-file.ts";
 import { chooseBackupsToDelete } from "./choose-backups-to-delete.ts";
 import { backupKeyId } from "./encrypted-stream.ts";
@@ -92,7 +93,7 @@ async function begin({ db, node, backupKey, version }: BackupDeps, id: string): 
 }
 
 async function make(deps: BackupDeps, id: string, signal: AbortSignal): Promise<void> {
-  await mkdir(deps.directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(deps.directory);
   const at = deps.clock.now().toISOString().slice(0, 19).replaceAll(":", "-");
   const file = `waygate-${at}Z-${suffixOf(id)}.backup`;
   const path = join(deps.directory, file);

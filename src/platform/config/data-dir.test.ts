@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
+import { makeDirectory } from "../make-directory.ts";
+import { emptyDirectory } from "../media/temporary-file.ts";
 import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
 
 beforeAll(buildDist);
@@ -149,4 +151,15 @@ test("a secret key that cannot be read gives one clear error line and no new key
   await mkdir(join(root, "secret-key"));
   await expect(loadOrCreateSecretKey(root)).rejects.toThrow(/secret-key cannot be read \(EISDIR\)/);
   await chmod(root, 0o700);
+});
+
+test("a directory that the system will not create is refused at once, wherever it is configured", async () => {
+  const path = "/proc/waygate/data";
+  await expect(openDataDir(path)).rejects.toThrow(`The data directory ${path} cannot be used: `);
+  await expect(emptyDirectory("/proc/waygate/media/arriving")).rejects.toThrow("/proc/waygate");
+  await expect(makeDirectory(join(root, "a", "b"))).resolves.toBeUndefined();
+  await expect(makeDirectory(join(root, "a", "b"))).resolves.toBeUndefined();
+  await writeFile(join(root, "file"), "");
+  await expect(makeDirectory(join(root, "file", "c"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  await expect(makeDirectory(join(root, "file"))).rejects.toMatchObject({ code: "EEXIST" });
 });

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { access, constants, link, mkdir, open, readFile, realpath, rm, stat } from "node:fs/promises";
+import { access, constants, link, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { acquireFileLock } from "../acquire-file-lock.ts";
+import { makeDirectory } from "../make-directory.ts";
 
 /** The directory of this node's own files, locked by this process until released. */
 export interface DataDir {
@@ -15,7 +16,7 @@ export interface DataDir {
 
 /** Creates the directory (0700) and locks it; throws a clear Error if it cannot or another process holds it. */
 export async function openDataDir(path: string): Promise<DataDir> {
-  const real = await makeDirectory(resolve(path));
+  const real = await prepareDirectory(resolve(path));
   const lock = await acquireFileLock(join(real, "lock")).catch((error: unknown) => {
     throw unusable(real, error);
   });
@@ -55,9 +56,9 @@ export async function findGeneratedKey(
   return readStored(join(dataDir, name));
 }
 
-async function makeDirectory(path: string): Promise<string> {
+async function prepareDirectory(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeDirectory(path);
     return await realpath(path);
   } catch (error) {
     throw unusable(path, codeOf(error) === "ENOENT" ? await reasonAbove(path, error) : error);

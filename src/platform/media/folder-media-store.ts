@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { GatewayError } from "../gateway-error.ts";
+import { makeDirectory } from "../make-directory.ts";
 import type { ByteRange, MediaStore, StoredFileWriter } from "./media-store.ts";
 import { emptyDirectory, TemporaryFile, throwStorageFull } from "./temporary-file.ts";
 
@@ -71,7 +72,7 @@ export class FolderMediaStore implements MediaStore {
     const path = this.#pathOf(name);
     const directory = dirname(path);
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(directory);
       await rename(from, path);
       for (const parent of [directory, dirname(directory)]) await syncDirectory(parent);
     } catch (error) {

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { GatewayError } from "../gateway-error.ts";
+import { makeDirectory } from "../make-directory.ts";
 
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
@@ -67,7 +68,7 @@ export class TemporaryFile {
 /** Empties a directory that only this process uses, and creates it (0700) if missing. */
 export async function emptyDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectory(path);
 }
 
 /** Rethrows an error; a full disk becomes STORAGE_FULL. */
