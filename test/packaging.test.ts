@@ -417,3 +417,23 @@ describe("every package of the repository", () => {
     expect(callers).toEqual([".github/workflows/release.yml"]);
   });
 });
+
+test("the package has each module that its contract imports", () => {
+  const { files } = JSON.parse(read("package.json")) as { files: string[] };
+  const found = new Set<string>();
+  const visit = (path: string) => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const [, target = ""] of read(path).matchAll(/^(?:import|export) (?!type)[^"]*"(\.[^"]+)"/gm))
+      visit(join(path, "..", target));
+  };
+  visit("src/contract.ts");
+  expect(found.size).toBeGreaterThan(20);
+  const patterns = files.map(
+    (file) => new RegExp(`^${file.replaceAll(".", "\\.").replaceAll("*", "[^/]*")}(/|$)`),
+  );
+  const missing = [...found].filter(
+    (path) => !patterns.some((pattern) => pattern.test(`dist/${path.replace(/ts$/, "js")}`)),
+  );
+  expect(missing).toEqual([]);
+});
