@@ -302,7 +302,7 @@ describe("imports", () => {
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
         areaOf(target) === "network" &&
-        !/\/(jid|identity|network-message|read-vcard|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
+        !/\/(jid|identity|network-message|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
           target,
         ) &&
         names.length > 0,

@@ -1,5 +1,5 @@
 import { encodeWAMessage, proto, writeRandomPadMax16 } from "baileys";
-import { readVcard } from "../../src/network/read-vcard.ts";
+import { readVcard } from "../../src/platform/text/read-vcard.ts";
 import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
 import type { StoredFile } from "./media-store.ts";
 

@@ -109,6 +109,10 @@ test.each([
     "First Name,Middle Name,Last Name,Phonetic First Name,Labels,Phone 1 - Label,Phone 1 - Value,Phone 2 - Label,Phone 2 - Value\nAna,,Reis,,* myContacts,,,Work,PHONE ::: +55 11 3333-0001",
   ],
   ["Outlook", "First Name,Last Name,Company,Home Phone,Mobile Phone,Notes\nAna,Reis,X,551133330001,PHONE,y"],
+  [
+    "vCards",
+    "BEGIN:VCARD\r\nVERSION:3.0\r\nN:Reis;Ana;;;\r\nFN:Ana Reis\r\nTEL;TYPE=CELL:+PHONE\r\nEND:VCARD\r\n",
+  ],
   ["a shop", 'Nº celular|Cliente\n="PHONE"|="Ana Reis"'],
 ])("leads come from a file of %s, with their name and phone", async (_what, text) => {
   const phone = newPhone();

@@ -5,6 +5,7 @@ import { cleanText } from "./clean-text.ts";
 import { replaceHighControls } from "./decode-text.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
 import { findOtherFormat } from "./find-other-format.ts";
+import { isVcardFile, readVcardRecords } from "./read-vcard-table.ts";
 import { unmarkFormulas } from "./to-csv-line.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
@@ -56,13 +57,14 @@ export interface CsvTable extends Required<CsvFormat> {
 }
 
 /**
- * Reads a CSV file, separated by comma, semicolon, tab or |, as spreadsheets write it. Other work runs between its pieces,
+ * Reads a CSV file, separated by comma, semicolon, tab or |, as spreadsheets write it, or a file of vCards. Other work runs between its pieces,
  * and one record at a time is in memory. Throws VALIDATION_ERROR for another kind of file, and for too many columns.
  */
 export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): Promise<CsvTable> {
   const otherFormat = findOtherFormat(bytes);
   if (otherFormat !== undefined) throw invalidField("file", otherFormat);
   const encoding = format.encoding ?? (await detectEncoding(bytes));
+  if (isVcardFile(bytes)) return toVcardTable(bytes, encoding);
   const { separator, head } = await readHead(bytes, encoding);
   const delimiter = format.delimiter ?? separator ?? detectDelimiter(head?.text ?? "");
   const names = splitRecord(head?.text ?? "", delimiter, MOST_COLUMNS);
@@ -98,6 +100,27 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
           ? { ...place, fault: found }
           : { ...place, cells: joinCells(found, joined, own.length) };
       }
+    },
+  };
+}
+
+/** The contacts of a file of vCards, as a table. */
+function toVcardTable(bytes: Uint8Array, encoding: CsvEncoding): CsvTable {
+  const columns = ["phone", "name"];
+  return {
+    delimiter: ",",
+    encoding,
+    hasHead: true,
+    columns,
+    ownColumns: columns.length,
+    async hasMoreThan(most) {
+      let count = 0;
+      for await (const _ of readVcardRecords(bytes, encoding)) if (++count > most) return true;
+      return false;
+    },
+    async *records() {
+      for await (const { line, cells } of readVcardRecords(bytes, encoding))
+        yield { line, text: cells.join(", ").slice(0, SHOWN), cells };
     },
   };
 }

@@ -177,6 +177,19 @@ test.each<[string, string | Uint8Array, string[]]>([
   expect(await read(file)).toEqual(lines);
 });
 
+test("a file of vCards has a record for each card, with its first phone", async () => {
+  const cards = [
+    "\ufeffBEGIN:VCARD\nVERSION:2.1\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=4A=6F=C3=\n=A3=6F=20Lima\nTEL;CELL:11 98765-0003\nTEL;HOME:1133330001\nEND:VCARD",
+    "BEGIN:VCARD\nVERSION:3.0\nPHOTO;ENCODING=b:AAAA=\nFN:Bia\nitem1.TEL;waid=5511987650004:98765-0004\nEND:VCARD\n",
+    "begin:vcard\nFN:No phone\nend:vcard",
+  ];
+  const lines = ["phone|name", "1 11 98765-0003|João Lima", "8 +5511987650004|Bia", "15 |No phone"];
+  expect(await read(cards.join("\n"))).toEqual(lines);
+  expect(await read(cards.join("\n").replaceAll("\n", "\r\n"))).toEqual(lines);
+  const table = await readCsvTable(new TextEncoder().encode(cards.join("\n")));
+  expect([await table.hasMoreThan(2), await table.hasMoreThan(3)]).toEqual([true, false]);
+});
+
 test("whether the first line names the columns can be said", async () => {
   expect(await read("5511987650003\n1", { hasHead: true })).toEqual(["5511987650003", "2 1"]);
   expect(await read("ana\nbia", { hasHead: false })).toEqual(["phone", "1 ana", "2 bia"]);
@@ -221,7 +234,6 @@ test.each([
   ["a text document", "{\\rtf1", "a text document"],
   ["an archive", Buffer.from("1f8b0800", "hex"), "a compressed file"],
   ["a picture", Buffer.from("89504e470d0a", "hex"), "a picture"],
-  ["a contact", "BEGIN:VCARD\r\nVERSION:3.0", "a vCard file"],
   ["a chat from Android", "29/11/2026 12:00 - +55 11 98765-0003: Hello", "the history of a WhatsApp chat"],
   ["a chat from iOS", "\u200e[29/11/2026, 12:00:07] Ana: Hello", "the history of a WhatsApp chat"],
   ["a chat with a clock of twelve hours", "11/29/26, 9:05 PM - Ana: Hello", "the history of a WhatsApp chat"],

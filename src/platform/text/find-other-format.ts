@@ -6,7 +6,6 @@ const FORMATS: readonly [RegExp | string, string][] = [
   ],
   ["\u00d0\u00cf\u0011\u00e0", "is a workbook of an older Excel. Save the sheet as CSV, and send that file"],
   [/^%PDF/, "is a PDF document. Send the list as CSV"],
-  [/^BEGIN:VCARD/i, "is a vCard file. Save the contacts as CSV, and send that file"],
   [
     /^<(?:!doctype html|html|head|body|meta|table|div|style)/i,
     "is an HTML page. Save the table as CSV, and send that file",

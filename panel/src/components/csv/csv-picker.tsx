@@ -35,7 +35,7 @@ export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
       >
         <Text slot="label">{csv === undefined ? t("drop") : t("opened", { name: csv.name })}</Text>
         <FileTrigger
-          acceptedFileTypes={[".csv", ".tsv", ".txt", "text/csv"]}
+          acceptedFileTypes={[".csv", ".tsv", ".txt", ".vcf", "text/csv"]}
           onSelect={(files) => files?.[0] && open(files[0])}
         >
           <ActionButton>{t(csv === undefined ? "choose" : "chooseOther")}</ActionButton>

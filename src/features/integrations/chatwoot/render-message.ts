@@ -1,5 +1,5 @@
-import { readVcard } from "../../../network/read-vcard.ts";
 import { readPhoneNumber } from "../../../platform/phone/read-phone-number.ts";
+import { readVcard } from "../../../platform/text/read-vcard.ts";
 import { toMarkdown } from "./to-markdown.ts";
 
 interface Speaker {

@@ -1,4 +1,5 @@
 import { type proto, toNumber } from "baileys";
+import { readVcard, type Vcard } from "../../../platform/text/read-vcard.ts";
 import type {
   AdReferral,
   ContactCard,
@@ -13,7 +14,6 @@ import type {
   UnsupportedContent,
 } from "../../driver.ts";
 import { quoteContent } from "../../quote-content.ts";
-import { readVcard, type Vcard } from "../../read-vcard.ts";
 import { truncateText } from "../../truncate-text.ts";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import { type MediaProto, type StoredMessageKey, toMediaRef } from "../files/whatsapp-media-ref.ts";

@@ -20,7 +20,7 @@ export const csv = {
     unnamed: "Column {number}",
     faults: {
       too_large: "The file is larger than 16 MB. Split it.",
-      other_format: "This is a workbook, a contact card, a document or another kind of file. Save the list as CSV, and choose that file.",
+      other_format: "This is a workbook, a document or another kind of file. Save the list as CSV, and choose that file.",
       too_many_columns: "The first line has more than 128 columns. Remove those that are not needed.",
       too_many_rows: "The file has more than {max, number} rows. Split it.",
       empty: "The file has no rows below its first line.",

@@ -19,7 +19,7 @@ export const csv = {
     unnamed: "Columna {number}",
     faults: {
       too_large: "El archivo ocupa más de 16 MB. Divídelo.",
-      other_format: "Este archivo es un libro de cálculo, una tarjeta de contacto, un documento o de otro tipo. Guarda la lista como CSV y elige ese archivo.",
+      other_format: "Este archivo es un libro de cálculo, un documento o de otro tipo. Guarda la lista como CSV y elige ese archivo.",
       too_many_columns: "La primera línea tiene más de 128 columnas. Quita las que no hacen falta.",
       too_many_rows: "El archivo tiene más de {max, number} filas. Divídelo.",
       empty: "El archivo no tiene filas debajo de la primera línea.",

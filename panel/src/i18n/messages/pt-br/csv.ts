@@ -19,7 +19,7 @@ export const csv = {
     unnamed: "Coluna {number}",
     faults: {
       too_large: "O arquivo tem mais de 16 MB. Divida-o.",
-      other_format: "Este arquivo é uma planilha, um cartão de contato, um documento ou de outro tipo. Salve a lista como CSV e escolha esse arquivo.",
+      other_format: "Este arquivo é uma planilha, um documento ou de outro tipo. Salve a lista como CSV e escolha esse arquivo.",
       too_many_columns: "A primeira linha tem mais de 128 colunas. Remova as que não são necessárias.",
       too_many_rows: "O arquivo tem mais de {max, number} linhas. Divida-o.",
       empty: "O arquivo não tem linhas abaixo da primeira.",

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Jid } from "../../../../network/driver.ts";
-import { completeVcard, readVcard } from "../../../../network/read-vcard.ts";
 import { type VcardFields, writeVcard } from "../../../../network/write-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import type { PhoneCountry } from "../../../../platform/phone/read-phone-number.ts";
+import { completeVcard, readVcard } from "../../../../platform/text/read-vcard.ts";
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
 import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";

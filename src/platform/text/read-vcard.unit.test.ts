@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { growsLinearly } from "../../test/cpu-time.ts";
+import { growsLinearly } from "../../../test/cpu-time.ts";
 import { readVcard } from "./read-vcard.ts";
 
 const card = (...lines: string[]) => ["BEGIN:VCARD", "VERSION:3.0", ...lines, "END:VCARD"].join("\r\n");

@@ -58,13 +58,29 @@ export function completeVcard(text: string, waidOf: (number: string) => string |
   return lines.join("\n");
 }
 
-/** The lines of the text; a line that begins with a space or a tab continues the previous one. */
+/** The lines of the text; a line that begins with a space or a tab, or follows a soft break, continues the previous one. */
 function unfold(text: string): string[] {
-  return text
+  const lines: string[] = [];
+  const unfolded = text
     .trim()
     .replace(/\r\n?/g, "\n")
-    .replace(/\n[ \t]/g, "")
-    .split("\n");
+    .replace(/\n[ \t]/g, "");
+  for (const line of unfolded.split("\n")) {
+    const last = lines.at(-1) ?? "";
+    if (last.endsWith("=") && QUOTED_PRINTABLE.test(last)) lines[lines.length - 1] = last.slice(0, -1) + line;
+    else lines.push(line);
+  }
+  return lines;
+}
+
+/** How vCard 2.1, and so Android, writes a text with accents. */
+const QUOTED_PRINTABLE = /^[^:]{0,200};(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i;
+
+function decodeQuotedPrintable(text: string): string {
+  const decoder = new TextDecoder();
+  return text.replace(/(?:=[\dA-F]{2})+/gi, (signs) =>
+    decoder.decode(Uint8Array.from(signs.slice(1).split("="), (hex) => Number.parseInt(hex, 16))),
+  );
 }
 
 /** `item1.TEL;TYPE=cell:+55 11` is the property TEL; undefined for a line without a value. */
@@ -73,7 +89,9 @@ function readProperty(line: string): { name: string; parameters: string[]; value
   if (colon < 0) return undefined;
   const [header = "", ...parameters] = line.slice(0, colon).split(";");
   const name = header.slice(header.lastIndexOf(".") + 1);
-  return { name: name.trim().toUpperCase(), parameters, value: line.slice(colon + 1).trim() };
+  const value = line.slice(colon + 1).trim();
+  const decoded = QUOTED_PRINTABLE.test(line) ? decodeQuotedPrintable(value) : value;
+  return { name: name.trim().toUpperCase(), parameters, value: decoded };
 }
 
 /** The first colon outside quotes, or the first colon of all if a quote is not closed. */

@@ -1,0 +1,35 @@
+import { createPause } from "../create-pause.ts";
+import { cleanText } from "./clean-text.ts";
+import { readVcard } from "./read-vcard.ts";
+
+const CARD = /^BEGIN:VCARD[ \t]*$/gim;
+const LINE_BREAK = /\r\n|\n|\r/g;
+
+/** A person of a file of vCards. */
+export interface VcardRecord {
+  /** Line of the card, from 1. */
+  line: number;
+  /** The first phone and the name. */
+  cells: [phone: string, name: string];
+}
+
+/** Whether a file has the contacts of an address book as vCards. */
+export function isVcardFile(bytes: Uint8Array): boolean {
+  return /^\W{0,8}BEGIN:VCARD/i.test(new TextDecoder("windows-1252").decode(bytes.subarray(0, 64)));
+}
+
+/** The cards of a file. Other work runs between them. */
+export async function* readVcardRecords(bytes: Uint8Array, encoding: string): AsyncGenerator<VcardRecord> {
+  const pause = createPause();
+  const text = new TextDecoder(encoding).decode(bytes);
+  let line = 1;
+  let counted = 0;
+  for (const { index } of text.matchAll(CARD)) {
+    line += text.slice(counted, index).match(LINE_BREAK)?.length ?? 0;
+    counted = index;
+    const { name = "", phones } = readVcard(cleanText(text.slice(index, index + 65_536)));
+    const [{ number, waid } = { number: "" }] = phones;
+    yield { line, cells: [waid === undefined ? number : `+${waid}`, name] };
+    await pause();
+  }
+}
