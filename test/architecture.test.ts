@@ -80,7 +80,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   {
     from: /^src\/network\//,
     to: /^src\/platform\//,
-    unless: new RegExp(`^src/platform/${PURE_LIMITS}\\.ts$`),
+    unless: new RegExp(`^src/platform/(?:${PURE_LIMITS}|text/read-vcard)\\.ts$`),
     why: "a driver knows the network and nothing of the gateway",
   },
   {

@@ -5,7 +5,7 @@ import { cleanText } from "./clean-text.ts";
 import { replaceHighControls } from "./decode-text.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
 import { findOtherFormat } from "./find-other-format.ts";
-import { isVcardFile, readVcardRecords } from "./read-vcard-table.ts";
+import { isVcardFile, readVcardRecords } from "./read-vcard-records.ts";
 import { unmarkFormulas } from "./to-csv-line.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
