@@ -99,7 +99,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     from: /^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|point-in-time)\.ts$|^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
+      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|phone\/fold-phone-text|point-in-time)\.ts$|^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];
