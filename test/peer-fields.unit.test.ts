@@ -612,6 +612,37 @@ describe("each field of a body of another gateway is read, refused by name, or k
   });
 });
 
+test.each<[Name, Body, string]>([
+  ["sendText", { scheduledAt: "2026-12-01T10:00:00Z" }, "scheduledAt"],
+  ["sendText", { schedule_at: 1_764_583_200 }, "schedule_at"],
+  ["sendMedia", { SendAt: "10:00" }, "SendAt"],
+  ["sendText", { everyone: true }, "everyone"],
+  ["sendLocation", { mentions_everyone: true }, "mentions_everyone"],
+  ["send", { MENTION_ALL: 1 }, "MENTION_ALL"],
+  ["sendText", { mentionedJid: ["all"] }, "mentionedJid"],
+  ["sendMedia", { mediaMessage: { media: "AAAA", viewOnce: true } }, "mediaMessage.viewOnce"],
+  ["sendMedia", { viewonce: "true" }, "viewonce"],
+  ["send", { "view-once": true }, "view-once"],
+  ["sendText", { forwardingScore: 3 }, "forwardingScore"],
+  ["sendText", { contextInfo: { isForwarded: true } }, "contextInfo.isForwarded"],
+  ["setPresence", { media: "Audio", presence: "composing" }, "media"],
+  ["deleteMessage", { message_id: "3EB0AA", ForEveryone: false }, "ForEveryone"],
+])("%s refuses %j in the spelling that was sent", (name, body, field) => {
+  expect(refusedFields(name, { number: NUMBER, text: "Hi", latitude: 1, longitude: 2, ...body })).toEqual([
+    field,
+  ]);
+});
+
+test("a name that the route reads is not refused for one that differs only in its case", () => {
+  const other = `5511999990002@s.whatsapp.net`;
+  expect(read("sendText", { number: NUMBER, text: "Hi", id: 4, forwardingScore: 0 })).toMatchObject({
+    id: 17,
+  });
+  expect(read("sendText", { number: NUMBER, text: "Hi", mentionedJid: [other] })).toMatchObject({
+    mentions: [other],
+  });
+});
+
 test("a field that asks for nothing is not refused", () => {
   for (const off of [false, null, 0, "", "false", "0", [], {}]) {
     const body = { number: NUMBER, text: "Hi", mentionsEveryOne: off, buttons: off, footer: off };

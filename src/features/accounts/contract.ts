@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  refuseAll,
+  removedRow,
+  route,
+  rowId,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, countryCode, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
@@ -86,6 +94,16 @@ export const accountSettings = named(
     log_retention_days: retentionDays.describe(
       "Days after which logs of requests, connections and deliveries are deleted, if earlier than the gateway's own limit.",
     ),
+  }),
+);
+
+const inCamelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** A setting may stand outside of `settings`. */
+const settingAliases = Object.fromEntries(
+  Object.keys(accountSettings.shape).map((name) => {
+    const other = inCamelCase(name);
+    return [`settings.${name}`, [name, other, `settings.${other}`]];
   }),
 );
 
@@ -307,18 +325,9 @@ export const accountsContract = {
     summary: "Change the account's name and settings; omitted fields stay unchanged",
     message: "Account updated",
     aliases: {
-      "settings.auto_create_leads": ["auto_create_leads", "settings.autoCreateLeads"],
-      "settings.keys_manage_instances": ["settings.keysManageInstances"],
-      "settings.lead_stages": ["settings.leadStages"],
-      "settings.time_zone": ["settings.timeZone"],
-      "settings.default_country": ["settings.defaultCountry"],
+      ...settingAliases,
       add_lead_stages: ["addLeadStages"],
       remove_lead_stages: ["removeLeadStages"],
-      "settings.message_retention_days": ["settings.messageRetentionDays"],
-      "settings.campaign_retention_days": ["settings.campaignRetentionDays"],
-      "settings.lead_retention_days": ["settings.leadRetentionDays"],
-      "settings.event_retention_days": ["settings.eventRetentionDays"],
-      "settings.log_retention_days": ["settings.logRetentionDays"],
     },
     example: { name: "Shop" },
     input: z.object({
@@ -456,8 +465,14 @@ export const accountsContract = {
       plan_id: ["planId"],
       parent_id: ["parentId"],
       must_change_password: ["mustChangePassword"],
-      default_country: ["defaultCountry"],
+      default_country: ["defaultCountry", "settings.default_country", "settings.defaultCountry"],
     },
+    refuses: refuseAll(
+      "is not a field of a new account. Change it with PATCH /api/account in the account",
+      ...Object.keys(accountSettings.shape)
+        .filter((name) => name !== "default_country")
+        .flatMap((name) => [name, `settings.${name}`, `settings.${inCamelCase(name)}`]),
+    ),
     example: { name: "Shop", email: "shop@example.com" },
     input: z.object({
       name: userName,

@@ -184,6 +184,25 @@ describe("the user's own account", () => {
     });
   });
 
+  it("take a setting inside or outside of settings, also as camel case", async () => {
+    const { client, email } = await makeAccount(test.owner);
+    const { token } = await signIn(test.url, { email });
+    const change = async (body: object) => {
+      const response = await fetch(`${test.url}/api/account`, {
+        method: "PATCH",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return response.status;
+    };
+    const country = async () => (await client.getAccount()).data.settings;
+    expect(await change({ default_country: "pt", timeZone: "Europe/Lisbon" })).toBe(200);
+    expect(await country()).toMatchObject({ default_country: "PT", time_zone: "Europe/Lisbon" });
+    expect(await change({ default_country: "ZZ" })).toBe(400);
+    expect(await change({ settings: { defaultCountry: "AR" } })).toBe(200);
+    expect(await country()).toMatchObject({ default_country: "AR" });
+  });
+
   it("keep the stages of their board in order, each of them once", async () => {
     const { client } = await makeAccount(test.owner);
     expect((await client.getAccount()).data.settings.lead_stages).toEqual([]);
@@ -234,6 +253,24 @@ describe("the user's own account", () => {
 });
 
 describe("accounts", () => {
+  it("are made with a country in either place, and refuse the other settings by name", async () => {
+    const { headers } = await signIn(test.url);
+    const create = async (body: object) => {
+      const response = await fetch(`${test.url}/api/admin/accounts`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ name: "Shop", email: `made${made++}@example.com`, ...body }),
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: a success and a refusal have different fields
+      return (await response.json()) as any;
+    };
+    const { data } = await create({ settings: { default_country: "de" } });
+    const { rows } = await test.database.pool.query("select settings from account where id = $1", [data.id]);
+    expect(rows[0].settings).toEqual({ default_country: "DE" });
+    const refused = await create({ settings: { time_zone: "Europe/Berlin" }, defaultCountry: "DE" });
+    expect(refused.details.fields).toMatchObject([{ field: "settings.time_zone" }]);
+  });
+
   it("get a generated password if none is given, which is shown once", async () => {
     const email = `made${made++}@example.com`;
     const { data } = await test.owner.createAccount({ name: "Shop", email, user_name: "Bia" });

@@ -87,7 +87,14 @@ const sendAliases = {
     "quoted.key.id",
     "quoted",
   ],
-  mentions: ["mentioned", "options.mentions.mentioned", "ContextInfo.MentionedJID"],
+  mentions: [
+    "mentioned",
+    "mentionedJid",
+    "mentioned_jid",
+    "options.mentions.mentioned",
+    "contextInfo.mentionedJid",
+    "ContextInfo.MentionedJID",
+  ],
   delay: ["options.delay"],
 };
 

@@ -6,6 +6,8 @@ import {
   startMessagingStory,
   waitUntil,
 } from "../../../test/stories/messaging-story.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { requireQueue } from "./send/prepare-send.ts";
 
 /** The two formats of one Brazilian number; the sandbox knows only the one without the ninth digit. */
 const LONG = "5511987650007";
@@ -245,3 +247,17 @@ test("without the queue an async send is rejected and leaves no row, and a sync 
     await quiet.stop();
   }
 });
+
+test.each([
+  ["worker", "No node that holds sessions is running, so nothing was queued."],
+  ["sessions", "No message worker is running."],
+])(
+  "an async send while only nodes of the role %s run is refused with the missing one",
+  async (role, message) => {
+    const engine = { hasLiveNode: async (asked: string) => asked === role } as unknown as Engine;
+    await expect(requireQueue({ queue: "postgres", engine })).rejects.toMatchObject({
+      code: "QUEUE_UNAVAILABLE",
+      message,
+    });
+  },
+);

@@ -18,12 +18,11 @@ const namesEverybody: RefusedField = {
 const OF_ALL: RefusedFields = {
   mentions: namesEverybody,
   mentioned: namesEverybody,
+  mentionedJid: namesEverybody,
   ...refuseAll(
     MENTIONS_ALL,
     "mentionsEveryOne",
-    "mentionsEveryone",
     "mentionAll",
-    "mention_all",
     "everyOne",
     "options.mentions.everyOne",
     "ContextInfo.MentionAll",
@@ -33,8 +32,11 @@ const OF_ALL: RefusedFields = {
     "forward",
     "forwarded",
     "is_forwarded",
-    "isForwarded",
+    "forwardingScore",
+    "contextInfo.isForwarded",
+    "contextInfo.forwardingScore",
     "ContextInfo.IsForwarded",
+    "ContextInfo.ForwardingScore",
   ),
   ...refuseAll(
     "is not supported in a send: mark the chat as read with POST chats/state, action read",
@@ -46,28 +48,25 @@ const OF_ALL: RefusedFields = {
     "ephemeral",
     "expiration",
     "ephemeralExpiration",
-    "ephemeral_expiration",
     "ContextInfo.Expiration",
   ),
   ...refuseAll(
     "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
     "send_at",
-    "sendAt",
     "schedule",
+    "schedule_at",
+    "schedule_for",
     "scheduled_at",
     "scheduled_for",
   ),
   ...refuseAll(
     "is not supported: buttons, lists, polls and templates cannot be sent. Write the choices into a text",
     "buttons",
-    "Buttons",
     "buttonMessage",
     "buttonText",
-    "ButtonText",
     "imageButton",
     "listButton",
     "sections",
-    "Sections",
     "rows",
     "listMessage",
     "choices",
@@ -85,9 +84,7 @@ const OF_ALL: RefusedFields = {
   ...refuseAll(
     "is not supported: a message has no header or footer. Write these words into its text or caption",
     "footer",
-    "Footer",
     "footerText",
-    "FooterText",
     "header",
     "headerImage",
   ),
@@ -96,7 +93,6 @@ const OF_ALL: RefusedFields = {
     "statusJidList",
     "allContacts",
     "backgroundColor",
-    "background_color",
     "font",
   ),
 };
@@ -104,16 +100,13 @@ const OF_ALL: RefusedFields = {
 const WITHOUT_TITLE = refuseAll(
   "is not supported: the message has no title or description. Write these words into its text or caption",
   "title",
-  "Title",
   "description",
-  "Description",
 );
 
 /** The network chooses no id, and a client's own belongs into another field. */
 const OWN_ID = refuseAll(
   "is not a field of this send. To reply, name the message as reply_to; send an id of your own as client_message_id",
   "messageId",
-  "message_id",
   "Id",
   "options.messageId",
 );
@@ -129,10 +122,9 @@ const PREVIEW = refuseAll(
 const VIEW_ONCE = refuseAll(
   "is not supported: the file would stay visible. Send it without view_once",
   "view_once",
-  "viewOnce",
-  "ViewOnce",
   "isViewOnce",
   "options.viewOnce",
+  "mediaMessage.viewOnce",
 );
 
 const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
@@ -141,9 +133,7 @@ const LIVE = refuseAll(
   "is not supported: the place would not move. Send it without this field to show a fixed place",
   "live",
   "isLive",
-  "is_live",
   "live_period",
-  "livePeriod",
 );
 
 const MORE_CARDS = refuseAll(
@@ -167,7 +157,7 @@ const isOff = (value: unknown) => value === false || value === 0 || value === "f
 /** Of a deletion. */
 export const REFUSED_IN_DELETE: RefusedFields = {
   ...Object.fromEntries(
-    ["for_everyone", "forEveryone", "everyone", "deleteForEveryone"].map((name) => [
+    ["for_everyone", "everyone", "deleteForEveryone"].map((name) => [
       name,
       { issue: "must be true: a message can be deleted only for everyone in the chat", isAsked: isOff },
     ]),
@@ -175,11 +165,8 @@ export const REFUSED_IN_DELETE: RefusedFields = {
   ...refuseAll(
     "is not supported: a message can be deleted only for everyone in the chat",
     "for_me",
-    "forMe",
     "onlyLocal",
-    "only_local",
     "deleteForMe",
-    "delete_for_me",
   ),
 };
 
@@ -187,7 +174,7 @@ export const REFUSED_IN_DELETE: RefusedFields = {
 export const REFUSED_IN_PRESENCE: RefusedFields = {
   Media: {
     issue: "is not supported: send the presence recording",
-    isAsked: (value) => value === "audio",
+    isAsked: (value) => typeof value === "string" && value.toLowerCase() === "audio",
   },
 };
 

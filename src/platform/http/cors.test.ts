@@ -69,6 +69,15 @@ test.each([APP, LOCAL])("a page of %s may call the gateway, and reads also its r
   expect(headers).not.toHaveProperty("access-control-allow-credentials");
 });
 
+test("a page may ask for a part of a file, and be a client of the assistant tools", async () => {
+  const { headers } = await ask(open, "OPTIONS", preflight(LOCAL));
+  const names = (list: unknown) => String(list).split(", ");
+  const sent = ["if-range", "mcp-method", "mcp-protocol-version", "mcp-session-id", "range"];
+  expect(names(headers["access-control-allow-headers"])).toEqual(expect.arrayContaining(sent));
+  const read = ["accept-ranges", "content-range", "mcp-session-id"];
+  expect(names(headers["access-control-expose-headers"])).toEqual(expect.arrayContaining(read));
+});
+
 test("a preflight request names the methods of the route, and neither the panel's header nor a cookie", async () => {
   const { statusCode, headers, body } = await ask(open, "OPTIONS", preflight(APP));
   expect([statusCode, body]).toEqual([204, ""]);

@@ -10,7 +10,13 @@ const REQUEST_HEADERS = [
   "content-type",
   "idempotency-key",
   "if-none-match",
+  "if-range",
   "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "range",
   "token",
   "x-api-key",
   "x-auth-token",
@@ -18,9 +24,12 @@ const REQUEST_HEADERS = [
 ].join(", ");
 /** What a page may read beside the body and the headers that every page may read. */
 const RESPONSE_HEADERS = [
+  "accept-ranges",
   "content-disposition",
+  "content-range",
   "etag",
   "idempotent-replayed",
+  "mcp-session-id",
   "ratelimit",
   "ratelimit-policy",
   "retry-after",

@@ -48,8 +48,8 @@ export type ActClass = "credential" | "destination" | "everything" | "irreversib
 export type Aliases = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Fields that the route cannot carry out, and that would change what it does, by their names; a dot reaches into an
- * object. A request that asks for one is refused.
+ * Fields that the route cannot carry out, and that would change what it does, by their names in any case and with or
+ * without underscores; a dot reaches into an object. A request that asks for one is refused.
  */
 export type RefusedFields = Readonly<Record<string, RefusedField>>;
 

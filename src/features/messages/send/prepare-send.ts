@@ -107,8 +107,12 @@ export async function requireQueue({
 }: Pick<PrepareSendDeps, "queue" | "engine">): Promise<void> {
   if (queue === "off")
     throw queueUnavailable("The queue is disabled (WAYGATE_QUEUE=off), so only synchronous sends work.");
-  const roles = await Promise.all([engine.hasLiveNode("worker"), engine.hasLiveNode("sessions")]);
-  if (roles.includes(false)) throw queueUnavailable("No message worker is running.");
+  const [worker, sessions] = await Promise.all([
+    engine.hasLiveNode("worker"),
+    engine.hasLiveNode("sessions"),
+  ]);
+  if (!worker) throw queueUnavailable("No message worker is running.");
+  if (!sessions) throw queueUnavailable("No node that holds sessions is running, so nothing was queued.");
 }
 
 /** The error for an async send that the gateway cannot carry out now. */

@@ -98,13 +98,37 @@ export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fiel
 }
 
 /** Without this, a request of another gateway would do something else than there. */
-function refuseFields({ refuses = {} }: Route, sent: Fields): void {
-  const fields = Object.entries(refuses)
-    .filter(([field, { isAsked = isOn }]) => isAsked(readPath(sent, field)))
-    .map(([field, { issue }]) => ({ field, issue }));
+function refuseFields(route: Route, sent: Fields): void {
+  const { refuses } = route;
+  if (!refuses) return;
+  const spellings = spellingsOf(route, sent);
+  const asked = new Map<string, string>();
+  for (const [name, { issue, isAsked = isOn }] of Object.entries(refuses))
+    for (const field of new Set([name, ...(spellings.get(folded(name)) ?? [])]))
+      if (isAsked(readPath(sent, field))) asked.set(field, issue);
+  const fields = [...asked].map(([field, issue]) => ({ field, issue }));
   const [first] = fields;
   if (!first) return;
   throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
+}
+
+/** The names of a request's fields by their folded names, without those that the route reads. */
+function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<string, string[]> {
+  const own = new Set([
+    ...(isObject(input) ? Object.keys(input.shape) : []),
+    ...Object.values(aliases).flat(),
+  ]);
+  const spellings = new Map<string, string[]>();
+  for (const name of Object.keys(sent)) {
+    if (name.length > MAX_NAME || own.has(name)) continue;
+    const key = folded(name);
+    spellings.set(key, [...(spellings.get(key) ?? []), name]);
+  }
+  return spellings;
+}
+
+function folded(name: string): string {
+  return name.replaceAll(/[_-]/g, "").toLowerCase();
 }
 
 const OFF = new Set<unknown>([undefined, null, false, 0, "", "false", "0"]);
