@@ -84,14 +84,20 @@ function faultsOf(small: AttackCost, large: AttackCost): string[] {
   return faults;
 }
 
+/** Others at work on the machine may delay the loop of one request; a product blocks it each time. */
+async function growthFaults(operation: Operation, few: Asked, many: Asked): Promise<string[]> {
+  const small = await ask(operation, few);
+  const faults = faultsOf(small, await ask(operation, many));
+  return faults.length === 0 ? faults : faultsOf(small, await ask(operation, many));
+}
+
 describe("a request with each list, map and text at the limit", () => {
   test.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
     "costs as much as four of a quarter, while another tenant reads: %s",
     async (_id, operation) => {
       const n = largestSize(operation);
-      const small = await ask(operation, largeRequest(operation, gateway.tenant, n / 4));
-      const large = await ask(operation, largeRequest(operation, gateway.tenant, n));
-      expect(faultsOf(small, large)).toEqual([]);
+      const request = (size: number) => largeRequest(operation, gateway.tenant, size);
+      expect(await growthFaults(operation, request(n / 4), request(n))).toEqual([]);
     },
   );
 
@@ -113,8 +119,7 @@ describe("a table with as many rows as allowed and 128 columns", () => {
           .map((cell) => cell + ",".repeat(127))
           .join("\n");
       const asked = (rows: number) => ({ path, query: {}, body: tableOf(rows) });
-      const small = await ask(operation, asked(2_500));
-      expect(faultsOf(small, await ask(operation, asked(10_000)))).toEqual([]);
+      expect(await growthFaults(operation, asked(2_500), asked(10_000))).toEqual([]);
     },
   );
 });
