@@ -241,7 +241,6 @@ describe("an MCP tool that sends", () => {
       number: ANA,
       text: "Olá 👋",
       jid: null,
-      what: 1,
     });
     expect(isError).toBe(false);
     expect(answer).toMatchObject({
