@@ -137,7 +137,7 @@ function isPhone(cell: string): boolean {
 /** The columns of a file whose first line is a record. */
 function nameColumns(cells: readonly string[]): string[] {
   const phone = Math.max(cells.findIndex(isPhone), 0);
-  const email = cells.findIndex((cell, at) => at !== phone && /^\S+@\S+$/.test(cell));
+  const email = cells.findIndex((cell, at) => at !== phone && /^[^\s@]+@\S+$/.test(cell));
   const name = cells.findIndex((cell, at) => at !== phone && at !== email && /\p{L}/u.test(cell));
   const names = new Map([
     [name, "name"],
