@@ -103,9 +103,12 @@ function refuseFields(route: Route, sent: Fields): void {
   if (!refuses) return;
   const spellings = spellingsOf(route, sent);
   const asked = new Map<string, string>();
-  for (const [name, { issue, isAsked = isOn }] of Object.entries(refuses))
-    for (const field of new Set([name, ...(spellings.get(folded(name)) ?? [])]))
-      if (isAsked(readPath(sent, field))) asked.set(field, issue);
+  for (const [name, { issue, isAsked = isOn }] of Object.entries(refuses)) {
+    const written = [name, ...(spellings.get(folded(name)) ?? [])];
+    // One of them is enough: a body may have thousands of spellings.
+    const field = written.find((one) => isAsked(readPath(sent, one)));
+    if (field !== undefined) asked.set(field, issue);
+  }
   const fields = [...asked].map(([field, issue]) => ({ field, issue }));
   const [first] = fields;
   if (!first) return;
@@ -122,7 +125,9 @@ function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<
   for (const name of Object.keys(sent)) {
     if (name.length > MAX_NAME || own.has(name)) continue;
     const key = folded(name);
-    spellings.set(key, [...(spellings.get(key) ?? []), name]);
+    const others = spellings.get(key);
+    if (others) others.push(name);
+    else spellings.set(key, [name]);
   }
   return spellings;
 }

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { growsLinearly } from "../../../../test/cpu-time.ts";
 import { GatewayError } from "../../gateway-error.ts";
 import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
-import { pageInput, pagination, route, rowId } from "../route.ts";
+import { pageInput, pagination, refuseAll, route, rowId } from "../route.ts";
 import { createTestLimit } from "../test-limit.ts";
 import { unknownRouteMessage } from "../unknown-route-message.ts";
 import { nameFieldsAsSent, readInput } from "./read-input.ts";
@@ -303,4 +304,29 @@ test("a sentence about two fields names both as they were sent", () => {
       ],
     },
   });
+});
+
+test("one refused field in thousands of spellings is named once, in a time in proportion to the body", async () => {
+  const refusing = route({
+    http: "POST /texts/:id",
+    access: "public",
+    tag: "Test",
+    summary: "Send",
+    output: z.unknown(),
+    input: z.object({ id: rowId, text: z.string().optional() }),
+    refuses: refuseAll("is not supported", "viewOnce"),
+  });
+  const spellings = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, nth) => [
+        `viewonce${nth.toString(2).replaceAll("0", "_").replaceAll("1", "-")}`,
+        true,
+      ]),
+    );
+  const ask = (body: Record<string, unknown>) => readInput(refusing, { path: { id: "1" }, query: {}, body });
+  expect(() => ask(spellings(3))).toThrow(
+    expect.objectContaining({ details: { fields: [expect.anything()] } }),
+  );
+  const refused = (count: number) => expect(() => ask(spellings(count))).toThrow("is not supported");
+  expect(await growsLinearly(20_000, refused)).toBe(true);
 });
