@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { growsLinearly } from "../../../test/cpu-time.ts";
 import { type CsvFormat, readCsvTable } from "./csv-table.ts";
 import { findColumnMeanings, isPassedOver } from "./find-column-meanings.ts";
 import { toCsvLine } from "./to-csv-line.ts";
@@ -175,6 +176,16 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["a name with a year is a name", "phone,sales 2025\n1,2", ["phone|sales 2025", "2 1|2"]],
 ])("a file with %s is read", async (_what, file, lines) => {
   expect(await read(file)).toEqual(lines);
+});
+
+test("a file of many short vCards takes a time in proportion to its length", async () => {
+  const readAll = async (cards: number) => {
+    const { records } = await readCsvTable(Buffer.from("BEGIN:VCARD\n\n\n\n\n".repeat(cards)));
+    let count = 0;
+    for await (const _ of records()) count += 1;
+    expect(count).toBe(cards);
+  };
+  expect(await growsLinearly(4_000, readAll)).toBe(true);
 });
 
 test("a file of vCards has a record for each card, with its first phone", async () => {

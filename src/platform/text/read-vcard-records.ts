@@ -3,6 +3,7 @@ import { cleanText } from "./clean-text.ts";
 import { readVcard } from "./read-vcard.ts";
 
 const CARD = /^BEGIN:VCARD[ \t]*$/gim;
+const MOST_CHARACTERS = 65_536;
 const LINE_BREAK = /\r\n|\n|\r/g;
 
 /** A person of a file of vCards. */
@@ -24,12 +25,23 @@ export async function* readVcardRecords(bytes: Uint8Array, encoding: string): As
   const text = new TextDecoder(encoding).decode(bytes);
   let line = 1;
   let counted = 0;
-  for (const { index } of text.matchAll(CARD)) {
+  let index = nextCard(text, 0);
+  while (index >= 0) {
     line += text.slice(counted, index).match(LINE_BREAK)?.length ?? 0;
     counted = index;
-    const { name = "", phones } = readVcard(cleanText(text.slice(index, index + 65_536)));
+    const next = nextCard(text, index + 1);
+    // No further than the next card: a file may have a million of them.
+    const end = Math.min(next < 0 ? text.length : next, index + MOST_CHARACTERS);
+    const { name = "", phones } = readVcard(cleanText(text.slice(index, end)));
+    index = next;
     const [{ number, waid } = { number: "" }] = phones;
     yield { line, cells: [waid === undefined ? number : `+${waid}`, name] };
     await pause();
   }
+}
+
+/** Where the next card begins; -1 behind the last one. */
+function nextCard(text: string, from: number): number {
+  CARD.lastIndex = from;
+  return CARD.exec(text)?.index ?? -1;
 }
