@@ -468,10 +468,10 @@ describe("many lanes", () => {
     await expect.poll(() => running).toEqual([0]);
     gates[0]?.open();
     await expect.poll(() => running).toEqual([0, 1, 2, 3, 4]);
-    for (const pos of [4, 1, 2]) {
-      const before = engine.inFlight();
+    await expect.poll(() => engine.inFlight()).toBe(4);
+    for (const [count, pos] of [4, 1, 2].entries()) {
       gates[pos]?.open();
-      await expect.poll(() => engine.inFlight()).toBe(before - 1);
+      await expect.poll(() => engine.inFlight()).toBe(3 - count);
     }
     expect(running).toHaveLength(5);
     gates[3]?.open();
