@@ -4,6 +4,7 @@ import { WaitingFirstSequencer } from "./test/run/waiting-first-sequencer.ts";
 
 const EVERY_FILE: UserWorkspaceConfig["test"] = {
   env: { NODE_ENV: "test" },
+  setupFiles: ["test/run/equal-bytes.ts"],
   pool: "forks",
   // Processes start and end by the dozen in some files, on a machine that may be busy.
   testTimeout: 180_000,
@@ -38,9 +39,10 @@ export default defineConfig({
         test: {
           ...EVERY_FILE,
           name: "shared",
-          setupFiles: ["test/run/cheap-and-quick.ts"],
+          setupFiles: ["test/run/equal-bytes.ts", "test/run/cheap-and-quick.ts"],
           include: ["{src,packages,panel,test}/**/*.test.ts"],
-          exclude: NAMED.map(filesOf),
+          // Real products, which `npm run integrations` installs.
+          exclude: [...NAMED.map(filesOf), "test/integrations/**"],
           isolate: false,
         },
       },
