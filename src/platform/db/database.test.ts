@@ -139,8 +139,9 @@ test("a refused connection, an unknown host, a missing socket and a silent serve
 });
 
 test("a pool that stays exhausted counts as an unavailable database", async () => {
-  const { db, pool, close } = openDatabase(store.url, { max: 1, startTimeoutMs: 300 });
+  const { db, pool, close } = openDatabase(store.url, { max: 1 });
   const held = await pool.connect();
+  pool.options.connectionTimeoutMillis = 300;
   expect(await reasonOf(sql`select 1`.execute(db))).toSatisfy(isDatabaseUnavailable);
   held.release();
   await close();
