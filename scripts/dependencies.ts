@@ -86,31 +86,41 @@ const PAGE_HEAD = `# Dependencies
 
 <!-- Written by \`npm run generate\` from package-lock.json and the notices of the bundles. -->
 
-What users get. A *bundled* package is inside the program or the panel, whose \`licenses.md\` has its notice; npm installs the
-others with the gateway, an *optional* one only where it fits the machine. The same list for tools, in CycloneDX:
-\`npm run --silent sbom\`.
+What users get. A *bundled* package is inside the program or the panel, whose \`licenses.md\` has its notice. npm installs the
+others with the gateway, an *optional* one where it fits the machine. \`npm run --silent sbom\` prints the same in CycloneDX.
 
-\`libsignal\`, which Baileys needs, is under the GPL 3.0. Whoever passes an image or a package with it on to others has to
-fulfil that licence. The libraries inside \`@img/sharp-*\` are under the LGPL and are linked dynamically, and so is
-\`libheif-js\`, WebAssembly of libheif and libde265, which a thread of its own loads for a HEIC picture.
+\`libsignal\`, which Baileys needs, is under the GPL 3.0: to pass on an image or a package with it, fulfil that licence. The
+libraries inside \`@img/sharp-*\` and \`libheif-js\` (libheif and libde265 as WebAssembly) are under the LGPL and are linked
+dynamically.
 
-Baileys 7.0.0-rc14 also names \`whatsapp-rust-bridge\` 0.5.4, and imports four things of it: \`md5\`, \`hkdf\`,
-\`expandAppStateKeys\` and \`LTHashAntiTampering\`. That package declares MIT. Its one file contains 739 kB of WebAssembly,
-with the paths of files of \`wacore/libsignal\` in [whatsapp-rust](https://github.com/oxidezap/whatsapp-rust). In that
-repository, 31 files of this folder name AGPL-3.0-only and Signal Messenger, LLC in their headers, under a manifest that
-says MIT. Waygate contains none of it: \`packages/baileys-crypto\`, which is its own code, takes the place of the package
-in the program, in its image and in a checkout (\`overrides\` in \`package.json\`). For the same reason Baileys is bundled:
-npm would install that package with it.
-
-| Package | Version | Licence |
-|---|---|---|
+Baileys 7.0.0-rc14 names \`whatsapp-rust-bridge\` 0.5.4, which declares MIT. Its one file contains WebAssembly with the paths
+of files of \`wacore/libsignal\` in [whatsapp-rust](https://github.com/oxidezap/whatsapp-rust). 31 files of that folder name
+AGPL-3.0-only and Signal Messenger, LLC in their headers, under a manifest that says MIT. Waygate contains none of it:
+\`packages/baileys-crypto\`, its own code, takes the place of the package in the program, in its image and in a checkout
+(\`overrides\` in \`package.json\`), and Baileys is bundled, since npm would install that package with it.
 `;
+
+/** The kinds of packages, in the order of the page. */
+const KINDS: Readonly<Record<string, (one: ShippedPackage) => boolean>> = {
+  Bundled: ({ isBundled }) => isBundled,
+  Installed: ({ isBundled, isOptional }) => !isBundled && !isOptional,
+  Optional: ({ isBundled, isOptional }) => !isBundled && isOptional,
+};
 
 /** docs/contributing/dependencies.md. */
 export function dependenciesPage(): string {
-  const rows = readShippedPackages().map(({ name, version, license, isOptional, isBundled }) => {
-    const kind = isBundled ? " (bundled)" : isOptional ? " (optional)" : "";
-    return `| \`${name}\` | ${version}${kind} | ${license} |\n`;
-  });
-  return `${PAGE_HEAD}${[...new Set(rows)].join("")}`;
+  const shipped = readShippedPackages();
+  const licences = [...new Set(shipped.map(({ license }) => license))].sort();
+  const lists = Object.entries(KINDS).flatMap(([kind, isKind]) =>
+    licences.map((licence) => {
+      const packages = shipped.filter((one) => isKind(one) && one.license === licence);
+      return packages.length === 0 ? "" : listOf(`${kind}: ${licence}`, packages);
+    }),
+  );
+  return `${PAGE_HEAD}${lists.join("")}`;
+}
+
+function listOf(heading: string, packages: readonly ShippedPackage[]): string {
+  const lines = packages.map(({ name, version }) => `\`${name}\` ${version}`);
+  return `\n## ${heading}\n\n${[...new Set(lines)].join(",\n")}\n`;
 }

@@ -33,12 +33,11 @@ HTTP/1.1 400 Bad Request
 \`\`\`
 
 Let your program decide by \`code\`: codes are stable. \`message\` is a sentence for people and can change; \`error\` repeats
-it. \`details\` is absent if the code says everything. Give \`request_id\` to the operator, who finds the request in the
-gateway's log by it. With \`Accept: application/problem+json\` the body has the form of RFC 9457 and the same \`code\`.
+it. Give \`request_id\` to the operator, who finds the request in the log by it. With \`Accept: application/problem+json\` the
+body has the form of RFC 9457 and the same \`code\`.
 
-If a repetition can help later, the response has the header \`Retry-After\` with the seconds to wait. Send an
-\`Idempotency-Key\` with every send: then a repetition never sends twice (see
-[Asynchronous sends](../guides/asynchronous-sends.md)).
+If a repetition can help later, the response has the header \`Retry-After\` with the seconds to wait. With an
+[\`Idempotency-Key\`](../guides/asynchronous-sends.md) a repetition never sends twice.
 
 ## Codes of responses
 
@@ -49,9 +48,8 @@ If a repetition can help later, the response has the header \`Retry-After\` with
 const FAILED_MESSAGES = `
 ## Codes of failed messages
 
-A failed message has \`error\` with \`code\`, \`message\` and \`retryable\`. Its row shows it, and so does
-[\`message.failed\`](events/README.md). The code is one of the table above, or of this one. Send again only if
-\`retryable\` is true.
+A failed message and [\`message.failed\`](events/README.md) have \`error\` with \`code\`, \`message\` and \`retryable\`. The code
+is one of the table above, or of this one. Send again only if \`retryable\` is true.
 
 | Code | Meaning | What to do |
 |---|---|---|
@@ -61,7 +59,7 @@ const PAIRING = `
 ## Codes of failed pairings
 
 \`pairing_error\` of an instance and [\`instance.pairing_failed\`](events/README.md) carry one of these codes, with
-the same sentences. [Pairing a phone](../guides/pairing.md) shows the whole procedure.
+the same sentences ([Pairing a phone](../guides/pairing.md)).
 
 | Code | Meaning | What to do |
 |---|---|---|
@@ -79,11 +77,9 @@ The [assistant tools](../guides/assistant-tools.md) return the codes of response
 const ELSEWHERE = `
 ## Codes on other pages
 
-| Codes | Page |
-|---|---|
-| \`production_blockers\` of \`/health\` | [Production readiness](../operation/production-readiness.md) |
-| \`last_disconnect_reason\` of an instance | [Session states](session-states.md) |
-| \`status_reason\` of a campaign | [Campaign states](campaign-states.md) |
+[Production readiness](../operation/production-readiness.md) explains the \`production_blockers\` of \`/health\`, [Session
+states](session-states.md) the \`last_disconnect_reason\` of an instance, and [Campaign states](campaign-states.md) the
+\`status_reason\` of a campaign.
 `;
 
 /** docs/reference/errors.md. */

@@ -18,8 +18,8 @@ export const ERROR_CODES = {
   },
   AUTH_REQUIRED: {
     status: 401,
-    meaning: "The request has no credential, or one of a kind that this route does not accept.",
-    advice: "Send the credential that the message names: an API key, a sign-in or a token.",
+    meaning: "The request has no credential, or none that this route accepts.",
+    advice: "Send the credential that the message names.",
   },
   INVALID_CREDENTIALS: {
     status: 401,
@@ -29,7 +29,7 @@ export const ERROR_CODES = {
   },
   INVALID_TOKEN: {
     status: 401,
-    meaning: "The token of a sign-in, or a token of the operator, is not valid or has expired.",
+    meaning: "The token of a sign-in or of the operator is not valid or has expired.",
     advice: "Sign in again with `POST /api/auth/login`.",
   },
   INVALID_API_KEY: {
@@ -49,12 +49,12 @@ export const ERROR_CODES = {
   },
   PASSWORD_REQUIRED: {
     status: 403,
-    meaning: "The route needs a password that was given within the last ten minutes.",
+    meaning: "The route needs a password given within the last ten minutes.",
     advice: "Send the password to `POST /api/auth/confirm`, then repeat the request.",
   },
   ACCOUNT_RESTRICTED: {
     status: 403,
-    meaning: "The account is paused, blocked, expired or cancelled, so it is out of service.",
+    meaning: "The account is paused, blocked, expired or cancelled.",
     advice: "Ask the operator or the reseller of the account.",
   },
   PLAN_FEATURE_DISABLED: {
@@ -65,7 +65,7 @@ export const ERROR_CODES = {
   QUOTA_EXCEEDED: {
     status: 403,
     meaning: "The plan, or a fixed limit, allows no more things of this kind.",
-    advice: "Remove some, or ask for a larger plan. `details` has the limit; for a plan also what is used.",
+    advice: "Remove some, or ask for a larger plan. `details` has the limit.",
   },
   STORAGE_QUOTA_EXCEEDED: {
     status: 403,
@@ -85,12 +85,12 @@ export const ERROR_CODES = {
   RECIPIENT_NOT_FOUND: {
     status: 404,
     meaning: "The number is not registered on the network, or the instance is not in the group.",
-    advice: "Check the number or the group. Do not repeat the send.",
+    advice: "Check the number or the group.",
   },
   ROUTE_NOT_FOUND: {
     status: 404,
     meaning: "No route has this path.",
-    advice: "Look the path up at `/docs`. The message names the page on other gateways' routes.",
+    advice: "Look the path up at `/docs`.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -106,17 +106,17 @@ export const ERROR_CODES = {
     status: 409,
     meaning: "The instance has no open session with the network.",
     advice:
-      "Read `GET /api/v1/instances/:id/status`. Pair or connect the instance. A paired instance also takes a send with `async: true`, which waits for the connection.",
+      "Read `GET /api/v1/instances/:id/status`, then pair or connect the instance. A send with `async: true` waits for a paired instance.",
   },
   CONFLICT: {
     status: 409,
     meaning: "The state of the thing does not allow this now, or the name is taken.",
-    advice: "Read the message: it names the state. Change that state first, or choose another name.",
+    advice: "Change the state that the message names first, or choose another name.",
   },
   CAMPAIGN_STATE: {
     status: 409,
     meaning: "A campaign in its present state does not allow this command.",
-    advice: "Read the campaign. The page *Campaign states* lists the commands of each state.",
+    advice: "Read the campaign. *Campaign states* lists the commands of each state.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
@@ -126,7 +126,7 @@ export const ERROR_CODES = {
   MEDIA_EXPIRED: {
     status: 410,
     meaning: "The file has expired or was erased, and the network no longer has it.",
-    advice: "Ask the sender for the file. Repeating the request does not help.",
+    advice: "Ask the sender for the file.",
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -141,7 +141,7 @@ export const ERROR_CODES = {
   IDEMPOTENCY_MISMATCH: {
     status: 422,
     meaning: "The `Idempotency-Key` was used with another body within 24 hours.",
-    advice: "Use a new key for a new request, and the same body for a repetition.",
+    advice: "Use a new key for a new request.",
   },
   RATE_LIMITED: {
     status: 429,
@@ -187,7 +187,7 @@ export const ERROR_CODES = {
   MEDIA_DOWNLOAD_FAILED: {
     status: 502,
     meaning: "A file could not be fetched from its address or from the network.",
-    advice: "Check that the gateway may and can reach the address. With `Retry-After`, try again later.",
+    advice: "Check that the gateway may and can reach the address. `Retry-After`: try again later.",
   },
   QUEUE_UNAVAILABLE: {
     status: 503,
@@ -228,7 +228,7 @@ export const MESSAGE_ERROR_CODES = {
     meaning:
       "The message was submitted, and neither an acknowledgement nor a receipt arrived. It may have been delivered.",
     advice:
-      "Look at the phone or ask the recipient before you send again. A later receipt changes the message to sent, delivered or read.",
+      "Look at the phone or ask the recipient before you send again. A later receipt changes the status.",
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 

@@ -23,7 +23,7 @@ const text = z.string().nullable();
 export const pairingError = named(
   "PairingError",
   z.object({
-    code: z.string().describe("A code of the table in docs/guides/pairing.md, such as `wrong_code`."),
+    code: z.string().describe("A code of the page on errors, such as `wrong_code`."),
     message: z.string().describe("What happened."),
     action: z.string().describe("What the person who links can do."),
     retry_at: z.string().optional().describe("Before this time WhatsApp rejects another attempt."),

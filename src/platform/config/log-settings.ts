@@ -18,7 +18,7 @@ export const LOG_SETTINGS = {
     .oneOf(["off", "restart", "continue"])
     .prefault("off")
     .describe(
-      "Whether OpenTelemetry traces are recorded, by the SDK that you load. `continue`: the `traceparent` of a caller with a valid credential continues the caller's trace. `restart`: each request begins a trace, which is linked to the caller's. See docs/operation/tracing.md.",
+      "Whether OpenTelemetry traces are recorded, by the SDK that you load. `continue`: a caller's `traceparent` continues its trace. `restart`: each request begins a linked trace. See docs/operation/tracing.md.",
     )
     .meta({ env: "WAYGATE_TRACING" }),
 };

@@ -7,7 +7,7 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "Encrypts session credentials and webhook secrets. 32 or more random characters (`openssl rand -base64 32`), the same on every node. Required with `DATABASE_URL`; with the embedded database, the first start generates it in the data directory.",
+      "Encrypts session credentials and webhook secrets. 32 or more random characters (`openssl rand -base64 32`), the same on every node. Required with `DATABASE_URL`; otherwise the first start generates it in the data directory.",
     )
     .meta({
       section: "Secrets and sign-in",
@@ -34,9 +34,7 @@ export const SECRET_SETTINGS = {
   adminFrom: type
     .cidrs()
     .prefault("")
-    .describe(
-      "Addresses and CIDRs from which the administrative token is accepted. Not set: from everywhere.",
-    )
+    .describe("Addresses and CIDRs from which the administrative token is accepted.")
     .meta({ env: "WAYGATE_ADMIN_FROM", shown: "everywhere" }),
   ownerEmail: z
     .string()
@@ -60,7 +58,7 @@ export const SECRET_SETTINGS = {
     .strongSecret()
     .optional()
     .describe(
-      "Encrypts backups. 32 or more random characters, the same on every node, and not `WAYGATE_SECRET_KEY`. Store it apart from the backups: without it they cannot be restored. Not set: the gateway generates one in the data directory (`backup-key`); see docs/operation/backups.md.",
+      "Encrypts backups. 32 or more random characters, the same on every node, and not `WAYGATE_SECRET_KEY`. Store it apart from the backups: without it they cannot be restored. See docs/operation/backups.md.",
     )
     .meta({ env: "WAYGATE_BACKUP_KEY", shown: "generated in the data directory" }),
 };

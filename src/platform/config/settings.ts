@@ -14,13 +14,13 @@ export const SETTINGS = z.object({
     .string()
     .prefault("127.0.0.1")
     .describe(
-      "Address to listen on. The default accepts connections from this machine only; `0.0.0.0` listens on every address of the machine.",
+      "Address to listen on. The default accepts connections from this machine only, `0.0.0.0` from all.",
     )
     .meta({ section: "Listening", env: "WAYGATE_HOST" }),
   port: type
     .wholeNumber(0, 65_535)
     .prefault("3000")
-    .describe("Port to listen on. If it is not set, the gateway reads `PORT`. 0 uses any free port.")
+    .describe("Port to listen on. Not set: `PORT`. 0: any free port.")
     .meta({ env: "WAYGATE_PORT", alias: "PORT" }),
   baseUrl: type
     .originUrl()
@@ -33,35 +33,33 @@ export const SETTINGS = z.object({
     .webOrigins()
     .prefault("")
     .describe(
-      "Origins of web apps of your own whose pages may call the gateway from a browser, comma-separated. Everyone who can open such a page can read a key in it, so give each user a sign-in. Browsers never send the panel's cookie for them.",
+      "Origins of web apps of your own whose pages may call the gateway from a browser. Everyone who can open such a page can read a key in it, so give each user a sign-in.",
     )
     .meta({ env: "WAYGATE_CORS_ORIGINS", shown: "none" }),
   panel: type
     .flag()
     .prefault("true")
-    .describe(
-      "Whether the gateway serves the web panel at `/panel/`, and leads browsers there from `/`. The API is the same without it.",
-    )
+    .describe("Whether the gateway serves the web panel at `/panel/`, and leads browsers there from `/`.")
     .meta({ env: "WAYGATE_PANEL" }),
   unauthenticatedRate: type
     .wholeNumber(0, 1_000_000)
     .prefault("600")
     .describe(
-      "Requests per minute and address without a valid credential, such as sign-ins and public pages. More get 429. An IPv6 /64 counts as one address, and its /48 as ten. 0: no limit. Name your reverse proxy in `WAYGATE_TRUSTED_PROXIES`; otherwise all its clients share one limit.",
+      "Requests per minute and address without a valid credential; more get 429. An IPv6 /64 counts as one address, and its /48 as ten. 0: no limit. The clients of a proxy that `WAYGATE_TRUSTED_PROXIES` does not name share one limit.",
     )
     .meta({ env: "WAYGATE_UNKNOWN_RATE" }),
   trustedProxies: type
     .cidrs()
     .prefault("")
     .describe(
-      "Addresses and CIDRs of the reverse proxies in front of this gateway. Only from them the gateway reads the caller's address in `X-Forwarded-For`, for limits, logs and `WAYGATE_ADMIN_FROM`.",
+      "Addresses and CIDRs of the reverse proxies in front of this gateway, whose `X-Forwarded-For` names the caller for limits, logs and `WAYGATE_ADMIN_FROM`.",
     )
     .meta({ env: "WAYGATE_TRUSTED_PROXIES", shown: "none" }),
   maxRequests: type
     .wholeNumber(0, 1_000_000)
     .prefault("2000")
     .describe(
-      "Requests that this node handles at the same time. Event streams and requests whose body is still arriving do not count. Above the limit, new requests get 503 with `Retry-After` until a fifth of the running ones are done. 0: no limit.",
+      "Requests that this node handles at the same time, without event streams and bodies that are still arriving. Above the limit, new ones get 503 with `Retry-After` until a fifth of the running ones are done. 0: no limit.",
     )
     .meta({ env: "WAYGATE_MAX_REQUESTS" }),
   maxEventLoopDelayMs: type
@@ -87,7 +85,7 @@ export const SETTINGS = z.object({
     .urlOf("postgres", "postgresql")
     .optional()
     .describe(
-      "Direct address of the same database, if `DATABASE_URL` leads to a pooler such as PgBouncer in transaction mode. The gateway uses it for node monitoring, notifications, migrations and backups, which need a dedicated connection. See docs/operation/scaling.md.",
+      "Direct address of the same database, if `DATABASE_URL` leads to a pooler such as PgBouncer in transaction mode. See docs/operation/scaling.md.",
     )
     .meta({ env: "WAYGATE_DATABASE_DIRECT_URL", shown: "`DATABASE_URL`" }),
   pgBinDir: z
@@ -102,7 +100,7 @@ export const SETTINGS = z.object({
     .transform((text) => new Secret(text))
     .optional()
     .describe(
-      "Where media files are stored: a bucket (`s3://bucket/prefix?region=eu-central-1`) or a folder that every node mounts (`file:///folder`). For an S3 server other than Amazon's, add `&endpoint=https://host:9000`. Credentials come from the usual AWS variables (`AWS_ACCESS_KEY_ID` and so on) or from the address (`s3://key:secret@bucket/...`).",
+      "Where media files are stored: a bucket (`s3://bucket/prefix?region=eu-central-1`) or a folder that every node mounts (`file:///folder`). See docs/guides/media.md.",
     )
     .meta({ env: "WAYGATE_MEDIA", shown: "the data directory" }),
   mediaMaxBytes: type
@@ -123,7 +121,7 @@ export const SETTINGS = z.object({
   messageRetentionMs: type
     .retention()
     .describe(
-      "How long messages and their files are stored, unless the account (`message_retention_days`) sets another time. 0: without a limit. The plan's feature `max_message_retention_days` is the maximum for both.",
+      "How long messages and their files are stored, unless the account (`message_retention_days`) sets another time. 0: without a limit. The plan can set a maximum.",
     )
     .meta({ env: "WAYGATE_MESSAGE_RETENTION" }),
   campaignRetentionMs: type
@@ -141,9 +139,7 @@ export const SETTINGS = z.object({
   ffmpeg: z
     .string()
     .prefault("ffmpeg")
-    .describe(
-      "Program that converts audio to voice notes, and videos, audio and GIF files for phones. Without it, only Ogg Opus can be sent as a voice note, and files that phones do not play go as documents.",
-    )
+    .describe("Program that converts audio to voice notes, and videos, audio and GIF files for phones.")
     .meta({ env: "WAYGATE_FFMPEG" }),
   ...SECRET_SETTINGS,
   backupDir: z
@@ -182,15 +178,13 @@ export const SETTINGS = z.object({
   queue: type
     .oneOf(["postgres", "off"])
     .prefault("postgres")
-    .describe(
-      "`off` rejects asynchronous sends and campaign starts with 503. Everything else works as with `postgres`.",
-    )
+    .describe("`off` rejects asynchronous sends and campaign starts with 503.")
     .meta({ env: "WAYGATE_QUEUE" }),
   allowedHosts: type
     .allowRules()
     .optional()
     .describe(
-      "Allowed targets of outgoing requests (webhooks, media, integrations): `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. A host in the list allows private addresses for that name only; `external,private` opens the whole private network. The list applies to every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (except those in `WAYGATE_ALLOW_ALWAYS_DENIED`) or the ports of the gateway and its database.",
+      "Allowed targets of outgoing requests (webhooks, media, integrations): `external`, `private`, `loopback`, addresses, CIDRs, `host` or `*.host`, with an optional `:port`. `private` opens the whole private network, a host only that name. The list applies to every account, so name a port with every host: `external,n8n:5678`. Ports of mail, SSH and databases (22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017) need an entry with that port. No entry opens link-local addresses, cloud metadata addresses (except those in `WAYGATE_ALLOW_ALWAYS_DENIED`) or the ports of the gateway and its database.",
     )
     .meta({
       section: "Outgoing requests",
@@ -201,33 +195,33 @@ export const SETTINGS = z.object({
     .oneOf(["auto", "on", "off"])
     .prefault("auto")
     .describe(
-      "Whether outgoing requests may also go to this machine, for example to a webhook receiver on `localhost`. `auto`: only while the owner's account is the only one, `WAYGATE_HOST` and `WAYGATE_BASE_URL` are loopback addresses, and neither `WAYGATE_ALLOWED_HOSTS` nor `WAYGATE_TRUSTED_PROXIES` is set. `on`: for every account. `off`: never.",
+      "Whether outgoing requests may also go to this machine. `auto`: only while the owner's account is the only one, `WAYGATE_HOST` and `WAYGATE_BASE_URL` are loopback addresses, and neither `WAYGATE_ALLOWED_HOSTS` nor `WAYGATE_TRUSTED_PROXIES` is set. `on`: for every account. `off`: never.",
     )
     .meta({ env: "WAYGATE_LOCAL_TARGETS" }),
   allowAlwaysDenied: type
     .singleAddresses()
     .prefault("")
     .describe(
-      "Single addresses of the always denied list (link-local and cloud metadata) to which outgoing requests may nevertheless go. Only if you know the risk.",
+      "Single link-local and cloud metadata addresses to which outgoing requests may nevertheless go. Only if you know the risk.",
     )
     .meta({ env: "WAYGATE_ALLOW_ALWAYS_DENIED" }),
   httpsOnly: type
     .flag()
     .prefault("false")
-    .describe("Whether outgoing requests must use https. Requests over http are then rejected.")
+    .describe("Whether outgoing requests must use https.")
     .meta({ env: "WAYGATE_HTTPS_ONLY" }),
   egressProxy: type
     .urlOf("http", "https")
     .optional()
     .describe(
-      "HTTP proxy for outgoing requests, and for the connection and files of WhatsApp instances without their own proxy. For WhatsApp it must allow `CONNECT` to WhatsApp's hosts on port 443, and keep connections open that are idle for 30 seconds. The proxy resolves host names, so it must check the addresses behind them; the gateway still checks literal addresses, names and ports. Internal names (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) are allowed only if `WAYGATE_ALLOWED_HOSTS` lists them.",
+      "HTTP proxy for outgoing requests, and for the connection and files of WhatsApp instances without their own proxy. For WhatsApp it must allow `CONNECT` to WhatsApp's hosts on port 443, and keep connections open that are idle for 30 seconds. The proxy resolves host names, so it must check the addresses behind them. Internal names (`localhost`, `*.localhost`, `*.localdomain`, `*.internal`, `*.local`, `*.home.arpa` and names without a dot) are allowed only if `WAYGATE_ALLOWED_HOSTS` lists them.",
     )
     .meta({ env: "WAYGATE_EGRESS_PROXY" }),
   retryScheduleMs: type
     .durations(20, "7d")
     .prefault("5s,30s,2m,10m,30m,2h,5h,10h,10h")
     .describe(
-      "Delays between the attempts of a webhook delivery. The last delay repeats until the webhook's maximum number of attempts.",
+      "Delays between the attempts of a webhook delivery. The last one repeats until the webhook's maximum of attempts.",
     )
     .meta({ section: "Webhooks", env: "WAYGATE_RETRY_SCHEDULE" }),
   retentionMs: type
@@ -240,9 +234,7 @@ export const SETTINGS = z.object({
   webhookTimeoutMs: type
     .duration("1s", "30s")
     .prefault("15s")
-    .describe(
-      "Time limit of one delivery attempt, from connecting to the end of the response. The attempt fails after it.",
-    )
+    .describe("Time limit of one delivery attempt, from connecting to the end of the response.")
     .meta({ env: "WAYGATE_WEBHOOK_TIMEOUT" }),
   network: type
     .oneOf(["whatsapp", "sandbox"])
@@ -253,7 +245,7 @@ export const SETTINGS = z.object({
     .oneOf(["on", "owner", "off"])
     .optional()
     .describe(
-      "Which accounts may use the sandbox network: `on` all, `owner` only the gateway owner's, `off` none. Sandbox instances of other accounts stop: their status is `error` with the reason `sandbox_not_allowed`, and their sends fail with `FORBIDDEN`.",
+      "Which accounts may use the sandbox network: `on` all, `owner` only the gateway owner's, `off` none. See docs/start/sandbox.md.",
     )
     .meta({
       env: "WAYGATE_SANDBOX",
@@ -262,15 +254,13 @@ export const SETTINGS = z.object({
   loginsPerSecond: type
     .wholeNumber(1, 10_000)
     .prefault("50")
-    .describe(
-      "Most sessions per second that this node connects after a start or a lost connection. The others wait, which spreads the load of a restart.",
-    )
+    .describe("Most sessions per second that this node connects after a start or a lost connection.")
     .meta({ env: "WAYGATE_LOGINS_PER_SECOND" }),
   whatsappUrl: type
     .urlOf("ws", "wss")
     .optional()
     .describe(
-      "WebSocket address of a test server to use instead of WhatsApp's. While it is set, the gateway does not search for newer versions of WhatsApp's web client.",
+      "WebSocket address of a test server to use instead of WhatsApp's, with the built-in version of the web client.",
     )
     .meta({ env: "WAYGATE_WHATSAPP_URL" }),
   whatsappRootKey: z
@@ -287,7 +277,7 @@ export const SETTINGS = z.object({
     .transform((text) => text.split(".").map(Number) as [number, number, number])
     .optional()
     .describe(
-      "Version of WhatsApp's web client to log in with, such as `2.3000.1043857760`. Not set: the gateway reads the newest version from https://web.whatsapp.com at the start and once a day. Set it only if that request is not possible, and update it yourself: WhatsApp rejects each version after four to five months.",
+      "Version of WhatsApp's web client to log in with, such as `2.3000.1043857760`. Not set: the newest version of https://web.whatsapp.com, read once a day. Set it only if that request is not possible, and update it yourself: WhatsApp rejects each version after four to five months.",
     )
     .meta({ env: "WAYGATE_WHATSAPP_VERSION", shown: "the newest that was found" }),
   defaultCountry: countryCode()
@@ -307,7 +297,7 @@ export const SETTINGS = z.object({
     .duration("0s", "7d")
     .prefault("60s")
     .describe(
-      "How long a send with an unknown outcome after a crash waits for a receipt, before it is sent again with the same id.",
+      "How long a send with an unknown outcome waits for a receipt, before it is sent again with the same id.",
     )
     .meta({ env: "WAYGATE_UNKNOWN_OUTCOME_WAIT" }),
   ackTimeoutMs: type
