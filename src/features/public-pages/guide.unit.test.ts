@@ -84,16 +84,6 @@ test.each(FILES)(
   },
 );
 
-test("the index of docs/ and the README link to every page of the guide", async () => {
-  const index = await readFile(join(ROOT, "docs/README.md"), "utf8");
-  const readme = await readFile(join(ROOT, "README.md"), "utf8");
-  const missing = GUIDE.filter(
-    ({ file, parent }) =>
-      parent === undefined && !(index.includes(`](${file})`) && readme.includes(`](docs/${file})`)),
-  );
-  expect(missing.map(({ file }) => file)).toEqual([]);
-});
-
 test.each(GUIDE.filter(({ group }) => group === "Guides"))(
   "the guide $slug explains what it is, when to use it, how, and what can go wrong, in this order",
   async ({ file }) => {
