@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
+import { PASSWORD } from "../test/sign-in.ts";
 import {
   DESKTOP,
   describeInBrowser,
@@ -192,6 +193,36 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await heading(page, "Contacts");
     await waitUntil(async () => (await owner.listLeads({ search: "Duda Reis" })).data.length === 0);
+  });
+
+  test("a person's data are erased from the contact's page after the name is typed and the password given", async () => {
+    const { gateway, openPage, look, press, heading } = story;
+    const { owner } = gateway;
+    const phone = newPhone();
+    const { data: lead } = await owner.createLead({ name: "Lia Prado", phone });
+    const desk = await gateway.connectInstance({ name: "Back desk" });
+    await desk.client.sandboxReceive({ id: desk.id, from: phone, text: "I moved house" });
+    const page = await openPage();
+    const { pool } = gateway.database;
+    // The new sign-in is as if the password had been given an hour ago.
+    await pool.query("alter table sign_in alter confirmed_at set default now() - interval '1 hour'");
+    await story.signIn(page, `crm/${lead.id}`);
+    await heading(page, "Lia Prado");
+    await pool.query("alter table sign_in alter confirmed_at set default now()");
+    await page.getByText("I moved house").waitFor();
+    await press(page, "Erase this person’s data");
+    const question = page.getByRole("alertdialog", { name: "Erase all data of Lia Prado?" });
+    await question.getByText(/An opt-out stays, without the number/).waitFor();
+    await look(page, "contact-erase");
+    await question.getByLabel("Type Lia Prado to confirm").fill("Lia Prado");
+    await question.getByRole("button", { name: "Erase for good" }).click();
+    const password = page.getByRole("dialog", { name: "Your password, please" });
+    await password.getByLabel("Password").fill(PASSWORD);
+    await password.getByRole("button", { name: "Confirm" }).click();
+    await heading(page, `anon-${lead.id}`);
+    expect(await page.getByText("I moved house").count()).toBe(0);
+    const { data } = await owner.getLeadDetails({ id: lead.id });
+    expect(JSON.stringify(data)).not.toMatch(new RegExp(`Lia|moved|${phone}`));
   });
 
   test("a contact that is deleted elsewhere is shown as deleted on the pages that are open", async () => {

@@ -944,7 +944,9 @@ export interface DataRequestTable {
   id: Generated<number>;
   account_id: number;
   request_type: "export" | "anonymize";
-  scope: "account" | "messages" | "leads" | "conversations" | "all" | null;
+  scope: "account" | "messages" | "leads" | "conversations" | "all" | "person" | null;
+  /** Only while one person is erased. */
+  person: ColumnType<{ addresses: string[]; leads: number[] } | null, string | null | undefined, null>;
   status: Generated<"processing" | "completed" | "failed">;
   /** Null: a restored database repeats an earlier erasure. */
   requested_by: number | null;

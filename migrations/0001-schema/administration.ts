@@ -108,7 +108,9 @@ create table data_request (
   id bigint generated always as identity primary key,
   account_id bigint not null references account on delete cascade,
   request_type text not null check (request_type in ('export', 'anonymize')),
-  scope text check (scope in ('account', 'messages', 'leads', 'conversations', 'all')),
+  scope text check (scope in ('account', 'messages', 'leads', 'conversations', 'all', 'person')),
+  -- Whom an erasure of one person concerns; deleted at its end.
+  person jsonb,
   status text not null default 'processing' check (status in ('processing', 'completed', 'failed')),
   requested_by bigint,
   ip text,

@@ -109,6 +109,8 @@ export interface SandboxControl {
   ): Promise<string[]>;
   /** Deletes people, address books and groups. The account's phones stay linked. */
   deletePeople(): Promise<void>;
+  /** Deletes the person with these addresses: their profile, messages, and place in address books and groups. */
+  deletePerson(addresses: readonly string[]): Promise<void>;
   /** Deletes all data of the account: devices, people, groups, messages and files. */
   deleteAccount(): Promise<void>;
   /** Unlinks a phone that no instance uses any longer, and deletes its data. */

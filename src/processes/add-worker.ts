@@ -162,7 +162,10 @@ function addPrivacy({ db, engine, sandbox, media, conversations, deliveries }: W
       deleteOnNetwork: async (account_id, phones, messages) => {
         await createSandboxControl(sandbox.pool, account_id).deleteCopies(phones, messages);
       },
-      deletePeopleOnNetwork: (account_id) => createSandboxControl(sandbox.pool, account_id).deletePeople(),
+      deletePeopleOnNetwork: (account_id, person) => {
+        const control = createSandboxControl(sandbox.pool, account_id);
+        return person ? control.deletePerson(person) : control.deletePeople();
+      },
     }),
   );
   const clearCaches = (): void => {

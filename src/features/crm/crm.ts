@@ -8,9 +8,9 @@ import { getLeadDetails } from "./get-lead-details.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { type LeadDeps, leadHandlers } from "./lead-handlers.ts";
 import { createLeadImporter } from "./lead-importer.ts";
-import { lockLead } from "./lead-row.ts";
+import { getLead, lockLead } from "./lead-row.ts";
 
-export { createLeadFollower };
+export { createLeadFollower, getLead };
 
 /** Leads, and the data that belongs to them. */
 export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {

@@ -29,6 +29,8 @@ export interface AnonymisationStep {
   readonly name: string;
   /** The step runs if any of these is requested. */
   readonly parts: readonly AnonymisationPart[];
+  /** Set if it concerns only the erasure of one person, or only that of everybody. */
+  readonly only?: "person" | "everybody" | undefined;
   /** Work outside a transaction, before the batch. */
   readonly beforeBatch?: (run: Anonymisation, after: unknown) => Promise<void>;
   readonly runBatch?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
@@ -45,4 +47,14 @@ export const PARTS_OF_SCOPE: Readonly<Record<AnonymisationScope, readonly Anonym
   leads: ["leads"],
   conversations: ["conversations", "messages"],
   all: ["account", "messages", "leads", "conversations"],
+  person: ["messages", "leads", "conversations"],
 };
+
+/** Whether the request needs the step. */
+export function isRequested(
+  { parts, only }: AnonymisationStep,
+  run: Pick<Anonymisation, "parts" | "person">,
+): boolean {
+  const isForThem = only === undefined || (only === "person") === (run.person !== undefined);
+  return isForThem && parts.some((part) => run.parts.has(part));
+}

@@ -8,7 +8,9 @@ import {
   NUMBERED_TABLES,
   PERSON_STEPS,
 } from "./anonymise-table-steps.ts";
+import { findPerson, hasRowsOfPerson } from "./erased-person.ts";
 import { ERASED_TABLES } from "./erased-tables.ts";
+import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
 import type { AnonymisationPart } from "./treatment.ts";
 
 const STEPS = [...NAME_STEPS, ...CHAT_STEPS, ...PERSON_STEPS];
@@ -201,6 +203,7 @@ describe("the steps of an anonymisation", () => {
       leads: ["leads"],
       conversations: ["conversations", "messages"],
       all: ["account", "messages", "leads", "conversations"],
+      person: ["messages", "leads", "conversations"],
     });
   });
 
@@ -211,5 +214,77 @@ describe("the steps of an anonymisation", () => {
     expect(new Set(ERASED_TABLES).size).toBe(ERASED_TABLES.length);
     for (const kept of ["node", "lane", "plan", "sign_in", "suppression", "backup"])
       expect(ERASED_TABLES).not.toContain(kept);
+  });
+});
+
+/** How the erasure of one person reaches the other tables with data of people. */
+const BY_OTHER_STEPS: Partial<Record<DeclaredTable, string>> = {
+  job: "waiting work is cancelled",
+  held_job: "waiting work is cancelled",
+  action: "waiting work is cancelled",
+  message: "by its chat and its writer",
+  message_receipt: "with the page of its message",
+  message_search: "with its message",
+  idempotency: "with its message",
+  outgoing_media: "with its message",
+  media: "with its message",
+  blob: "once no message has the file",
+  event: "by its chat, the people in it and its message",
+  delivery: "with its event",
+  attempt: "with its event",
+  group_chat: "as a member",
+  integration: "by its list of ignored people",
+};
+const NOT_OF_PEOPLE: readonly DeclaredTable[] = ["campaign", "group_list", "pseudonym"];
+
+test("the erasure of one person reaches every table that has data of people", () => {
+  const ofPeople = (Object.keys(PERSONAL_DATA) as DeclaredTable[]).filter((table) => {
+    const { personal = {}, deleted } = dataOf(table);
+    const parts = [...Object.values(personal).flatMap((one) => one.parts), ...(deleted?.parts ?? [])];
+    return parts.some((part) => PARTS_OF_SCOPE.person.includes(part));
+  });
+  const missed = ofPeople.filter(
+    (table) => !hasRowsOfPerson(table) && !(table in BY_OTHER_STEPS) && !NOT_OF_PEOPLE.includes(table),
+  );
+  expect(missed).toEqual([]);
+});
+
+describe("the one person to be erased", () => {
+  const contact = (phone: string, lid: string, instance = shop.instance) =>
+    query("insert into contact (account_id, instance_id, jid, phone, lid) values ($1, $2, $3, $4, $5)", [
+      shop.account,
+      instance,
+      `${phone}@s.whatsapp.net`,
+      phone,
+      lid,
+    ]);
+  const known = async (...addresses: string[]) =>
+    store.database.db.transaction().execute((trx) => findPerson(trx, shop.account, { addresses, leads: [] }));
+
+  test("is known by both formats of a number, as digits and as addresses, and by the LID", async () => {
+    await contact("5511987650001", "77@lid");
+    const all = [
+      "5511987650001",
+      "5511987650001@s.whatsapp.net",
+      "551187650001",
+      "551187650001@s.whatsapp.net",
+      "77@lid",
+    ];
+    for (const one of ["551187650001@s.whatsapp.net", "5511987650001", "77@lid"])
+      expect((await known(one)).addresses).toEqual(expect.arrayContaining(all));
+  });
+
+  test("is not somebody else who has the number now", async () => {
+    await contact("5511987650001", "77777@lid");
+    await contact("5511987650001", "88888@lid", shop.instance + 100);
+    const { addresses } = await known("77777@lid");
+    expect(addresses).toContain("5511987650001");
+    expect(addresses).not.toContain("88888@lid");
+  });
+
+  test("is nobody of another account, and nobody by a pseudonym", async () => {
+    await addLeads(1, other);
+    expect((await known("5511999990001@s.whatsapp.net")).leads).toEqual([]);
+    expect((await known("anon-1@lid")).addresses).toEqual([]);
   });
 });

@@ -6,13 +6,15 @@ import {
   type AnonymisationStep,
   ROWS_AT_ONCE,
 } from "./anonymisation.ts";
+import { andOfPerson, hasRowsOfPerson } from "./erased-person.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
 import { type AnonymisationPart, assignments } from "./treatment.ts";
 
 type Page = (table: DeclaredTable, run: Anonymisation, after: number) => RawBuilder<{ id: number }>;
 
 const within = (table: DeclaredTable, run: Anonymisation, after: number): RawBuilder<unknown> =>
-  sql`id > ${after} and id <= ${run.until[table] ?? 0} order by id limit ${ROWS_AT_ONCE}`;
+  sql`id > ${after} and id <= ${run.until[table] ?? 0} ${andOfPerson(table, run.person)}
+  order by id limit ${ROWS_AT_ONCE}`;
 
 const ofAccount: Page = (table, run, after) => sql`
   select id from ${sql.table(table)} where account_id = ${run.account_id} and ${within(table, run, after)}`;
@@ -83,6 +85,7 @@ function toStep([table, page]: AnonymisedTable): AnonymisationStep {
   return {
     name: table,
     parts: partsOf(table),
+    only: hasRowsOfPerson(table) ? undefined : "everybody",
     runBatch: (trx, run, after) => sweep(trx, run, table, page(table, run, Number(after ?? 0))),
   };
 }

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import { cancelCampaigns } from "../campaigns/campaigns.ts";
 import {
@@ -7,6 +7,7 @@ import {
   type AnonymisationStep,
   ROWS_AT_ONCE,
 } from "./anonymisation.ts";
+import { andOfPerson, isAddressOf, isEventOf, isIdentityOf } from "./erased-person.ts";
 
 const CAMPAIGNS_AT_ONCE = 10;
 /** Marks a message whose outcome must still be reported; the mark is deleted with the content. */
@@ -14,7 +15,8 @@ const UNTOLD = '{"untold": true}';
 
 /** Ends pending sends to the affected people and pending reports about them. */
 export const CANCEL_STEPS: readonly AnonymisationStep[] = [
-  { name: "cancelled_campaigns", parts: ["messages", "leads"], runBatch: stopCampaigns },
+  { name: "cancelled_campaigns", parts: ["messages", "leads"], only: "everybody", runBatch: stopCampaigns },
+  { name: "skipped_recipients", parts: ["leads"], only: "person", runBatch: skipRecipients },
   { name: "cancelled_sends", parts: ["messages"], runBatch: cancelSends },
   { name: "cancelled_actions", parts: ["messages"], runBatch: dropActions },
   { name: "cancelled_deliveries", parts: ["messages"], runBatch: discardDeliveries },
@@ -23,6 +25,25 @@ export const CANCEL_STEPS: readonly AnonymisationStep[] = [
 async function stopCampaigns(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { count, lanes } = await cancelCampaigns(trx, run.account_id, CAMPAIGNS_AT_ONCE);
   return { rows: count, lanes, after: count < CAMPAIGNS_AT_ONCE ? null : count };
+}
+
+/** Campaigns go on without the person. */
+async function skipRecipients(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+  const { numAffectedRows = 0n } = await sql`
+    with waiting as (
+      select id from campaign_recipient
+      where account_id = ${run.account_id} and status = 'pending' ${andOfPerson("campaign_recipient", run.person)}
+      order by id limit ${ROWS_AT_ONCE} for update
+    )
+    update campaign_recipient set status = 'skipped', reason = 'erased', decided_at = now()
+    where id in (select id from waiting)`.execute(trx);
+  const rows = Number(numAffectedRows);
+  return { rows, after: rows < ROWS_AT_ONCE ? null : rows };
+}
+
+/** Narrows a statement to the chat of the one person, if the erasure is about one. */
+function andInChat({ person }: Anonymisation, chat: string): RawBuilder<unknown> {
+  return person ? sql`and ${isAddressOf(sql.ref(chat), person)}` : sql``;
 }
 
 /**
@@ -35,7 +56,7 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
       select m.id, m.submitted_at, m.content ->> 'upload' as upload, i.lane
       from message m join instance i on i.id = m.instance_id
       where m.instance_id = any(${run.instances}::bigint[]) and m.status = 'pending'
-        and m.id <= ${run.until.message ?? 0}
+        and m.id <= ${run.until.message ?? 0} ${andInChat(run, "m.jid")}
       order by m.id limit ${ROWS_AT_ONCE} for update of m
     ), ended as (
       update message m set outcome_at = now(), content = m.content || ${UNTOLD}::jsonb,
@@ -56,9 +77,17 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
   return toBatch(rows);
 }
 
+/** For a job `j`: whether it delivers what the erasure removes. */
+function isDeliveryOf({ person }: Anonymisation): RawBuilder<boolean> {
+  if (!person) return sql`true`;
+  return sql`(${isAddressOf(sql`j.grp`, person)} or exists (
+    select from event e where e.event_id = j.ref ->> 'event_id' and e.created_at = (j.ref ->> 'at')::timestamptz
+      and ${isEventOf(person)}))`;
+}
+
 /** The lock on the lanes excludes attempts whose results are being written. */
-async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
-  const { rows } = await sql<{ lane: number }>`
+async function discardDeliveries(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+  const { rows } = await sql<{ lanes: number[]; deleted: number; last: number | null }>`
     with matching as (
       select global_lane as lane from instance where id = any(${run.instances}::bigint[])
       union select lane from webhook where instance_id = any(${run.instances}::bigint[])
@@ -66,14 +95,15 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
       union select inbound_lane from integration where account_id = ${run.account_id}
     ), locked as materialized (
       select id from lane where id in (select lane from matching) order by id for update
+    ), page as materialized (
+      select * from job where lane in (select id from locked)
+        and id > ${Number(after ?? 0)} and id <= ${run.until.job ?? 0}
+      order by id limit ${ROWS_AT_ONCE}
     ), unqueued as (
-      delete from job where id in (
-        select id from job where lane in (select id from locked) and id <= ${run.until.job ?? 0}
-        order by id limit ${ROWS_AT_ONCE})
+      delete from job where id in (select j.id from page j where ${isDeliveryOf(run)})
       returning lane, ref
     ), released as (
-      delete from held_job where id in (
-        select id from held_job where lane in (select id from locked) order by id limit ${ROWS_AT_ONCE})
+      delete from held_job j where ${after === null} and lane in (select id from locked) and ${isDeliveryOf(run)}
       returning lane, ref
     ), deleted as (
       select lane, (ref ->> 'delivery')::bigint as delivery, (ref ->> 'at')::timestamptz as at
@@ -82,8 +112,10 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
       update delivery d set status = 'discarded', next_retry_at = null
       from deleted g where d.id = g.delivery and d.created_at = g.at and d.status in ('pending', 'retrying', 'parked')
     )
-    select lane from deleted`.execute(trx);
-  return toBatch(rows);
+    select array(select distinct lane from deleted) as lanes, (select count(*) from deleted) as deleted,
+      (select max(id) from page) as last`.execute(trx);
+  const { lanes = [], deleted = 0, last = null } = rows[0] ?? {};
+  return { rows: deleted, lanes, after: last };
 }
 
 /**
@@ -91,13 +123,22 @@ async function discardDeliveries(trx: Trx, run: Anonymisation): Promise<Anonymis
  * restore.
  */
 async function dropActions(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
+  const { person } = run;
+  const isOnTheirs = person
+    ? sql`and (${isAddressOf(sql`jid`, person)} or exists (
+        select from jsonb_array_elements(target) t where ${isAddressOf(sql`t ->> 'sender'`, person)}))`
+    : sql``;
+  const isTheirs = person
+    ? sql`and (ref ->> 'action' in (select id::text from dropped) or ${isIdentityOf(sql`ref -> 'from'`, person)}
+        or exists (select from message m where m.id = (ref ->> 'message')::bigint and m.outcome_at is not null))`
+    : sql``;
   const { rows } = await sql<{ lane: number }>`
     with lanes as (select lane from instance where id = any(${run.instances}::bigint[])),
-    dropped as (delete from action where account_id = ${run.account_id}),
-    released as (delete from held_job where lane in (select lane from lanes)),
+    dropped as (delete from action where account_id = ${run.account_id} ${isOnTheirs} returning id),
+    released as (delete from held_job where lane in (select lane from lanes) ${isTheirs}),
     unqueued as (
       delete from job where lane in (select lane from lanes) and id <= ${run.until.job ?? 0}
-        and ref ->> 'do' in ('act', 'reject_call')
+        and ref ->> 'do' in ('act', 'reject_call') ${isTheirs}
       returning lane
     )
     select lane from unqueued`.execute(trx);

@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pageInput, pagination, refuseAll, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { digitsOrJid } from "../contacts/contract.ts";
 
-const scope = named("PrivacyScope", z.enum(["account", "messages", "leads", "conversations", "all"]));
+const scope = named(
+  "PrivacyScope",
+  z.enum(["account", "messages", "leads", "conversations", "all", "person"]),
+);
 const status = z.enum(["processing", "completed", "failed"]);
 const affected = z.record(z.string(), z.number()).describe("Number of changed rows of each table.");
 
@@ -91,12 +95,33 @@ export const privacyContract = {
     access: "account",
     role: "admin",
     tag,
-    summary: "Anonymise data of the account permanently",
+    summary: "Anonymise data of the account, or of one person, permanently",
     description:
-      "Rows, counts and times stay; names, numbers, texts and files are removed. `messages` covers what was written, `conversations` also with whom, `leads` the people of the CRM and of campaigns, `account` the account's own texts and names, `all` everything. Pending sends and deliveries are cancelled first. Sign-ins, keys and paired sessions continue to work. The request is `completed` within 5 s, or continues as `processing`; see `GET /api/data/requests`.",
+      "Rows, counts and times stay; names, numbers, texts and files are removed. `messages` covers what was written, `conversations` also with whom, `leads` the people of the CRM and of campaigns, `account` the account's own texts and names, `all` everything, `person` everything about the person of `number` or `lead_id`. Pending sends and deliveries are cancelled first. Sign-ins, keys and paired sessions continue to work. The request is `completed` within 5 s, or continues as `processing`; see `GET /api/data/requests`.",
     message: "Data anonymised",
-    input: z.object({ scope }),
-    output: z.object({ requestId: z.number().int(), scope, status, affected }),
+    errors: ["NOT_FOUND"],
+    example: { scope: "leads" },
+    input: z.object({
+      scope,
+      number: digitsOrJid.optional(),
+      phone: digitsOrJid.optional(),
+      jid: digitsOrJid.optional(),
+      lead_id: rowId.optional(),
+    }),
+    aliases: { jid: ["lid"], lead_id: ["leadId"] },
+    refuses: refuseAll(
+      "does not narrow the scope. Name one person with `number` or `lead_id`, and the scope `person`",
+      ..."person contact contact_id user user_id name email username chat chat_id conversation_id instance instance_id numbers ids".split(
+        " ",
+      ),
+    ),
+    output: z.object({
+      requestId: z.number().int(),
+      scope,
+      status,
+      affected,
+      kept: z.array(z.string()).optional().describe("Of one person: what stays."),
+    }),
   }),
 
   listDataRequests: route({

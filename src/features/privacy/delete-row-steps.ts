@@ -6,6 +6,7 @@ import {
   type AnonymisationStep,
   ROWS_AT_ONCE,
 } from "./anonymisation.ts";
+import { andOfPerson, hasRowsOfPerson } from "./erased-person.ts";
 import type { DeclaredTable } from "./personal-data.ts";
 import type { AnonymisationPart } from "./treatment.ts";
 
@@ -23,12 +24,18 @@ const DELETED_TABLES: readonly (readonly [DeclaredTable, Owner, AnonymisationPar
 
 /** Rows that are cached copies of other data or short-lived are deleted. */
 export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
-  { name: "outgoing_media", parts: ["messages"], runBatch: deleteCampaignFiles },
-  { name: "message_receipt", parts: ["messages", "conversations"], runBatch: deleteReceipts },
+  { name: "outgoing_media", parts: ["messages"], only: "everybody", runBatch: deleteCampaignFiles },
+  {
+    name: "message_receipt",
+    parts: ["messages", "conversations"],
+    only: "everybody",
+    runBatch: deleteReceipts,
+  },
   ...DELETED_TABLES.map(
     ([name, owner, part]): AnonymisationStep => ({
       name,
       parts: [part],
+      only: hasRowsOfPerson(name) ? undefined : "everybody",
       runBatch: (trx, run) => deleteRows(trx, name, owner, run),
     }),
   ),
@@ -42,7 +49,8 @@ async function deleteRows(
 ): Promise<AnonymisationBatch> {
   const owners = owner === "account_id" ? [run.account_id] : run.instances;
   const { numAffectedRows = 0n } = await sql`
-    delete from ${sql.table(table)} where ${sql.ref(owner)} = any(${owners}::bigint[])`.execute(trx);
+    delete from ${sql.table(table)}
+    where ${sql.ref(owner)} = any(${owners}::bigint[]) ${andOfPerson(table, run.person)}`.execute(trx);
   return { rows: Number(numAffectedRows), after: null };
 }
 

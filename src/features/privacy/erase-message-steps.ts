@@ -9,6 +9,8 @@ import {
   ROWS_AT_ONCE,
 } from "./anonymisation.ts";
 import { anonymiseRows } from "./anonymise-table-steps.ts";
+import { isEventOf, isMessageOf } from "./erased-person.ts";
+import { eraseTracesInEvents, eraseTracesInMessages } from "./person-trace-steps.ts";
 import { PERSONAL_DATA } from "./personal-data.ts";
 import { assignments } from "./treatment.ts";
 
@@ -36,7 +38,7 @@ export function eraseMessageSteps(deps: EraseMessagesDeps): AnonymisationStep[] 
       beforeBatch: (run, after) => deleteCopies(deps, run, after),
       runBatch: eraseMessages,
     },
-    { name: "message_search", parts: ["messages"], runBatch: eraseTexts },
+    { name: "message_search", parts: ["messages"], only: "everybody", runBatch: eraseTexts },
     { name: "event", parts: ["messages", "account"], runBatch: eraseEvents },
   ];
 }
@@ -54,15 +56,25 @@ const START: LogPosition = { nth: 0, at: -1, id: 0 };
 interface Found {
   id: number;
   at: number;
+  /** False for a row that the erasure of one person leaves. */
+  is_theirs: boolean;
 }
 
 /** The next rows of the instance; then the next instance. */
-function toBatch(rows: readonly Found[], run: Anonymisation, position: LogPosition): AnonymisationBatch {
-  const last = rows.at(-1);
-  if (last && rows.length === ROWS_AT_ONCE)
-    return { rows: rows.length, after: { nth: position.nth, at: last.at, id: last.id } };
+function toBatch(found: readonly Found[], run: Anonymisation, position: LogPosition): AnonymisationBatch {
+  const last = found.at(-1);
+  const rows = found.filter(({ is_theirs }) => is_theirs).length;
+  if (last && found.length === ROWS_AT_ONCE)
+    return { rows, after: { nth: position.nth, at: last.at, id: last.id } };
   const nth = position.nth + 1;
-  return { rows: rows.length, after: nth < run.instances.length ? { ...START, nth } : null };
+  return { rows, after: nth < run.instances.length ? { ...START, nth } : null };
+}
+
+/** The ids of the rows to erase, and of the others, which may name the person. */
+function divide(found: readonly Found[]): { theirs: number[]; others: number[] } {
+  const idsOf = (isTheirs: boolean) =>
+    found.flatMap(({ id, is_theirs }) => (is_theirs === isTheirs ? [id] : []));
+  return { theirs: idsOf(true), others: idsOf(false) };
 }
 
 interface FoundMessage extends Found {
@@ -79,7 +91,7 @@ async function findMessages(
 ): Promise<FoundMessage[]> {
   const { rows } = await sql<FoundMessage>`
     select m.id, (extract(epoch from m.sent_at) * 1000000)::bigint as at, m.message_id,
-      m.content ? 'untold' as is_untold,
+      m.content ? 'untold' as is_untold, ${run.person ? isMessageOf(run.person) : sql`true`} as is_theirs,
       case when m.from_me then i.jid else coalesce(m.sender ->> 'jid', m.jid) end as writer
     from message m join instance i on i.id = m.instance_id
     where m.instance_id = ${run.instances[nth] ?? 0}
@@ -103,14 +115,17 @@ async function deleteCopies(
     .executeTakeFirst();
   if (instance?.network !== "sandbox") return;
   const found = await findMessages(db, run, position);
-  const written = found.flatMap(({ writer, message_id: id }) => (writer === null ? [] : [{ writer, id }]));
-  await deleteOnNetwork(run.account_id, position.at < 0 && instance.phone ? [instance.phone] : [], written);
+  const written = found.flatMap(({ writer, message_id: id, is_theirs }) =>
+    writer !== null && is_theirs ? [{ writer, id }] : [],
+  );
+  const isFirst = position.at < 0 && run.person === undefined;
+  await deleteOnNetwork(run.account_id, isFirst && instance.phone ? [instance.phone] : [], written);
 }
 
 async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
   const position = (after as LogPosition | null) ?? START;
   const found = await findMessages(trx, run, position);
-  const ids = found.map(({ id }) => id);
+  const { theirs: ids, others } = divide(found);
   const { rows: files } = await sql<{ id: string; blob: number | null; upload: string | null }>`
     select id, blob, upload from media where message = any(${ids}::bigint[]) order by id for update`.execute(
     trx,
@@ -127,8 +142,9 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
     trx,
     files.flatMap(({ blob }) => blob ?? []),
   );
+  await eraseTracesInMessages(trx, run, { theirs: ids, others });
   await anonymiseRows(trx, run, "message", ids);
-  const untold = found.filter(({ is_untold }) => is_untold);
+  const untold = found.filter(({ is_untold, is_theirs }) => is_untold && is_theirs);
   return { ...toBatch(found, run, position), events: await outcomeEvents(trx, untold) };
 }
 
@@ -150,16 +166,17 @@ async function eraseTexts(trx: Trx, run: Anonymisation): Promise<AnonymisationBa
 async function eraseEvents(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
   const position = (after as LogPosition | null) ?? START;
   const { rows } = await sql<Found>`
-    select id, sequence as at from event
+    select id, sequence as at, ${run.person ? isEventOf(run.person) : sql`true`} as is_theirs from event e
     where instance_id = ${run.instances[position.nth] ?? 0} and sequence > ${position.at}
       and id <= ${run.until.event ?? 0}
     order by sequence limit ${ROWS_AT_ONCE}`.execute(trx);
-  const ids = rows.map(({ id }) => id);
+  const { theirs: ids, others } = divide(rows);
   if (run.parts.has("messages"))
     await sql`
       update delivery d set error = null from event e
       where e.id = any(${ids}::bigint[]) and d.event_id = e.event_id and d.created_at = e.created_at
         and d.error is not null`.execute(trx);
+  await eraseTracesInEvents(trx, run, { theirs: ids, others });
   await anonymiseRows(trx, run, "event", ids);
   return toBatch(rows, run, position);
 }

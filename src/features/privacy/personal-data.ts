@@ -296,6 +296,7 @@ export const PERSONAL_DATA = {
   data_request: {
     plain:
       "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
+    retained: { columns: "person", because: "the request needs it until its end, which deletes it" },
     personal: { ip: eraseValue("account") },
   },
   client_version: {

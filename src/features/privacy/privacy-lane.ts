@@ -9,6 +9,7 @@ import {
   type AnonymisationBatch,
   type AnonymisationScope,
   type AnonymisationStep,
+  isRequested,
   PARTS_OF_SCOPE,
 } from "./anonymisation.ts";
 import { CHAT_STEPS, NAME_STEPS, PERSON_STEPS } from "./anonymise-table-steps.ts";
@@ -16,6 +17,7 @@ import { CANCEL_STEPS } from "./cancel-steps.ts";
 import { DELETE_ROW_STEPS } from "./delete-row-steps.ts";
 import { eraseMessageSteps } from "./erase-message-steps.ts";
 import { ERASED_TABLES } from "./erased-tables.ts";
+import { PERSON_TRACE_STEPS } from "./person-trace-steps.ts";
 import { PRIVACY_LANE, readLastRows } from "./request-erasure.ts";
 import type { AnonymisationPart } from "./treatment.ts";
 
@@ -28,8 +30,8 @@ export interface PrivacyLaneDeps {
     phones: readonly string[],
     messages: readonly { writer: string; id: string }[],
   ) => Promise<void>;
-  /** Deletes the people and groups of an account on the sandbox network. */
-  deletePeopleOnNetwork: (account_id: number) => Promise<void>;
+  /** Deletes the people and groups of an account on the sandbox network, or the person with these addresses. */
+  deletePeopleOnNetwork: (account_id: number, person?: readonly string[]) => Promise<void>;
   /** Deletes files from this node's store that no message references. */
   sweepFiles: () => Promise<void>;
 }
@@ -60,7 +62,7 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     {
       name: "people_on_network",
       parts: ["conversations"],
-      beforeBatch: ({ account_id }) => deps.deletePeopleOnNetwork(account_id),
+      beforeBatch: ({ account_id, person }) => deps.deletePeopleOnNetwork(account_id, person?.addresses),
     },
     ...CHAT_STEPS,
     { name: "wait_for_caches", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
@@ -69,6 +71,7 @@ function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
     ...CANCEL_STEPS,
     ...eraseMessageSteps(deps),
     ...DELETE_ROW_STEPS,
+    ...PERSON_TRACE_STEPS,
     ...PERSON_STEPS,
     { name: "files", parts: ["messages"], beforeBatch: () => dropFiles(deps) },
     { name: "names", parts: ALL, beforeBatch: (run) => deletePseudonyms(deps.db, run) },
@@ -117,8 +120,8 @@ async function runNextBatch(
   if (!found) return false;
   const { run, at } = found;
   const step = steps[at.step];
-  const isRequested = step?.parts.some((part) => run.parts.has(part)) ?? false;
-  if (step && isRequested) await step.beforeBatch?.(run, at.after);
+  const needed = step && isRequested(step, run) ? step : undefined;
+  await needed?.beforeBatch?.(run, at.after);
   const lanes = await db.transaction().execute(async (trx) => {
     const { rows } = await sql`
       select from data_request
@@ -128,13 +131,14 @@ async function runNextBatch(
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
     const batch: AnonymisationBatch =
-      step?.runBatch && isRequested ? await step.runBatch(trx, run, at.after) : NOTHING;
+      needed?.runBatch === undefined ? NOTHING : await needed.runBatch(trx, run, at.after);
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
     await sql`
       update data_request set progress = ${JSON.stringify(next)}::jsonb,
         affected = case when ${batch.rows} = 0 then affected else affected || jsonb_build_object(
           ${step?.name ?? ""}::text, coalesce((affected ->> ${step?.name ?? ""})::bigint, 0) + ${batch.rows}::bigint) end,
+        person = case when ${next.step >= steps.length} then null else person end,
         status = case when ${next.step >= steps.length} then 'completed' else status end,
         processed_at = case when ${next.step >= steps.length} then now() end
       where id = ${request}`.execute(trx);
@@ -156,11 +160,13 @@ interface Progress {
 async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; at: Progress } | undefined> {
   const row = await db
     .selectFrom("data_request")
-    .select(["account_id", "scope", "until", "progress"])
+    .select(["account_id", "scope", "person", "until", "progress"])
     .where("id", "=", request)
     .where("status", "=", "processing")
     .executeTakeFirst();
   if (!row) return undefined;
+  // Without the person it would erase everybody.
+  if (row.scope === "person" && !row.person) throw new Error("the erasure of one person does not know whom");
   const instances = await db
     .selectFrom("instance")
     .select("id")
@@ -171,6 +177,7 @@ async function readRun(db: Db, request: number): Promise<{ run: Anonymisation; a
     request,
     account_id: row.account_id,
     parts: new Set(PARTS_OF_SCOPE[row.scope as AnonymisationScope]),
+    person: row.person ?? undefined,
     instances: instances.map(({ id }) => id),
     until: row.until,
   };

@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser, resellerOf } from "../accounts/accounts.ts";
+import { resolveRecipient } from "../contacts/contacts.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
-import { requestErasure } from "./request-erasure.ts";
+import { type RequestedErasure, requestErasure } from "./request-erasure.ts";
 
 export interface PrivacyDeps {
   db: Db;
@@ -27,13 +29,16 @@ export function privacyHandlers({ db, engine, box }: PrivacyDeps): Handlers<type
   return {
     exportData: (request) => exportAccount({ db, box }, request),
 
-    async anonymizeData({ input: { scope }, signal, ...by }) {
+    async anonymizeData({ input, signal, ...by }) {
       const { account_id, user_id } = requireUser(by.caller);
-      const { id, lane } = await requestErasure(db, { account_id, scope, user_id, ip: by.ip }, by);
+      const { scope } = input;
+      const whom = readWhom(input);
+      const { id, lane } = await requestErasure(db, { account_id, scope, whom, user_id, ip: by.ip }, by);
       engine.wake([lane]);
       const { status, affected } = await waitForRequest(db, id, signal);
       const message = status === "processing" ? "Data is being anonymised" : "Data anonymised";
-      return new OkResponse({ requestId: id, scope, status, affected }, { message });
+      const kept = whom === null ? {} : { kept: KEPT_OF_PERSON };
+      return new OkResponse({ requestId: id, scope, status, affected, ...kept }, { message });
     },
 
     async listDataRequests({ input: { limit, cursor }, caller }) {
@@ -56,6 +61,40 @@ export function privacyHandlers({ db, engine, box }: PrivacyDeps): Handlers<type
       return new OkResponse(rows, { beside: { pagination } });
     },
   };
+}
+
+const KEPT_OF_PERSON = [
+  "An opt-out stays as a digest without the number, so that campaigns do not write to the person again.",
+  "Messages of other people in groups stay, also where they mention the person.",
+  "The network reports the members of a group again while the person is in it.",
+  "Receivers of webhooks, Chatwoot, Typebot and n8n have copies of their own.",
+  "The keys of a linked phone stay with it, and backups until their retention ends.",
+];
+
+/** The one person of a request. A person beside another scope could be meant to narrow it, so this throws. */
+function readWhom({
+  scope,
+  lead_id,
+  number,
+  phone,
+  jid,
+}: InputOf<typeof privacyContract.anonymizeData>): RequestedErasure["whom"] {
+  const isNamed = [number, phone, jid].some((address) => address !== undefined);
+  if (scope !== "person") {
+    if (!isNamed && lead_id === undefined) return null;
+    throw invalidField("scope", "must be `person` to anonymise one person; this scope covers everybody");
+  }
+  if (lead_id !== undefined) {
+    if (!isNamed) return { lead_id };
+    throw invalidField("lead_id", "must be the only one of lead_id, number, phone and jid");
+  }
+  const { jid: address, type } = resolveRecipient({
+    ...(number !== undefined && { number }),
+    ...(phone !== undefined && { phone }),
+    ...(jid !== undefined && { jid }),
+  });
+  if (type === "group") throw invalidField("jid", "must be a person, not a group");
+  return { address };
 }
 
 /** The requests of the accounts that the caller manages. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { type ErasedPerson, isAddressOf } from "./erased-person.ts";
 
 /** The parts of an anonymisation; a scope selects some of them. */
 export type AnonymisationPart = "account" | "messages" | "leads" | "conversations";
@@ -7,6 +8,8 @@ export type AnonymisationPart = "account" | "messages" | "leads" | "conversation
 export interface AnonymisationRequest {
   request: number;
   parts: ReadonlySet<AnonymisationPart>;
+  /** Set if it concerns one person: other addresses stay. */
+  person?: ErasedPerson | undefined;
 }
 
 /** How a personal column is treated when one of its parts is requested. */
@@ -62,7 +65,7 @@ export function emptied(...parts: AnonymisationPart[]): Treatment {
 
 /** A phone, a JID or a LID: one request gives the same person the same pseudonym everywhere. */
 export function pseudonymousAddress(...parts: AnonymisationPart[]): Treatment {
-  return { parts, to: (column, { request }) => pseudonym(request, sql.ref(column)) };
+  return { parts, to: (column, request) => pseudonym(request, sql.ref(column)) };
 }
 
 /** A name that consists of the row's number. */
@@ -72,20 +75,24 @@ export function numberedName(...parts: AnonymisationPart[]): Treatment {
 
 /** Treats addresses only, and leaves the other values of the column. */
 export function pseudonymousAddressIfAny(...parts: AnonymisationPart[]): Treatment {
-  const to: Treatment["to"] = (column, { request }) =>
+  const to: Treatment["to"] = (column, request) =>
     sql`case when ${sql.ref(column)} like '%@%' then ${pseudonym(request, sql.ref(column))} else ${sql.ref(column)} end`;
   return { parts, to };
 }
 
-function pseudonym(request: number, value: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`pseudonym_of(${request}, ${value})`;
+export function pseudonym(
+  { request, person }: AnonymisationRequest,
+  value: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const name = sql`pseudonym_of(${request}, ${value})`;
+  return person ? sql`case when ${isAddressOf(value, person)} then ${name} else ${value} end` : name;
 }
 
 /** The sender: a pseudonym if the conversations are anonymised too, else null. */
 export const SENDER_TREATMENT: Treatment = {
   parts: ["messages"],
-  to: (column, { request, parts }) => {
-    if (!parts.has("conversations")) return sql`null`;
+  to: (column, request) => {
+    if (!request.parts.has("conversations")) return sql`null`;
     const of = (field: string) => pseudonym(request, sql`${sql.ref(column)} ->> ${sql.lit(field)}`);
     return sql`case when ${sql.ref(column)} is not null then jsonb_build_object(
       'jid', ${of("jid")}, 'lid', ${of("lid")}, 'phone', ${of("phone")}, 'push_name', null) end`;

@@ -10,7 +10,13 @@ import type { InboxEntry } from "./inbox/inbox-entry.ts";
 import { scanPairing } from "./pairing/scan-pairing.ts";
 import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
-import { deleteAccountData, deleteCopies, deletePeople, deletePhoneData } from "./world/delete-copies.ts";
+import {
+  deleteAccountData,
+  deleteCopies,
+  deletePeople,
+  deletePerson,
+  deletePhoneData,
+} from "./world/delete-copies.ts";
 import { ensureMembers } from "./world/group-store.ts";
 import { storeMedia } from "./world/media-store.ts";
 import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./world/person-store.ts";
@@ -36,6 +42,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     deleteCopies: (phones, messages) => deleteCopies(network, phones, messages),
     deletePhone: (phone) => deletePhoneData(network, phone),
     deletePeople: () => deletePeople(network),
+    deletePerson: (addresses) => deletePerson(network, addresses),
     deleteAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);

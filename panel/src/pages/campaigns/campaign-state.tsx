@@ -89,6 +89,7 @@ export function StateSentence({ campaign }: { campaign: CampaignState }) {
 const RECIPIENT_REASONS = [
   "opted_out",
   "no_consent",
+  "erased",
   "empty_message",
   "message_too_long",
   "duplicate",

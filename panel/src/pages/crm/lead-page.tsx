@@ -18,11 +18,11 @@ import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { summarise } from "../conversations/kinds/kinds.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
-import { exportPerson } from "./export-person.ts";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFields } from "./lead-fields.tsx";
 import { nameOf, OptOutPill } from "./lead-marks.tsx";
+import { ErasePerson, ExportPerson } from "./person-data.tsx";
 
 export function LeadPage() {
   const t = useTranslations("crm");
@@ -47,6 +47,7 @@ export function LeadPage() {
       <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
         <LeadDialog lead={data} />
         {mayManage && <ExportPerson id={id} />}
+        {mayManage && <ErasePerson id={id} name={nameOf(data)} />}
         {mayManage && <DeleteLead lead={data} />}
       </PageHead>
       <div className="columns gapped">
@@ -84,20 +85,6 @@ function Details({ lead }: { lead: LeadDetails }) {
         ]}
       />
     </section>
-  );
-}
-
-/** What a person may ask for by the laws of many countries. */
-function ExportPerson({ id }: { id: number }) {
-  const t = useTranslations("crm");
-  const save = useMutation({ mutationFn: () => exportPerson(id) });
-  return (
-    <>
-      <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
-        {t("exportPerson")}
-      </ActionButton>
-      <FaultNotice error={save.error} />
-    </>
   );
 }
 

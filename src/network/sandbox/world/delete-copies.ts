@@ -1,5 +1,6 @@
+import { phoneJid } from "../../jid.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
-import { phoneOf } from "./test-numbers.ts";
+import { lidOf, phoneOf } from "./test-numbers.ts";
 
 /** Deletes copies of messages with their files, and the logged content and contact names of these phones. */
 export async function deleteCopies(
@@ -78,6 +79,43 @@ export async function deletePeople({ client, account_id }: SandboxNetwork): Prom
   for (const table of ["group_member", "group_chat", "chat_state", "address_book", "person"])
     await client.query(`delete from sandbox.${table} where account_id = $1`, [account_id]);
   await client.query("update sandbox.device set push_name = null where account_id = $1", [account_id]);
+}
+
+/** Deletes one person, who may be in the network under several numbers; every statement can safely run again. */
+export async function deletePerson(
+  { client, account_id }: SandboxNetwork,
+  addresses: readonly string[],
+): Promise<void> {
+  const phones = [...new Set(addresses.flatMap((address) => phoneOf(address) ?? []))];
+  const chats = phones.flatMap((phone) => [phoneJid(phone), lidOf(phone)]);
+  await client.query(
+    `delete from sandbox.picture where id in (
+       select picture from sandbox.person where account_id = $1 and phone = any ($2))`,
+    [account_id, phones],
+  );
+  for (const table of ["group_member", "address_book", "person", "message"])
+    await client.query(`delete from sandbox.${table} where account_id = $1 and phone = any ($2)`, [
+      account_id,
+      phones,
+    ]);
+  for (const table of ["chat_state", "message"])
+    await client.query(`delete from sandbox.${table} where account_id = $1 and chat = any ($2)`, [
+      account_id,
+      chats,
+    ]);
+  await client.query(
+    "delete from sandbox.media where account_id = $1 and split_part(id, '/', 1) = any ($2)",
+    [account_id, phones],
+  );
+  await client.query(
+    "update sandbox.group_chat set owner = null where account_id = $1 and owner = any ($2)",
+    [account_id, [...phones, ...chats]],
+  );
+  await client.query(
+    `update sandbox.ledger set content = null, chat = null
+     where chat = any ($2) and device in (select id from sandbox.device where account_id = $1)`,
+    [account_id, chats],
+  );
 }
 
 /** Unlinks a phone that no instance uses any longer, and deletes its inbox entries and its ledger. */

@@ -178,6 +178,7 @@ export const account = {
         leads: "Contacts and campaigns",
         account: "The account's own texts",
         all: "Everything",
+        person: "One person",
       },
       consequences: {
         messages: "What was written, and the files, are removed from all messages.",
@@ -185,6 +186,7 @@ export const account = {
         leads: "Names, numbers and notes of contacts are removed, and the recipients of campaigns.",
         account: "Names of users and instances, quick replies and templates are removed.",
         all: "All of these together are removed: messages, chats, contacts, campaigns and the account's texts.",
+        person: "Messages, chats, files, notes and consent of the person are removed from every instance and campaign of the account, and what others quote of them in groups.",
       },
       irreversible: "Pending sends and deliveries of these data are cancelled first. Nobody can undo this. Sign-ins, keys and linked phones keep working.",
       start: "Make anonymous",

@@ -66,6 +66,7 @@ export const campaigns = {
     recipientReason: {
       opted_out: "Has opted out",
       no_consent: "Has not agreed to the purpose",
+      erased: "The person’s data were erased",
       empty_message: "The text would be empty",
       message_too_long: "The text would be too long",
       duplicate: "The same person under another number",

@@ -178,6 +178,7 @@ export const account = {
         leads: "Contactos y campañas",
         account: "Los textos de la propia cuenta",
         all: "Todo",
+        person: "Una persona",
       },
       consequences: {
         messages: "Lo escrito, y los archivos, se quitan de todos los mensajes.",
@@ -185,6 +186,7 @@ export const account = {
         leads: "Se quitan los nombres, números y notas de los contactos, y los destinatarios de las campañas.",
         account: "Se quitan los nombres de usuarios e instancias, las respuestas rápidas y las plantillas.",
         all: "Se quita todo esto junto: mensajes, chats, contactos, campañas y los textos de la cuenta.",
+        person: "Se quitan los mensajes, chats, archivos, notas y consentimientos de la persona de todas las instancias y campañas de la cuenta, y lo que otros citan de ella en grupos.",
       },
       irreversible: "Antes se cancelan los envíos y entregas pendientes de estos datos. Nadie puede deshacerlo. Los accesos, claves y teléfonos vinculados siguen funcionando.",
       start: "Hacer anónimo",

@@ -66,6 +66,7 @@ export const campaigns = {
     recipientReason: {
       opted_out: "Pidió no recibir campañas",
       no_consent: "No aceptó la finalidad",
+      erased: "Se borraron los datos de la persona",
       empty_message: "El texto quedaría vacío",
       message_too_long: "El texto sería demasiado largo",
       duplicate: "La misma persona con otro número",

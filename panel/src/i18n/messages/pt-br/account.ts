@@ -178,6 +178,7 @@ export const account = {
         leads: "Contatos e campanhas",
         account: "Os textos da própria conta",
         all: "Tudo",
+        person: "Uma pessoa",
       },
       consequences: {
         messages: "O que foi escrito, e os arquivos, são removidos de todas as mensagens.",
@@ -185,6 +186,7 @@ export const account = {
         leads: "Nomes, números e notas dos contatos são removidos, e os destinatários das campanhas.",
         account: "Nomes de usuários e instâncias, respostas rápidas e modelos são removidos.",
         all: "Tudo isto junto é removido: mensagens, conversas, contatos, campanhas e os textos da conta.",
+        person: "Mensagens, conversas, arquivos, notas e consentimentos da pessoa são removidos de todas as instâncias e campanhas da conta, e o que outros citam dela em grupos.",
       },
       irreversible: "Envios e entregas pendentes destes dados são cancelados antes. Ninguém pode desfazer isto. Acessos, chaves e celulares vinculados continuam funcionando.",
       start: "Tornar anônimo",

@@ -66,6 +66,7 @@ export const campaigns = {
     recipientReason: {
       opted_out: "Pediu para não receber",
       no_consent: "Não concordou com a finalidade",
+      erased: "Os dados da pessoa foram apagados",
       empty_message: "O texto ficaria vazio",
       message_too_long: "O texto ficaria longo demais",
       duplicate: "A mesma pessoa com outro número",

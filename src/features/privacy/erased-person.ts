@@ -1,0 +1,171 @@
+import { type RawBuilder, sql } from "kysely";
+import { lidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { numberVariantsOf } from "../../platform/phone/number-variants.ts";
+import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
+import type { Tables } from "../../tables.ts";
+
+/** The one person whom an anonymisation concerns. */
+export interface ErasedPerson {
+  /** Phones in every format, JIDs and LIDs. */
+  readonly addresses: readonly string[];
+  readonly leads: readonly number[];
+}
+
+type Condition = RawBuilder<boolean>;
+
+/** Whether the value is an address of the person; null for null. */
+export function isAddressOf(value: RawBuilder<unknown>, { addresses }: ErasedPerson): Condition {
+  return sql`${value} = any(${addresses}::text[])`;
+}
+
+/** Whether a JSON object with `jid`, `lid` and `phone` names the person. */
+export function isIdentityOf(value: RawBuilder<unknown>, person: ErasedPerson): Condition {
+  const fields = ["jid", "lid", "phone"].map((name) =>
+    isAddressOf(sql`${value} ->> ${sql.lit(name)}`, person),
+  );
+  return sql`coalesce(${sql.join(fields, sql` or `)}, false)`;
+}
+
+/** For a message `m`: it is in the person's chat, or the person has written it in a group. */
+export function isMessageOf(person: ErasedPerson): Condition {
+  return sql`(${isAddressOf(sql`m.jid`, person)} or not m.from_me and ${isIdentityOf(sql`m.sender`, person)})`;
+}
+
+/** Where an event names the person whom it is about. */
+const NAMED_IN_EVENTS = ["{message,sender}", "{sender}", "{by}", "{participant}", "{from}"];
+
+/** For an event `e`: it is of the person's chat, by the person, or about one of the person's messages. */
+export function isEventOf(person: ErasedPerson): Condition {
+  const named = NAMED_IN_EVENTS.map((path) => isIdentityOf(sql`d #> ${sql.lit(path)}`, person));
+  return sql`(${isAddressOf(sql`e.chat`, person)} or exists (
+    select from (select convert_from(e.body, 'UTF8')::json -> 'data' as d) b
+    where ${sql.join(named, sql` or `)} or exists (
+      select from message m where m.instance_id = e.instance_id
+        and m.message_id = coalesce(d ->> 'message_id', d #>> '{message,message_id}')
+        and (m.content ? 'anonymized_at' or ${isMessageOf(person)}))))`;
+}
+
+const anyOf =
+  (...columns: string[]) =>
+  (person: ErasedPerson): Condition =>
+    sql`(${sql.join(
+      columns.map((column) => isAddressOf(sql.ref(column), person)),
+      sql` or `,
+    )})`;
+
+/** The rows about the person, of the tables that have such rows apart from messages and events. */
+export const ROWS_OF_PERSON = {
+  contact: anyOf("jid", "lid", "phone"),
+  conversation: (person) => sql`type = 'contact' and ${anyOf("jid", "phone")(person)}`,
+  number_check: anyOf("number", "jid", "lid"),
+  lead: (person) => sql`(id = any(${person.leads}::bigint[]) or ${anyOf("phone", "lid")(person)})`,
+  lead_note: ({ leads }) => sql`lead_id = any(${leads}::bigint[])`,
+  campaign_recipient: anyOf("phone", "person"),
+  consent: (person) => sql`(lead_id = any(${person.leads}::bigint[]) or ${anyOf("phone")(person)})`,
+  integration_link: anyOf("chat"),
+  integration_chat: anyOf("chat"),
+  integration_inbound: ({ addresses }) =>
+    sql`body::text like any(${addresses.map((address) => `%${address}%`)}::text[])`,
+} as const satisfies Partial<Record<keyof Tables, (person: ErasedPerson) => Condition>>;
+
+/** Whether one person can be erased from a table by `ROWS_OF_PERSON`. */
+export function hasRowsOfPerson(table: string): table is keyof typeof ROWS_OF_PERSON {
+  return table in ROWS_OF_PERSON;
+}
+
+/** Narrows a statement on a table to the rows of the one person, if it is about one. */
+export function andOfPerson(table: string, person: ErasedPerson | undefined): RawBuilder<unknown> {
+  return person && hasRowsOfPerson(table) ? sql`and ${ROWS_OF_PERSON[table](person)}` : sql``;
+}
+
+/** The columns with addresses of people whose rows the log of erasures can name. */
+const NAMED_ROWS = {
+  contact: "jid lid phone",
+  conversation: "jid phone",
+  lead: "phone lid",
+  campaign_recipient: "phone",
+  consent: "phone",
+} as const satisfies Partial<Record<keyof typeof ROWS_OF_PERSON, string>>;
+
+/** Ids by table. */
+export type RowsOfPerson = Partial<Record<keyof typeof NAMED_ROWS, number[]>>;
+
+type NamedTable = keyof typeof NAMED_ROWS;
+const NAMED_TABLES = Object.keys(NAMED_ROWS) as NamedTable[];
+/** A few are enough to know the addresses again. */
+const MOST_NAMED = 20;
+
+/** Rows from which a restored backup knows the person again. */
+export async function findRowsOfPerson(
+  trx: Trx,
+  account_id: number,
+  person: ErasedPerson,
+): Promise<RowsOfPerson> {
+  const found: RowsOfPerson = {};
+  for (const table of NAMED_TABLES) {
+    const { rows } = await sql<{ id: number }>`
+      select id from ${sql.table(table)} where account_id = ${account_id} and ${ROWS_OF_PERSON[table](person)}
+      order by id limit ${MOST_NAMED}`.execute(trx);
+    if (rows.length > 0) found[table] = rows.map(({ id }) => id);
+  }
+  return found;
+}
+
+/** The person behind rows that a restore has brought back; without addresses once they are anonymised. */
+export async function findPersonByRows(
+  trx: Trx,
+  account_id: number,
+  named: RowsOfPerson,
+): Promise<ErasedPerson> {
+  const addresses: string[] = [];
+  for (const table of NAMED_TABLES) {
+    const columns = NAMED_ROWS[table].split(" ").map((column) => sql.ref(column));
+    const { rows } = await sql<{ address: string | null }>`
+      select unnest(array[${sql.join(columns)}]) as address from ${sql.table(table)}
+      where account_id = ${account_id} and id = any(${named[table] ?? []}::bigint[])`.execute(trx);
+    addresses.push(...rows.flatMap(({ address }) => address ?? []));
+  }
+  return findPerson(trx, account_id, { addresses, leads: named.lead ?? [] });
+}
+
+/**
+ * The person with every address that the account knows for the given ones: of a phone its LIDs, of a LID its phones. No
+ * further, since a number that was given to somebody else has the LIDs of two people.
+ */
+export async function findPerson(
+  trx: Trx,
+  account_id: number,
+  { addresses: given, leads }: ErasedPerson,
+): Promise<ErasedPerson> {
+  const seed = { addresses: unique(given.flatMap(formsOf)), leads };
+  const addressesIn = (table: "contact" | "number_check" | "lead", columns: string) => sql`
+    select unnest(array[${sql.join(columns.split(" ").map((column) => sql.ref(column)))}]) as address
+    from ${sql.table(table)} where account_id = ${account_id} and ${ROWS_OF_PERSON[table](seed)}`;
+  const { rows } = await sql<{ address: string | null }>`
+    ${addressesIn("contact", "jid lid phone")} union ${addressesIn("number_check", "number jid lid")}
+    union ${addressesIn("lead", "phone lid")}`.execute(trx);
+  const known = rows.flatMap(({ address }) => (address === null ? [] : formsOf(address)));
+  const person = { addresses: unique([...seed.addresses, ...known]), leads };
+  const { rows: found } = await sql<{ id: number }>`
+    select id from lead where account_id = ${account_id} and ${ROWS_OF_PERSON.lead(person)}`.execute(trx);
+  return { ...person, leads: found.map(({ id }) => id) };
+}
+
+/**
+ * Every form in which a table may have the address, none of a pseudonym. The digits of a LID count only where they are no
+ * phone.
+ */
+function formsOf(address: string): string[] {
+  if (address.startsWith("anon-")) return [];
+  const digits = address.split("@", 1)[0] ?? "";
+  const isLid = address.endsWith("@lid");
+  const phone = phoneOfJid(address) ?? (isLid ? null : digits);
+  const asLid = isImpossiblePhone(digits) ? [lidJid(digits), digits] : [];
+  if (phone === null) return [address, ...asLid];
+  return [...numberVariantsOf(phone).flatMap((one) => [one, phoneJid(one)]), ...asLid];
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}

@@ -1,0 +1,146 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Trx } from "../../platform/db/database.ts";
+import {
+  type Anonymisation,
+  type AnonymisationBatch,
+  type AnonymisationStep,
+  ROWS_AT_ONCE,
+} from "./anonymisation.ts";
+import { anonymiseRows } from "./anonymise-table-steps.ts";
+import { type ErasedPerson, isAddressOf, isIdentityOf } from "./erased-person.ts";
+import { pseudonym } from "./treatment.ts";
+
+/** Rows of one batch: those to be anonymised, and those of other people. */
+interface Divided {
+  theirs: readonly number[];
+  others: readonly number[];
+}
+
+/** What else is about the messages, and what messages of others repeat of the person: quotes, reactions, receipts. */
+export async function eraseTracesInMessages(
+  trx: Trx,
+  run: Anonymisation,
+  { theirs, others }: Divided,
+): Promise<void> {
+  const { person } = run;
+  if (!person) return;
+  await sql`
+    delete from message_search s using message m
+    where m.id = any(${theirs}::bigint[]) and s.instance_id = m.instance_id and s.id = m.id
+      and s.at = case when m.mode is null then m.sent_at else m.created_at end`.execute(trx);
+  await sql`delete from idempotency where message = any(${theirs}::bigint[])`.execute(trx);
+  const { rows: links } = await sql<{ id: number }>`
+    select l.id from message m join integration g on g.instance_id = m.instance_id
+    join integration_link l on l.integration_id = g.id and l.message_id = m.message_id
+    where m.id = any(${theirs}::bigint[]) and l.error is not null`.execute(trx);
+  await anonymiseRows(trx, run, "integration_link", idsOf(links));
+  const isReader = ["person", "jid", "lid", "phone"].map((column) => isAddressOf(sql.ref(column), person));
+  await sql`
+    delete from message_receipt
+    where message = any(${[...theirs, ...others]}::bigint[]) and (${sql.join(isReader, sql` or `)})`.execute(
+    trx,
+  );
+  await eraseInMessagesOfOthers(trx, person, others);
+}
+
+async function eraseInMessagesOfOthers(
+  trx: Trx,
+  person: ErasedPerson,
+  ids: readonly number[],
+): Promise<void> {
+  const isQuoted = sql`coalesce(${isAddressOf(sql`content #>> '{quoted,sender}'`, person)}, false)`;
+  const reactions = (isTheirs: boolean) => sql`
+    select r from jsonb_array_elements(content -> 'reactions') r
+    where ${isIdentityOf(sql`r -> 'sender'`, person)} = ${isTheirs}`;
+  await sql`
+    update message set content = content
+      || case when ${isQuoted} then
+        jsonb_build_object('quoted', (content -> 'quoted') - '{text,content,sender}'::text[]) else '{}' end
+      || case when content ? 'reactions' then jsonb_build_object('reactions', to_jsonb(array(${reactions(false)})))
+        else '{}' end
+    where id = any(${ids}::bigint[]) and (${isQuoted} or exists (${reactions(true)}))`.execute(trx);
+}
+
+/** The deliveries of the events, and what events of others repeat of the person: quotes, and the members of groups. */
+export async function eraseTracesInEvents(
+  trx: Trx,
+  run: Anonymisation,
+  { theirs, others }: Divided,
+): Promise<void> {
+  const { person } = run;
+  if (!person) return;
+  const { rows: attempts } = await sql<{ id: number }>`
+    select a.id from event e join attempt a on a.event_id = e.event_id where e.id = any(${theirs}::bigint[])`.execute(
+    trx,
+  );
+  await anonymiseRows(trx, run, "attempt", idsOf(attempts));
+  const body = sql`convert_from(body, 'UTF8')`;
+  await sql`
+    update event set body = convert_to((${body}::jsonb #- '{data,message,quoted,text}'
+      #- '{data,message,quoted,content}' #- '{data,message,quoted,sender}')::text, 'UTF8')
+    where id = any(${others}::bigint[]) and event like 'message.%'
+      and ${isAddressOf(sql`${body}::json #>> '{data,message,quoted,sender}'`, person)}`.execute(trx);
+  await sql`
+    update event set body = convert_to(${withPseudonyms(run, person, body)}, 'UTF8')
+    where id = any(${others}::bigint[]) and event = 'group.updated' and ${names(person, body)}`.execute(trx);
+}
+
+/** What is about the person in rows that stay: the members of groups, and the lists of integrations. */
+export const PERSON_TRACE_STEPS: readonly AnonymisationStep[] = [
+  { name: "group_chat", parts: ["conversations"], only: "person", runBatch: leaveGroups },
+  { name: "integration", parts: ["conversations"], only: "person", runBatch: leaveIntegrations },
+];
+
+/** The next read of a group fetches its members again. */
+async function leaveGroups(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+  const { account_id, person } = run;
+  if (!person) return { rows: 0, after: null };
+  const { rows } = await sql<{ id: number }>`
+    select id from group_chat where account_id = ${account_id} and id > ${Number(after ?? 0)}
+    order by id limit ${ROWS_AT_ONCE}`.execute(trx);
+  const members = sql`participants::text`;
+  const { numAffectedRows = 0n } = await sql`
+    update group_chat set participants = ${withPseudonyms(run, person, members)}::jsonb,
+      owner = ${pseudonym(run, sql`owner`)}, is_stale = true, updated_at = now()
+    where id = any(${rows.map(({ id }) => id)}::bigint[])
+      and (${isAddressOf(sql`owner`, person)} or ${names(person, members)})`.execute(trx);
+  return { rows: Number(numAffectedRows), after: rows.at(-1)?.id ?? null };
+}
+
+async function leaveIntegrations(
+  trx: Trx,
+  { account_id, person }: Anonymisation,
+): Promise<AnonymisationBatch> {
+  if (!person) return { rows: 0, after: null };
+  const written = person.addresses.flatMap((address) => [address, `+${address}`]);
+  const { numAffectedRows = 0n } = await sql`
+    update integration g set last_error = null, config = case when config ? 'ignore_jids'
+      then jsonb_set(config, '{ignore_jids}', (config -> 'ignore_jids') - ${written}::text[]) else config end
+    where account_id = ${account_id} and (config -> 'ignore_jids' ?| ${written}::text[] or exists (
+      select from integration_link l where l.integration_id = g.id and ${isAddressOf(sql`l.chat`, person)}))`.execute(
+    trx,
+  );
+  return { rows: Number(numAffectedRows), after: null };
+}
+
+/** Whether a JSON text has an address of the person as a value. */
+function names({ addresses }: ErasedPerson, json: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`${json} like any(${addresses.map((address) => `%"${address}"%`)}::text[])`;
+}
+
+/** The JSON text with the person's pseudonyms as its values; nothing else in it changes. */
+function withPseudonyms(
+  run: Anonymisation,
+  { addresses }: ErasedPerson,
+  json: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return addresses.reduce(
+    (text, address) =>
+      sql`replace(${text}, ${`"${address}"`}, '"' || ${pseudonym(run, sql`${address}::text`)} || '"')`,
+    json,
+  );
+}
+
+function idsOf(rows: readonly { id: number }[]): number[] {
+  return rows.map(({ id }) => id);
+}
