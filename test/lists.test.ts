@@ -70,6 +70,36 @@ test("every list that can be searched takes the words as q and as search", () =>
   expect(searched.length).toBeGreaterThan(8);
 });
 
+/** Their bodies take any field. */
+const OPEN = ["setLeadFields", "saveIntegration"];
+
+test("every route that programs call refuses a parameter that it does not have, and names it", () => {
+  const called = routes.filter(([, { access }]) => access !== "public");
+  const deaf = called.filter(([, route]) => {
+    try {
+      readInput(route, { path: pathOf(route), query: { sort_by: "name" }, body: {} });
+      return true;
+    } catch (error) {
+      return !(error as Error).message.startsWith("sort_by: ");
+    }
+  });
+  expect(deaf.map(([name]) => name)).toEqual(OPEN);
+  expect(called.length).toBeGreaterThan(150);
+});
+
+test("a parameter beside a JSON body is refused, since it would do nothing there", () => {
+  const send = (query: object) => () =>
+    readInput(contract.sendText, {
+      path: { id: "1" },
+      query: { ...query },
+      body: { number: "5511999990004", text: "Hi" },
+    });
+  expect(send({})).not.toThrow();
+  expect(send({ async: "true" })).toThrow(
+    "async: is not read in the query of this request. Send it in the JSON body.",
+  );
+});
+
 test.each(["message.*", "instance.*", "*", "campaign.progress", "Message.Received"])(
   "the lists of events and attempts take %s as an event",
   (event) => {
@@ -125,6 +155,23 @@ test("the pages of integrations contain each one once", async () => {
   const next = await client.listIntegrations({ id, limit: 1, cursor: first.pagination.next_cursor ?? "" });
   expect([...first.data, ...next.data].map(({ provider }) => provider)).toEqual(["typebot", "n8n"]);
   expect([first, next].map(({ pagination }) => pagination.has_more)).toEqual([true, false]);
+});
+
+test.each<[string, (of: Record<string, never>) => Promise<unknown>, string]>([
+  ["labels", (of) => gateway.owner.listLeadLabels(of), "It has none."],
+  ["a timeline", (of) => gateway.owner.getCampaignTimeline({ id: 1, ...of }), "It has none."],
+  ["held work", (of) => gateway.owner.getHeldWork(of), "It has none."],
+  [
+    "figures",
+    (of) => gateway.owner.getWebhookFigures({ id: 1, ...of }),
+    "Did you mean period? Parameters are webhook_id, period.",
+  ],
+])("the route of %s answers 400 to a misspelt parameter", async (_, ask, advice) => {
+  const misspelt = { perod: "week" } as object as Record<string, never>;
+  await expect(ask(misspelt)).rejects.toMatchObject({
+    status: 400,
+    message: `perod: is not a parameter of this route. ${advice}`,
+  });
 });
 
 test("leads are found by q as by search, and events by the names of a group", async () => {

@@ -12,7 +12,8 @@ type Fields = Record<string, unknown>;
 function read(name: Name, sent: Fields): unknown {
   const path = { id: "1", webhookId: "2", messageId: "A", jid: "120363025246125486@g.us" };
   try {
-    return readInput(contract[name], { path, query: sent, body: sent });
+    const isGet = contract[name].http.startsWith("GET ");
+    return readInput(contract[name], { path, query: isGet ? sent : {}, body: sent });
   } catch (error) {
     return error instanceof GatewayError ? error.message : error;
   }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
+import { findNearestName } from "../../config/find-nearest-name.ts";
 import { GatewayError } from "../../gateway-error.ts";
 import { cleanJson } from "../../text/clean-text.ts";
 import { unsupportedMediaType } from "../body/add-body-parsers.ts";
@@ -48,21 +49,21 @@ export function createInputReader<R extends Route>(route: R): InputReader<R> {
 }
 
 /**
- * Merges path, query and body into the route's input. `convert` runs after the aliases and before validation.
+ * Merges path, query and body into the route's input. `convert` is for a form or a file, beside which the query counts; it
+ * runs after the aliases and before validation.
  * Throws VALIDATION_ERROR with the invalid fields, under the names that the caller used.
  */
 export function readInput<R extends Route>(
   route: R,
   parts: RequestParts,
-  convert: (fields: Record<string, unknown>) => Record<string, unknown> = (fields) => fields,
+  convert?: (fields: Record<string, unknown>) => Record<string, unknown>,
 ): InputOf<R> {
   const sent = cleanJson(collect(route, parts));
-  refuseUnknownFilters(route, parts.query);
+  refuseUnknownQuery(route, parts.query, convert !== undefined);
   refuseFields(route, sent);
   refuseDifferentAddresses(route, (path) => readPath(sent, path));
-  const converted = convert(
-    resolveAliases({ ...sent, ...impliedBy(route, sent) }, route.aliases, route.input),
-  );
+  const resolved = resolveAliases({ ...sent, ...impliedBy(route, sent) }, route.aliases, route.input);
+  const converted = convert ? convert(resolved) : resolved;
   // The router's object of the path is an instance of a class, which cleanJson would leave as it is.
   const [method = ""] = route.http.split(" ", 1);
   const input = asMeant(route.input, { ...converted, ...cleanJson({ ...parts.path }) }, method);
@@ -150,27 +151,42 @@ function impliedBy({ implies = {}, aliases = {} }: Route, sent: Fields): Fields 
   return Object.keys(implied).some(isSaid) ? {} : implied;
 }
 
-/** Without this, a misspelt filter would return the whole list. */
-function refuseUnknownFilters(route: Route, query: RequestParts["query"]): void {
-  const names = filtersOf(route);
-  if (!names) return;
-  const aliases = Object.values(route.aliases ?? {}).flat();
-  const known = new Set([...names, ...aliases].map(firstPart));
+/**
+ * Without this, a misspelt filter would return the whole list, and a field beside a JSON body would do nothing. Pages and
+ * calls of other programs may have parameters of their own.
+ */
+function refuseUnknownQuery(route: Route, query: RequestParts["query"], isForm: boolean): void {
+  const { access, aliases = {}, http, input } = route;
+  if (access === "public" || !isObject(input)) return;
+  const isRead = isForm || /^(GET|DELETE) /.test(http);
+  const names = isRead ? namesInQuery(http, input) : [];
+  const others = isRead ? Object.values(aliases).flat() : [];
+  const known = new Set([...names, ...others].map(firstPart));
   const unknown = Object.keys(query).find((name) => !known.has(firstPart(name)));
   if (unknown === undefined) return;
   const field = unknown.slice(0, MAX_NAME);
-  const issue = `is not a filter of this list. Filters are ${names.join(", ")}.`;
+  const issue = isRead ? explainUnknown(route, field, names) : NOT_IN_QUERY;
   throw new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
     details: { fields: [{ field, issue }] },
   });
 }
 
-/** The query fields of a list; undefined for a route that returns no list. */
-function filtersOf({ http, input, beside, raw }: Route): string[] | undefined {
+const NOT_IN_QUERY = "is not read in the query of this request. Send it in the JSON body.";
+
+function explainUnknown({ beside, raw }: Route, field: string, names: readonly string[]): string {
   const isList = (beside !== undefined && "pagination" in beside.shape) || raw === "text/csv";
-  if (!http.startsWith("GET ") || !isList || !isObject(input)) return undefined;
+  const [one, all] = isList
+    ? ["a filter of this list", "Filters"]
+    : ["a parameter of this route", "Parameters"];
+  const nearest = findNearestName(field, names);
+  const advice = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
+  return `is not ${one}.${advice}${names.length === 0 ? " It has none." : ` ${all} are ${names.join(", ")}.`}`;
+}
+
+/** The fields that the path does not have. */
+function namesInQuery(http: string, { shape }: z.ZodObject): string[] {
   const inPath = new Set(http.split(/[/ ]/).flatMap((part) => (part.startsWith(":") ? [part.slice(1)] : [])));
-  return Object.keys(input.shape).filter((name) => !inPath.has(name));
+  return Object.keys(shape).filter((name) => !inPath.has(name));
 }
 
 function isObject(schema: z.ZodType): schema is z.ZodObject {

@@ -122,7 +122,7 @@ test("null counts as absent at any depth, except in lists and where null has a m
 
 const list = route({
   http: "GET /shops/:id/orders",
-  access: "public",
+  access: "key",
   tag: "Test",
   summary: "List",
   aliases: { track_id: ["trackId"] },
@@ -136,15 +136,16 @@ test("a list refuses an unknown filter, and names the filters that exist", () =>
     readInput(list, { path: { id: "7" }, query, body: undefined });
   expect(read({ trackId: "a", limit: "5" })).toMatchObject({ id: 7, track_id: "a", limit: 5 });
   const names = "Filters are limit, cursor, track_id.";
-  expect(() => read({ trak_id: "a" })).toThrow(`trak_id: is not a filter of this list. ${names}`);
+  const advice = "Did you mean track_id?";
+  expect(() => read({ trak_id: "a" })).toThrow(`trak_id: is not a filter of this list. ${advice} ${names}`);
   expect(() => read({ id: "8" })).toThrow(`id: is not a filter of this list. ${names}`);
 });
 
 test("an export as a table refuses an unknown filter", () => {
   const { beside: _, ...rest } = list;
   const table = route({ ...rest, raw: "text/csv" });
-  expect(() => readInput(table, { path: { id: "7" }, query: { trak_id: "a" }, body: undefined })).toThrow(
-    "trak_id: is not a filter of this list. Filters are limit, cursor, track_id.",
+  expect(() => readInput(table, { path: { id: "7" }, query: { colour: "a" }, body: undefined })).toThrow(
+    "colour: is not a filter of this list. Filters are limit, cursor, track_id.",
   );
 });
 
