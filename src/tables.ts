@@ -85,6 +85,8 @@ export interface AccountUserTable {
   unseen_by: string | null;
   /** Somebody else has chosen the password, or the gateway has generated it. */
   must_change_password: Generated<boolean>;
+  /** The only instances that an agent reaches; null: all of the account. */
+  instance_ids: number[] | null;
   created_at: Generated<Date>;
 }
 

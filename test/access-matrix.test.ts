@@ -10,6 +10,8 @@ import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Marker in all data of the other tenant. */
 const MARKER = `m4rk3r${Date.now().toString(36)}`;
+/** Marker in all data of the other instance of the own account. */
+const NEARBY_MARKER = `n3arby${Date.now().toString(36)}`;
 const NOBODY = 999_999_999;
 /** The other tenant writes to this one. */
 const PERSON = "5511987651234@s.whatsapp.net";
@@ -30,10 +32,20 @@ let request: HttpRequester;
 let own: Tenant;
 let foreign: Tenant;
 let agent: string;
+/** Of an agent who may use one instance of the two. */
+let boundAgent: string;
 let neighbourKey: string;
 let endedKey: string;
-/** Rows of the other tenant, by the name of the path's field. */
-let foreignIds: Record<string, string>;
+/** Rows of the other tenant, and of the other instance of the own one. */
+let foreignRows: HiddenRows;
+let nearbyRows: HiddenRows;
+
+interface HiddenRows {
+  instance: number;
+  account_id: number;
+  /** By the name of the path's field. */
+  ids: Record<string, string>;
+}
 
 /** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
 const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
@@ -43,7 +55,9 @@ function countLeaks(request: HttpRequester): HttpRequester {
     const response = await request(http, body, headers);
     figures.answers += 1;
     const shown = Object.values(headers).join(" ");
-    const isOwn = [own?.key, own?.token, neighbourKey, agent].some((one) => one && shown.includes(one));
+    const isOwn = [own?.key, own?.token, neighbourKey, agent, boundAgent].some(
+      (one) => one && shown.includes(one),
+    );
     if (isOwn) figures.answers_to_own += 1;
     if (isOwn && textOf(response).includes(MARKER)) figures.leaks += 1;
     return response;
@@ -59,18 +73,27 @@ beforeAll(async () => {
   request = countLeaks(createHttpRequester(() => test.url));
   own = await makeTenant("own");
   foreign = await makeTenant(MARKER);
-  neighbourKey = (await as(own.token).createInstance({ name: "Neighbour", network: "sandbox" })).data.api_key;
+  const neighbour = await as(own.token).createInstance({ name: NEARBY_MARKER, network: "sandbox" });
+  neighbourKey = neighbour.data.api_key;
   const ended = await as(own.token).createInstance({ name: "Ended", network: "sandbox" });
   endedKey = ended.data.api_key;
   await as(own.token).regenerateApiKey({ id: ended.data.id });
-  const agentMail = "agent@own.example";
-  await as(own.token).createUser({ name: "Agent", email: agentMail, password: PASSWORD });
-  agent = (await signIn(test.url, { email: agentMail })).token;
-  foreignIds = await fill(foreign);
+  agent = await makeAgent({ email: "agent@own.example" });
+  boundAgent = await makeAgent({ email: "bound@own.example", instance_ids: [own.instance] });
+  foreignRows = await fill(foreign, MARKER);
+  nearbyRows = await fill({ ...own, key: neighbourKey, instance: neighbour.data.id }, NEARBY_MARKER);
+  // What the instances of an account have in common.
+  await as(own.token).deleteQuickReply({ id: Number(nearbyRows.ids.reply) });
+  delete nearbyRows.ids.userId;
 });
 afterAll(() => test.stop());
 
 const as = (token: string) => createClient({ baseUrl: test.url, token });
+
+async function makeAgent(input: { email: string; instance_ids?: number[] }): Promise<string> {
+  await as(own.token).createUser({ name: "Agent", password: PASSWORD, ...input });
+  return (await signIn(test.url, input)).token;
+}
 
 async function makeTenant(name: string): Promise<Tenant> {
   const email = `boss@${name}.example`;
@@ -91,27 +114,24 @@ async function makeTenant(name: string): Promise<Tenant> {
   };
 }
 
-/** Creates one row of each kind with an id for the other tenant. */
-async function fill({
-  token,
-  key,
-  instance: id,
-  user_id,
-  account_id,
-}: Tenant): Promise<Record<string, string>> {
+/** Creates one row of each kind with an id for an instance, with the marker in each. */
+async function fill(
+  { token, key, instance: id, user_id, account_id }: Tenant,
+  marker: string,
+): Promise<HiddenRows> {
   const client = createClient({ baseUrl: test.url, apiKey: key });
-  const webhook = await client.createWebhook({ id, name: MARKER, url: `http://127.0.0.1:9/${MARKER}` });
-  await client.saveIntegration({ id, provider: "n8n", webhook_url: `http://127.0.0.1:9/${MARKER}` });
+  const webhook = await client.createWebhook({ id, name: marker, url: `http://127.0.0.1:9/${marker}` });
+  await client.saveIntegration({ id, provider: "n8n", webhook_url: `http://127.0.0.1:9/${marker}` });
   await client.sandboxScan({ id });
   await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
-  const sent = await client.sendText({ id, jid: PERSON, text: MARKER });
-  await client.sandboxReceive({ id, from: "5511987651239", push_name: MARKER, text: MARKER });
+  const sent = await client.sendText({ id, jid: PERSON, text: marker });
+  await client.sandboxReceive({ id, from: "5511987651239", push_name: marker, text: marker });
   await waitUntil(async () => (await client.listEvents({ id, event: "message.received" })).data.length > 0);
   const event = (await client.listEvents({ id })).data[0];
   await expect(client.testWebhook({ id, webhookId: webhook.data.id })).rejects.toMatchObject({ status: 502 });
   const [log] = (await client.listDeliveryLogs({ id })).data;
-  const { lead, reply, campaign } = await fillAccount(token, id);
-  return {
+  const { lead, reply, campaign } = await fillAccount(token, id, marker);
+  const ids = {
     webhookId: String(webhook.data.id),
     eventId: String(event?.id),
     logId: String(log?.id),
@@ -122,23 +142,23 @@ async function fill({
     reply,
     campaign,
     user: String(user_id),
-    assistant: await connectAssistant({ account_id, user_id, instance: id }),
+    assistant: await connectAssistant({ account_id, user_id, instance: id }, marker),
   };
+  return { instance: id, account_id, ids };
 }
 
-async function connectAssistant({
-  account_id,
-  user_id,
-  instance,
-}: Pick<Tenant, "account_id" | "user_id" | "instance">) {
+async function connectAssistant(
+  { account_id, user_id, instance }: Pick<Tenant, "account_id" | "user_id" | "instance">,
+  marker: string,
+) {
   const { id } = await test.database.db
     .insertInto("oauth_grant")
     .values({
       account_id,
       user_id,
-      client_id: MARKER,
-      client_name: MARKER,
-      redirect_host: MARKER,
+      client_id: marker,
+      client_name: marker,
+      redirect_host: marker,
       scopes: ["read"],
       instance_ids: [instance],
       activated_at: new Date(),
@@ -148,14 +168,14 @@ async function connectAssistant({
   return String(id);
 }
 
-async function fillAccount(token: string, instance_id: number) {
+async function fillAccount(token: string, instance_id: number, marker: string) {
   const bearer = { authorization: `Bearer ${token}` };
   const made = async (http: string, body: unknown) =>
     String((await request(http, body, bearer)).body.data.id);
   return {
-    lead: await made("POST /api/leads", { name: MARKER, phone: "5511987651232" }),
-    reply: await made("POST /api/quick-replies", { shortcut: MARKER, content: MARKER }),
-    campaign: await made("POST /api/campaigns", { name: MARKER, instance_id, message_template: MARKER }),
+    lead: await made("POST /api/leads", { name: marker, phone: "5511987651232" }),
+    reply: await made("POST /api/quick-replies", { shortcut: marker, content: marker }),
+    campaign: await made("POST /api/campaigns", { name: marker, instance_id, message_template: marker }),
   };
 }
 
@@ -283,15 +303,15 @@ describe("a wrong credential", () => {
   );
 });
 
-/** Which of the other tenant's rows `:id` means on the routes of an account. */
-function foreignRow({ http }: Route): string {
-  if (http.includes("/api/leads/")) return foreignIds.lead ?? "";
-  if (http.includes("/api/quick-replies/")) return foreignIds.reply ?? "";
-  if (http.includes("/api/campaigns/")) return foreignIds.campaign ?? "";
-  if (http.includes("/api/account/assistants/")) return foreignIds.assistant ?? "";
-  if (http.includes("/api/users/")) return foreignIds.user ?? "";
-  if (/\/api\/(v1\/instances\/|:session)/.test(http)) return String(foreign.instance);
-  return String(foreign.account_id);
+/** Which of the hidden rows `:id` means on the routes of an account. */
+function hiddenRow({ http }: Route, { ids, instance, account_id }: HiddenRows): string {
+  if (http.includes("/api/leads/")) return ids.lead ?? "";
+  if (http.includes("/api/quick-replies/")) return ids.reply ?? "";
+  if (http.includes("/api/campaigns/")) return ids.campaign ?? "";
+  if (http.includes("/api/account/assistants/")) return ids.assistant ?? "";
+  if (http.includes("/api/users/")) return ids.user ?? "";
+  if (/\/api\/(v1\/instances\/|:session)/.test(http)) return String(instance);
+  return String(account_id);
 }
 
 /** Fields that a change requires before its row is read. */
@@ -317,16 +337,19 @@ function hasForeignRow({ http, access }: Route): boolean {
     : /^(account|key)$/.test(access) && http.includes("/:");
 }
 
-async function askForForeign(route: Route): Promise<{ there: RawHttpResponse; nowhere: RawHttpResponse }> {
-  const bearer = HEADERS["own token"]();
+async function askForHidden(
+  route: Route,
+  rows: HiddenRows,
+  bearer: Record<string, string>,
+): Promise<{ there: RawHttpResponse; nowhere: RawHttpResponse }> {
   const body = /^(GET|DELETE) /.test(route.http) ? undefined : BODY;
   const isOfInstance = route.access === "instance";
-  const id = isOfInstance ? own.instance : foreignRow(route);
+  const id = isOfInstance ? own.instance : hiddenRow(route, rows);
   const isOfGroup = route.http.includes("/groups/:jid");
   const [jid, noJid] = isOfGroup
     ? [GROUP, "120363000000000000@g.us"]
     : [PERSON, "5511900000000@s.whatsapp.net"];
-  const there = await request(addressOf(route, { ...foreignIds, id, jid, session: id }), body, bearer);
+  const there = await request(addressOf(route, { ...rows.ids, id, jid, session: id }), body, bearer);
   return {
     there,
     nowhere: await request(
@@ -341,7 +364,7 @@ describe("a row of another tenant", () => {
   it("looks to another tenant's token exactly like a row that does not exist", async () => {
     const wrong: string[] = [];
     for (const [name, route] of routes.filter(([, route]) => hasForeignRow(route))) {
-      const { there, nowhere } = await askForForeign(route);
+      const { there, nowhere } = await askForHidden(route, foreignRows, HEADERS["own token"]());
       if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
       if (saysOf(there).includes(MARKER)) wrong.push(`${name} shows it`);
       // Data that only the session has is unavailable while it is disconnected.
@@ -473,6 +496,74 @@ describe("an agent", () => {
       .sendText({ id: own.instance, number: "5511987651234", text: "Hello" })
       .catch(({ code }) => code);
     expect(refused).toBe("INSTANCE_NOT_CONNECTED");
+  });
+});
+
+describe("an agent who may use one instance", () => {
+  const bearerOf = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  it("is refused on every route of another instance as on one that does not exist", async () => {
+    const wrong: string[] = [];
+    for (const [name, route] of routes.filter(([, { access }]) => access === "instance")) {
+      const there = await ask(route, { id: nearbyRows.instance }, bearerOf(boundAgent));
+      const nowhere = await ask(route, { id: NOBODY }, bearerOf(boundAgent));
+      const expected = route.role === "admin" ? "FORBIDDEN" : "NOT_FOUND";
+      if (there.body.code !== expected || saysOf(there) !== saysOf(nowhere))
+        wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("finds no row of another instance by its id", async () => {
+    const wrong: string[] = [];
+    for (const [name, route] of routes.filter(([, route]) => hasForeignRow(route))) {
+      const { there, nowhere } = await askForHidden(route, nearbyRows, bearerOf(boundAgent));
+      if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
+      if (!/NOT_FOUND|FORBIDDEN|INSTANCE_NOT_CONNECTED/.test(there.body.code))
+        wrong.push(`${name}: ${saysOf(there)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("sees nothing of another instance in any list, where an agent of the whole account does", async () => {
+    const shownTo = async (token: string) => {
+      const shown: string[] = [];
+      for (const [name, route] of routes.filter(([, { http, raw }]) => isList(http, raw))) {
+        const response = await ask(route, { id: own.instance }, bearerOf(token));
+        if (textOf(response).includes(NEARBY_MARKER)) shown.push(name);
+      }
+      return shown;
+    };
+    expect(await shownTo(boundAgent)).toEqual([]);
+    expect(await shownTo(agent)).toEqual(
+      expect.arrayContaining(["listInstances", "listLeads", "listCampaigns", "listAccountMessages"]),
+    );
+  });
+
+  it("names another instance in no field", async () => {
+    const client = as(boundAgent);
+    const instance_id = nearbyRows.instance;
+    const campaign = { name: "x", message_template: "x", instance_id };
+    const asked: Promise<unknown>[] = [
+      client.send({ instance_id, number: "5511987651234", text: "Hello" }),
+      client.listAccountMessages({ instance_id }),
+      client.listConversations({ instance_id }),
+      client.createCampaign(campaign),
+      client.checkRecipients({ instance_id, recipients: ["5511987651234"] }),
+    ];
+    const codes = await Promise.all(asked.map((one) => one.catch(({ code }) => code)));
+    expect(new Set(codes)).toEqual(new Set(["NOT_FOUND"]));
+  });
+
+  it("is refused what concerns the whole account, whatever it asks for", async () => {
+    const whole = routes.filter(
+      ([, { access, role, keepsToInstances }]) =>
+        /^(account|key)$/.test(access) && role === undefined && !keepsToInstances,
+    );
+    const names = ["deleteQuickReply", "importLeads", "listDataRequests", "saveQuickReply"];
+    expect(whole.map(([name]) => name).toSorted()).toEqual(names);
+    for (const [, route] of whole)
+      expect((await ask(route, {}, bearerOf(boundAgent))).body.code).toBe("FORBIDDEN");
   });
 });
 

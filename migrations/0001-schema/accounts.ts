@@ -54,6 +54,7 @@ $$;
 -- awaits_owner: the password is the generated one, and nobody has signed in.
 -- unseen_by: the node that has generated the password and has not printed it yet.
 -- must_change_password: somebody else has chosen the password, or the gateway has generated it.
+-- instance_ids: the only instances that an agent reaches; null: all of the account. A removed one is taken off.
 create table account_user (
   id bigint generated always as identity primary key,
   account_id bigint not null references account on delete cascade,
@@ -64,6 +65,7 @@ create table account_user (
   awaits_owner boolean not null default false,
   unseen_by text,
   must_change_password boolean not null default false,
+  instance_ids bigint[] check (instance_ids is null or role = 'agent'),
   created_at timestamptz not null default now()
 );
 create unique index account_user_email on account_user (lower(email), account_id);

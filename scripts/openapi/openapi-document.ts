@@ -123,8 +123,10 @@ function operation(name: string, route: Route, components: Components): ZodOpenA
   };
 }
 
-function roleNote({ role, feature, acts = {} }: Route): string {
-  const agents = role === "admin" ? "Requires the role `admin`." : "";
+function roleNote({ access, role, feature, keepsToInstances, acts = {} }: Route): string {
+  const isForWhole = /^(account|key)$/.test(access) && !keepsToInstances;
+  const others = isForWhole ? "Not for agents with `instance_ids`." : "";
+  const agents = role === "admin" ? "Requires the role `admin`." : others;
   const plan = feature === undefined ? "" : `Part of the plan's feature \`${feature}\`.`;
   return [agents, plan, passwordNote(acts)].filter(Boolean).join(" ");
 }

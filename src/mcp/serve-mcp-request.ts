@@ -51,8 +51,8 @@ export async function serveMcpRequest(
 /** The only instance that the caller reaches. */
 function ownInstanceOf(caller: Caller): number | undefined {
   if (caller.kind === "key") return caller.instance_id;
-  if (caller.kind !== "assistant" || caller.instance_ids.length > 1) return undefined;
-  return caller.instance_ids[0];
+  const [only, ...others] = ("instance_ids" in caller && caller.instance_ids) || [];
+  return others.length === 0 ? only : undefined;
 }
 
 /** A page of another site could otherwise reach a gateway in the browser's own network (DNS rebinding). */

@@ -1,9 +1,13 @@
 import type { Signed } from "./gateway.ts";
 
-/** Who may open a page: an administrator, one who manages accounts, or an administrator of the owner's account. */
-export type Need = "admin" | "manager" | "owner";
+/**
+ * Who may open a page: who may use all instances of the account, an administrator, one who manages accounts, or an
+ * administrator of the owner's account.
+ */
+export type Need = "account" | "admin" | "manager" | "owner";
 
 export function mayOpen(need: Need, { account, user }: Signed): boolean {
+  if (need === "account") return user.instance_ids === null;
   if (user.role === "agent") return false;
   if (need === "owner") return account.account_type === "owner";
   return need === "admin" || account.account_type !== "client";
@@ -14,6 +18,7 @@ const NEEDS: readonly (readonly [path: RegExp, need: Need])[] = [
   [/^\/instances\/new$/, "admin"],
   [/^\/instances\/\$id\/(webhooks|integrations|settings)/, "admin"],
   [/^\/account\/(users|keys)/, "admin"],
+  [/^\/crm\/import$/, "account"],
   [/^\/administration\/(backups|system)/, "owner"],
   [/^\/administration/, "manager"],
 ];

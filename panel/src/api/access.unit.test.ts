@@ -6,10 +6,10 @@ import { isLinked } from "./is-linked.ts";
 type Kind = Signed["account"]["account_type"];
 type Role = Signed["user"]["role"];
 
-function signedInAs(account_type: Kind, role: Role): Signed {
+function signedInAs(account_type: Kind, role: Role, instance_ids: number[] | null = null): Signed {
   return {
     account: { id: 1, name: "Shop", account_type, status: "active" },
-    user: { id: 1, name: "Ana", email: "ana@example.com", role, must_change_password: false },
+    user: { id: 1, name: "Ana", email: "ana@example.com", role, instance_ids, must_change_password: false },
   };
 }
 
@@ -22,6 +22,15 @@ test("an agent opens no page for administrators, in whichever account", () => {
       false,
     ]);
   }
+});
+
+test("an agent who may use only some instances, or none, opens no page that concerns the whole account", () => {
+  const lists = [null, [7], []];
+  expect(lists.map((ids) => mayOpen("account", signedInAs("client", "agent", ids)))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test("an administrator opens what the kind of the account allows", () => {
@@ -39,6 +48,7 @@ test.each([
   ["/instances/$id/webhooks/$webhookId", "admin"],
   ["/account", undefined],
   ["/account/users", "admin"],
+  ["/crm/import", "account"],
   ["/administration", "manager"],
   ["/administration/accounts/$id", "manager"],
   ["/administration/backups", "owner"],

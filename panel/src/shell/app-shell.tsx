@@ -151,7 +151,7 @@ function NotAllowedPage({ need }: { need: Need }) {
   const t = useTranslations();
   const { signed } = useAccess();
   const role = signed ? t(`settings.roles.${signed.user.role}`) : "";
-  const isRole = need === "admin" || signed?.user.role === "agent";
+  const isRole = need === "admin" || need === "account" || signed?.user.role === "agent";
   return (
     <>
       <PageHead

@@ -104,7 +104,14 @@ describe("signing in", () => {
         expires_in: 43_200,
         device_token: expect.stringMatching(/^[\w.-]{60,100}$/),
         account: { id: account_id, name: "Blue Shop", account_type: "client", status: "active" },
-        user: { id: user_id, name: "Blue Shop", email, role: "admin", must_change_password: false },
+        user: {
+          id: user_id,
+          name: "Blue Shop",
+          email,
+          role: "admin",
+          instance_ids: null,
+          must_change_password: false,
+        },
       },
     });
     const shown = await me(body.token);

@@ -3,6 +3,7 @@ import type { Caller } from "../../platform/http/handler.ts";
 
 export { accountStateSql } from "./account-state.ts";
 export { requireActiveAccount } from "./authorise.ts";
+export { grantedInstancesSql } from "./credential-cache.ts";
 export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
 export { createOAuthToken, digestOAuthToken } from "./oauth-token.ts";

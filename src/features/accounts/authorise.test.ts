@@ -213,6 +213,7 @@ describe("authorisation by route access", () => {
       account_type: "reseller",
       user_id,
       role: "admin",
+      instance_ids: null,
       sign_in,
       is_fresh: true,
     });

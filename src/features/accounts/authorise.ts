@@ -92,6 +92,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
         throw challengeAssistant(refusal, resourceMetadataUrl, request);
       });
       requireRole(route, caller);
+      requireWholeReach(route, caller);
       const own = route.access === "instance" ? await findRate(known, caller, request.instanceId ?? 0) : null;
       limits?.enforce(route, request, caller, withInstanceRate(rates, own));
       return caller;
@@ -257,8 +258,8 @@ async function findRate(known: CredentialCache, caller: Caller, instanceId: numb
   if (caller.kind !== "user" && caller.kind !== "assistant") return null;
   const instance = await known.findInstance(instanceId);
   const isOwn = instance?.account_id === caller.account_id;
-  const isGranted = caller.kind === "user" || caller.instance_ids.includes(instanceId);
-  if (instance && isOwn && isGranted) return instance.messages_per_minute;
+  const isWithinReach = caller.instance_ids?.includes(instanceId) ?? true;
+  if (instance && isOwn && isWithinReach) return instance.messages_per_minute;
   throw noInstance();
 }
 
@@ -274,6 +275,17 @@ function requireRole({ access, role }: Route, caller: Caller): void {
   }
   const isForAdmins = role === "admin" || access === "owner" || access === "manager";
   if (isForAdmins && caller.role === "agent") throw notForAgents();
+}
+
+/** Throws FORBIDDEN if the route concerns the whole account, and the caller reaches only some of its instances. */
+function requireWholeReach({ access, keepsToInstances }: Route, caller: Caller): void {
+  if (access === "instance" || keepsToInstances) return;
+  if (!("instance_ids" in caller) || caller.instance_ids === null) return;
+  throw new GatewayError(
+    "FORBIDDEN",
+    "You may use only some instances, and this concerns the whole account. Ask an administrator of the account.",
+    { details: { needs: "admin" } },
+  );
 }
 
 /** The routes for the administrative token exist only while one is set. */

@@ -31,6 +31,10 @@ const user = named(
     name: z.string(),
     email: z.string(),
     role,
+    instance_ids: z
+      .array(z.number().int())
+      .nullable()
+      .describe("The only instances of an agent; null: all of the account."),
     must_change_password: z
       .boolean()
       .describe("Somebody else has chosen the password, or the gateway: the panel asks for another."),
@@ -137,9 +141,19 @@ const mustChangePassword = z
   .optional()
   .describe("Whether the panel asks for another password. Default with a password: `true`.");
 
+/** Instances of one agent. */
+const MAX_INSTANCES = 500;
+const instanceIds = z
+  .array(rowId)
+  .max(MAX_INSTANCES)
+  .nullish()
+  .describe("Limits an agent to these instances; null: all of the account.");
+
 const deviceToken = boundedText(200)
   .optional()
   .describe("The `device_token` that an earlier sign-in returned to this device.");
+
+const userAliases = { must_change_password: ["mustChangePassword"], instance_ids: ["instanceIds"] };
 
 const welcomeToken = boundedText(200).min(1).describe("The part of the printed link after `#`.");
 
@@ -243,6 +257,7 @@ export const accountsContract = {
   confirmPassword: route({
     http: "POST /api/auth/confirm",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Confirm the password, which opens routes that return `PASSWORD_REQUIRED` for ten minutes",
     message: "Password confirmed",
@@ -253,6 +268,7 @@ export const accountsContract = {
   logout: route({
     http: "POST /api/auth/logout",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Sign out and revoke the token",
     message: "Signed out",
@@ -262,6 +278,7 @@ export const accountsContract = {
   startSession: route({
     http: "POST /api/auth/session",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Keep this sign-in in a cookie, for the web panel",
     description:
@@ -273,6 +290,7 @@ export const accountsContract = {
   me: route({
     http: "GET /api/auth/me",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Get the signed-in user",
     message: "Signed in",
@@ -282,6 +300,7 @@ export const accountsContract = {
   changePassword: route({
     http: "POST /api/auth/password",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Change the password, revoke every token of the user and get a new one",
     message: "Password changed",
@@ -301,6 +320,7 @@ export const accountsContract = {
   getAccount: route({
     http: "GET /api/account",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Get the account with its settings, plan and usage",
     message: "Account",
@@ -364,7 +384,7 @@ export const accountsContract = {
     tag,
     summary: "Add a user to the account",
     message: "User created",
-    aliases: { must_change_password: ["mustChangePassword"] },
+    aliases: userAliases,
     example: { name: "Ana", email: "ana@example.com", password: "correct horse battery staple" },
     input: z.object({
       name: userName,
@@ -372,6 +392,7 @@ export const accountsContract = {
       password: newPassword,
       must_change_password: mustChangePassword,
       role: role.default("agent"),
+      instance_ids: instanceIds,
     }),
     output: userRow,
   }),
@@ -384,7 +405,7 @@ export const accountsContract = {
     tag,
     summary: "Change another user; a new password or role ends that user's sign-ins",
     message: "User updated",
-    aliases: { must_change_password: ["mustChangePassword"] },
+    aliases: userAliases,
     example: { name: "Ana" },
     input: z.object({
       id: rowId,
@@ -393,6 +414,7 @@ export const accountsContract = {
       password: newPassword.optional(),
       must_change_password: mustChangePassword,
       role: role.optional(),
+      instance_ids: instanceIds,
     }),
     output: userRow,
   }),

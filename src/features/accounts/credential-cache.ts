@@ -38,6 +38,8 @@ export interface CachedSignIn {
   account_id: number;
   account_type: AccountTable["account_type"];
   role: AccountUserTable["role"];
+  /** Only an agent has a list; null: all of the account. */
+  instance_ids: number[] | null;
   /** The password was given within the last ten minutes. */
   is_fresh: boolean;
   account_status: string;
@@ -48,7 +50,7 @@ export interface CachedSignIn {
 /** What the token of an assistant opens now. */
 export interface ConnectedAssistant extends Pick<CachedSignIn, "user_id" | "account_id" | "role"> {
   grant_id: number;
-  /** Those of the grant that still exist; never none. */
+  /** Those of the grant that still exist and that its user reaches; never none. */
   instance_ids: number[];
   scopes: AssistantScope[];
   account_status: string;
@@ -172,6 +174,7 @@ async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined>
     .innerJoin("account", "account.id", "account_user.account_id")
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
+    .select("account_user.instance_ids")
     .select(["account.account_type", accountStateSql.as("account_status"), "plan.features"])
     .select([ratesOfPlan.as("rates"), isFresh.as("is_fresh")])
     .where("sign_in.id", "=", id)
@@ -190,7 +193,7 @@ async function loadAssistant(db: Db, digest: Buffer): Promise<ConnectedAssistant
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["g.id as grant_id", "g.account_id", "g.user_id", "u.role", "t.scopes", "t.digest"])
     .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
-    .select([existingInstances.as("instance_ids"), isGrantUseStale.as("is_use_stale")])
+    .select([grantedInstancesSql.as("instance_ids"), isGrantUseStale.as("is_use_stale")])
     .where("t.digest", "=", digest)
     .where("t.kind", "=", "access")
     .where("t.expires_at", ">", now)
@@ -201,9 +204,11 @@ async function loadAssistant(db: Db, digest: Buffer): Promise<ConnectedAssistant
   return assistant;
 }
 
-const existingInstances = sql<number[]>`coalesce((
+/** What a grant `g` of the user `u` reaches now. */
+export const grantedInstancesSql = sql<number[]>`coalesce((
   select json_agg(i.id order by i.id) from instance i
-  where i.id = any(g.instance_ids) and i.account_id = g.account_id and i.removed_at is null), '[]')`;
+  where i.id = any(g.instance_ids) and i.account_id = g.account_id and i.removed_at is null
+    and (u.instance_ids is null or i.id = any(u.instance_ids))), '[]')`;
 const isGrantUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
 
 /** Not awaited, like `recordUse`. */

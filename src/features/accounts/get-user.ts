@@ -5,7 +5,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 export function selectUsers(db: Db | Trx, account_id: number) {
   return db
     .selectFrom("account_user")
-    .select(["id", "name", "email", "role", "must_change_password", "created_at"])
+    .select(["id", "name", "email", "role", "instance_ids", "must_change_password", "created_at"])
     .where("account_id", "=", account_id);
 }
 

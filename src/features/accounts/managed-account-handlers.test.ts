@@ -121,6 +121,56 @@ describe("users", () => {
     expect(responses.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 
+  it("can have a list of instances if they are agents, and only of instances of the account", async () => {
+    const { client } = await makeAccount(test.owner);
+    const { client: neighbour } = await makeAccount(test.owner);
+    const { data: own } = await client.createInstance({ name: "Ours", network: "sandbox" });
+    const { data: foreign } = await neighbour.createInstance({ name: "Theirs", network: "sandbox" });
+    const add = (more: Partial<Parameters<Client["createUser"]>[0]>) =>
+      client.createUser({ name: "Bia", email: `agent${made++}@example.com`, password: PASSWORD, ...more });
+    const refused = { code: "VALIDATION_ERROR", details: { fields: [{ field: "instance_ids" }] } };
+    expect(await refusal(add({ role: "admin", instance_ids: [own.id] }))).toMatchObject(refused);
+    expect(await refusal(add({ instance_ids: [own.id, foreign.id] }))).toMatchObject(refused);
+    const { data: added } = await add({ instance_ids: [own.id, own.id] });
+    const { id } = added;
+    const change = async (input: Omit<Parameters<Client["updateUser"]>[0], "id">) =>
+      (await client.updateUser({ id, ...input })).data.instance_ids;
+    expect([added.instance_ids, await change({ name: "Beatriz" })]).toEqual([[own.id], [own.id]]);
+    expect(await change({ role: "admin" })).toBeNull();
+    expect(await refusal(change({ instance_ids: [own.id] }))).toMatchObject(refused);
+    expect(await change({ role: "agent", instance_ids: [own.id] })).toEqual([own.id]);
+    expect(await change({ instance_ids: null })).toBeNull();
+  });
+
+  it("lose an instance that is taken off their list or removed at once, and reach none when none is left", async () => {
+    const { client } = await makeAccount(test.owner);
+    const create = async (name: string) =>
+      (await client.createInstance({ name, network: "sandbox" })).data.id;
+    const [first, second] = [await create("First"), await create("Second")];
+    const email = `agent${made++}@example.com`;
+    const { data: user } = await client.createUser({
+      name: "Bia",
+      email,
+      password: PASSWORD,
+      instance_ids: [first, second],
+    });
+    await client.createCampaign({ name: "Spring", instance_id: second, message_template: "Hi" });
+    const agent = await clientOf(email);
+    const seen = async () => (await agent.listInstances()).data.map(({ id }) => id);
+    expect(await seen()).toEqual([second, first]);
+    await client.updateUser({ id: user.id, instance_ids: [first] });
+    expect(await refusal(agent.getInstance({ id: second }))).toMatchObject({ code: "NOT_FOUND" });
+    await create("Third");
+    expect(await seen()).toEqual([first]);
+    await client.deleteInstance({ id: first });
+    expect((await client.listUsers()).data.find(({ id }) => id === user.id)?.instance_ids).toEqual([]);
+    await waitUntil(async () => (await agent.me()).data.user.instance_ids?.length === 0);
+    const { instances_by_status } = (await agent.accountOverview()).data;
+    const { used } = (await agent.getAccount()).data;
+    const campaigns = (await agent.listCampaigns()).data;
+    expect([await seen(), campaigns, instances_by_status, used.instances]).toEqual([[], [], {}, 0]);
+  });
+
   it("with a role above administrator are created and changed by a super_admin only", async () => {
     const { client } = await makeAccount(test.owner);
     const input = { name: "Boss", email: `boss${made++}@example.com`, password: PASSWORD };

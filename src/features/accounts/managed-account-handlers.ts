@@ -85,7 +85,14 @@ async function createCustomer(
     await recordAudit(trx, { by, action: "account.create", target, account_id, fields: fieldNamesOf(input) });
     const row = await getAccount(trx, reseller, account_id);
     const { user_name: name = account.name, email } = account;
-    const user = { id: user_id, name, email, role: "admin" as const, must_change_password };
+    const user = {
+      id: user_id,
+      name,
+      email,
+      role: "admin" as const,
+      instance_ids: null,
+      must_change_password,
+    };
     return { ...row, user, ...(made && { password: made }), ...(closes && { hint: CLOSES_THIS_MACHINE }) };
   });
 }

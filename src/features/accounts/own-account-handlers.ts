@@ -3,6 +3,7 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
+import { isWithin, type Reach } from "../../platform/reach.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
@@ -14,10 +15,11 @@ export function ownAccountHandlers(
   db: Db,
 ): Pick<Handlers<typeof accountsContract>, "getAccount" | "updateAccount"> {
   return {
-    getAccount: ({ caller }) => getOwnAccount(db, requireUser(caller).account_id),
+    getAccount: ({ caller }) => getOwnAccount(db, requireUser(caller)),
 
     async updateAccount({ input: { name, settings, ...stages }, ...by }) {
-      const { account_id } = requireUser(by.caller);
+      const user = requireUser(by.caller);
+      const { account_id } = user;
       await db.transaction().execute(async (trx) => {
         await trx
           .updateTable("account")
@@ -38,7 +40,7 @@ export function ownAccountHandlers(
         const target = { type: "account", id: account_id };
         await recordAudit(trx, { by, action: "account.update", target, account_id, fields });
       });
-      return getOwnAccount(db, account_id);
+      return getOwnAccount(db, user);
     },
   };
 }
@@ -72,7 +74,7 @@ async function changeStages(
   return true;
 }
 
-async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accountsContract.getAccount>> {
+async function getOwnAccount(db: Db, reach: Reach): Promise<OutputOf<typeof accountsContract.getAccount>> {
   const row = await db
     .selectFrom("account")
     .innerJoin("plan", "plan.id", "account.plan_id")
@@ -81,13 +83,14 @@ async function getOwnAccount(db: Db, id: number): Promise<OutputOf<typeof accoun
     .select(["account.settings", "account.trial_ends_at", "account.created_at"])
     .select(accountStateSql.as("status"))
     .select([
-      sql<number>`(select count(*) from instance i where i.account_id = account.id and i.removed_at is null)`.as(
+      sql<number>`(select count(*) from instance i
+        where i.account_id = account.id and i.removed_at is null and ${isWithin(reach, sql.ref("i.id"))})`.as(
         "instances",
       ),
       sql<number>`(select count(*) from account_user u where u.account_id = account.id)`.as("users"),
       storageBytesSql.as("storage_bytes"),
     ])
-    .where("account.id", "=", id)
+    .where("account.id", "=", reach.account_id)
     .executeTakeFirstOrThrow(noAccount);
   const { account_id, account_name, account_type, status, instances, users, storage_bytes, ...rest } = row;
   const { settings, trial_ends_at, created_at, ...plan } = rest;

@@ -63,7 +63,7 @@ export async function replacePassword(
     .updateTable("account_user")
     .set({ password_hash, must_change_password: true })
     .where("id", "=", id)
-    .returning(["id", "account_id", "name", "email", "role", "must_change_password"])
+    .returning(["id", "account_id", "name", "email", "role", "instance_ids", "must_change_password"])
     .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
   await endGrants(trx, id);

@@ -116,6 +116,7 @@ describe("removing an account", () => {
       account_id,
       account_type: "client",
       role: "super_admin",
+      instance_ids: null,
       is_fresh: true,
     } as const;
     const request = { method: "GET", route: "/late", status: 200, seconds: 0, ip: "127.0.0.1" };

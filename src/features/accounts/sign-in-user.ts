@@ -14,7 +14,7 @@ function selectUser(db: Db) {
     .innerJoin("account", "account.id", "account_user.account_id")
     .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.email"])
     .select(["account_user.role", "account_user.password_hash", "account_user.awaits_owner"])
-    .select("account_user.must_change_password")
+    .select(["account_user.must_change_password", "account_user.instance_ids"])
     .select(["account.name as account_name", "account.account_type"])
     .select(accountStateSql.as("status"));
 }
@@ -58,6 +58,7 @@ export function toUserView(user: Omit<SignInUser, "password_hash" | "awaits_owne
       name: user.name,
       email: user.email,
       role: user.role,
+      instance_ids: user.instance_ids,
       must_change_password: user.must_change_password,
     },
   };

@@ -153,8 +153,9 @@ async function changePassword(
 }
 
 function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {
-  const { id: user_id, account_id, account_type, role } = user;
-  const caller = { kind: "user", user_id, account_id, account_type, role, sign_in, is_fresh: true } as const;
+  const { id: user_id, account_id, account_type, role, instance_ids } = user;
+  const identity = { user_id, account_id, account_type, role, instance_ids };
+  const caller = { kind: "user", ...identity, sign_in, is_fresh: true } as const;
   return { by: { caller, ip, request_id }, target: { type: "user", id: user_id }, account_id };
 }
 

@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import { isWithin } from "../../platform/reach.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import { requireAccount } from "./account-row.ts";
@@ -43,8 +45,8 @@ export function userHandlers(deps: UserHandlersDeps): UserHandlers {
     createUser: (request) => createUser(deps, { ...request, caller: requireUser(request.caller) }),
 
     async updateUser(request) {
-      const { user, ended } = await updateUser(deps, { ...request, caller: requireUser(request.caller) });
-      access.invalidateSignIns(ended);
+      const { user, changed } = await updateUser(deps, { ...request, caller: requireUser(request.caller) });
+      access.invalidateSignIns(changed);
       return user;
     },
 
@@ -89,9 +91,10 @@ async function createUser(
   return db.transaction().execute(async (trx) => {
     await requirePlanQuota(trx, { account_id, limit: "max_users", count: () => countUsers(trx, account_id) });
     const { name, email, role, must_change_password = true } = input;
+    const instance_ids = await readInstances(trx, account_id, input);
     const { id } = await trx
       .insertInto("account_user")
-      .values({ account_id, name, email, role, password_hash, must_change_password })
+      .values({ account_id, name, email, role, instance_ids, password_hash, must_change_password })
       .returning("id")
       .executeTakeFirstOrThrow()
       .catch(throwEmailConflict);
@@ -119,16 +122,18 @@ async function updateUser(
   };
   return db.transaction().execute(async (trx) => {
     await lockAccount(trx, account_id);
+    const { role = (await getUser(trx, account_id, id)).role } = input;
+    const instance_ids = await readInstances(trx, account_id, { ...columns, role });
     await trx
       .updateTable("account_user")
-      .set({ ...columns, ...ofPassword, account_id })
+      .set({ ...columns, ...ofPassword, instance_ids, account_id })
       .where("id", "=", id)
       .where("account_id", "=", account_id)
       .execute()
       .catch(throwEmailConflict);
     await requireAdministrator(trx, account_id);
     const isEnd = password !== undefined || (input.role !== undefined && input.role !== before.role);
-    const ended = isEnd ? await endSignIns(trx, id) : [];
+    const changed = isEnd ? await endSignIns(trx, id) : await findSignIns(trx, id);
     if (password !== undefined) await endWelcome(trx, id);
     const target = { type: "user", id };
     await recordAudit(trx, {
@@ -138,7 +143,7 @@ async function updateUser(
       account_id,
       fields: fieldNamesOf(input, "id"),
     });
-    return { user: await getUser(trx, account_id, id), ended };
+    return { user: await getUser(trx, account_id, id), changed };
   });
 }
 
@@ -212,6 +217,41 @@ async function hashNew(
   const fault = await findPasswordProblem(password, personalWords);
   if (fault) throw invalidField("password", fault);
   return passwords.hash(password);
+}
+
+/**
+ * The instances to store, locked so that none is removed meanwhile: null for all, undefined to change nothing. Throws
+ * VALIDATION_ERROR.
+ */
+async function readInstances(
+  trx: Trx,
+  account_id: number,
+  { role, instance_ids: ids }: { role: Role; instance_ids?: readonly number[] | null },
+): Promise<number[] | null | undefined> {
+  if (!ids) return role === "agent" ? ids : null;
+  if (role !== "agent") {
+    const rule = `is only for agents, and the role ${role} reaches all instances`;
+    throw invalidField("instance_ids", `${rule}. Send null, or the role agent`);
+  }
+  const found = await trx
+    .selectFrom("instance")
+    .select("id")
+    .where("account_id", "=", account_id)
+    .where("removed_at", "is", null)
+    .where(isWithin({ instance_ids: ids }, sql.ref("id")))
+    .orderBy("id")
+    .forShare()
+    .execute();
+  const own = new Set(found.map(({ id }) => id));
+  const missing = ids.find((id) => !own.has(id));
+  if (missing !== undefined)
+    throw invalidField("instance_ids", `has ${missing}, which is no instance of the account`);
+  return [...own];
+}
+
+async function findSignIns(trx: Trx, user_id: number): Promise<string[]> {
+  const rows = await trx.selectFrom("sign_in").select("id").where("user_id", "=", user_id).execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Ends the assistants of the user too. */

@@ -44,13 +44,14 @@ export function welcomeHandlers(
         if (numUpdatedRows === 0n) throw invalidLink();
         await endWelcome(trx, user.id);
         const id = await signIn.insert(trx, { ...user, password_hash });
-        const { id: user_id, account_id, account_type, role } = user;
+        const { id: user_id, account_id, account_type, role, instance_ids } = user;
         const caller = {
           kind: "user",
           user_id,
           account_id,
           account_type,
           role,
+          instance_ids,
           sign_in: id,
           is_fresh: true,
         } as const;

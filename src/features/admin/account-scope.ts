@@ -1,11 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
+import { isWithin, type Reach } from "../../platform/reach.ts";
 
-/** The accounts that a caller may see: a reseller and its customers, one account alone, or all. */
-export type AccountScope = number | { only: number } | undefined;
+/** What a caller may see: a reseller and its customers, one account or some of its instances, or all accounts. */
+export type AccountScope = number | Reach | undefined;
 
-/** A condition on the column that holds an account. */
-export function isInScope(scope: AccountScope, account: RawBuilder<unknown>): RawBuilder<boolean> {
+/** A condition on the columns of the account and, in rows that have one, of the instance. */
+export function isInScope(
+  scope: AccountScope,
+  account: RawBuilder<unknown>,
+  instance?: RawBuilder<unknown>,
+): RawBuilder<boolean> {
   if (scope === undefined) return sql<boolean>`true`;
-  if (typeof scope === "object") return sql<boolean>`${account} = ${scope.only}`;
+  if (typeof scope === "object")
+    return sql<boolean>`${account} = ${scope.account_id} and ${instance ? isWithin(scope, instance) : sql`true`}`;
   return sql<boolean>`${account} in (select id from account where id = ${scope} or parent_id = ${scope})`;
 }

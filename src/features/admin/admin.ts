@@ -30,8 +30,8 @@ export function adminHandlers(deps: AdminDeps): Handlers<typeof adminContract> {
       return { ...overview, next_account_closes_this_machine: deps.closesThisMachine && isSole };
     },
     async accountOverview({ caller }) {
-      const { account_id, role } = requireUser(caller);
-      return readAccountOverview(deps.db, { account_id, isAdministrator: role !== "agent" });
+      const user = requireUser(caller);
+      return readAccountOverview(deps.db, user, { isAdministrator: user.role !== "agent" });
     },
     adminMonitor: monitor,
     adminMonitorAsPublished: monitor,

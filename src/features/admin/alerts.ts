@@ -45,7 +45,7 @@ interface DisconnectedInstance {
 export async function findDisconnectedInstances(db: Db, scope: AccountScope): Promise<Alert[]> {
   const { rows } = await sql<DisconnectedInstance>`
     select id, account_id, name, status, disconnected_at as since from instance
-    where removed_at is null and ${isInScope(scope, sql`account_id`)} and (
+    where removed_at is null and ${isInScope(scope, sql`account_id`, sql`id`)} and (
       status in ('logged_out', 'banned', 'error') or (wanted = 'connected' and jid is not null
         and status <> 'connected' and disconnected_at < now() - interval '5 minutes'))
     order by id desc limit ${MOST_OF_A_KIND}`.execute(db);

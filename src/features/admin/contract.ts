@@ -230,6 +230,7 @@ export const adminContract = {
     http: "GET /api/account/overview",
     heavy: true,
     access: "account",
+    keepsToInstances: true,
     tag: "Account",
     summary: "Get problems with advice, and the messages and webhook attempts of each of the last 24 hours",
     message: "Overview",

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import type { Reach } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
+import { isInScope } from "./account-scope.ts";
 import {
   alertsOfWebhooks,
   findDisconnectedInstances,
@@ -14,31 +16,29 @@ const MOST_COUNTED = 100_000;
 const FIRST_HOUR = sql<Date>`date_trunc('hour', now(), 'UTC') - interval '23 hours'`;
 
 interface AccountOverviewOptions {
-  account_id: number;
   /** Whether the caller may see webhooks and keys. */
   isAdministrator: boolean;
 }
 
 /** What an account needs to know first: problems with advice, its instances, and the last 24 hours. */
-export async function readAccountOverview(db: Db, { account_id, isAdministrator }: AccountOverviewOptions) {
-  const scope = { only: account_id };
+export async function readAccountOverview(db: Db, reach: Reach, { isAdministrator }: AccountOverviewOptions) {
   const alerts = [
-    ...(isAdministrator ? alertsOfWebhooks(await findFailingWebhooks(db, scope)) : []),
-    ...(isAdministrator ? await findRenewedKeys(db, account_id) : []),
-    ...(await findDisconnectedInstances(db, scope)),
-    ...(await findNearlyFullStorage(db, scope)),
+    ...(isAdministrator ? alertsOfWebhooks(await findFailingWebhooks(db, reach)) : []),
+    ...(isAdministrator ? await findRenewedKeys(db, reach.account_id) : []),
+    ...(await findDisconnectedInstances(db, reach)),
+    ...(await findNearlyFullStorage(db, reach)),
   ].sort((a, b) => Number(b.severity === "critical") - Number(a.severity === "critical"));
   return {
     alerts,
-    instances_by_status: await countInstances(db, account_id),
-    ...(await readHours(db, account_id)),
+    instances_by_status: await countInstances(db, reach),
+    ...(await readHours(db, reach)),
   };
 }
 
-async function countInstances(db: Db, account_id: number) {
+async function countInstances(db: Db, reach: Reach) {
   const { rows } = await sql<{ status: InstanceStatus; count: number }>`
     select status, count(*) as count from instance
-    where account_id = ${account_id} and removed_at is null group by status`.execute(db);
+    where ${isInScope(reach, sql`account_id`, sql`id`)} and removed_at is null group by status`.execute(db);
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
@@ -56,9 +56,9 @@ interface DeliveryHour {
 }
 
 /** Every hour of the last 24, the running one last. */
-async function readHours(db: Db, account_id: number) {
-  const messages = await readMessageHours(db, account_id);
-  const deliveries = await readDeliveryHours(db, account_id);
+async function readHours(db: Db, reach: Reach) {
+  const messages = await readMessageHours(db, reach);
+  const deliveries = await readDeliveryHours(db, reach);
   const { rows } = await sql<{ hour: Date }>`
     select generate_series(${FIRST_HOUR}, now(), interval '1 hour') as hour`.execute(db);
   const hours = rows.map(({ hour }) => {
@@ -74,7 +74,7 @@ async function readHours(db: Db, account_id: number) {
   return { hours, is_complete: counted.every((count) => count < MOST_COUNTED) };
 }
 
-async function readMessageHours(db: Db, account_id: number): Promise<MessageHour[]> {
+async function readMessageHours(db: Db, reach: Reach): Promise<MessageHour[]> {
   const { rows } = await sql<MessageHour>`
     select date_trunc('hour', sent_at, 'UTC') as hour,
       count(*) filter (where direction = 'outbound' and status <> 'failed') as sent,
@@ -83,21 +83,21 @@ async function readMessageHours(db: Db, account_id: number): Promise<MessageHour
     from (
       select m.sent_at, m.direction, m.status from instance i
       join message m on m.instance_id = i.id and m.sent_at >= ${FIRST_HOUR}
-      where i.account_id = ${account_id} and i.removed_at is null
+      where ${isInScope(reach, sql`i.account_id`, sql`i.id`)} and i.removed_at is null
       limit ${MOST_COUNTED}
     ) m
     group by 1`.execute(db);
   return rows;
 }
 
-async function readDeliveryHours(db: Db, account_id: number): Promise<DeliveryHour[]> {
+async function readDeliveryHours(db: Db, reach: Reach): Promise<DeliveryHour[]> {
   const { rows } = await sql<DeliveryHour>`
     select date_trunc('hour', created_at, 'UTC') as hour, count(*) filter (where success) as delivered,
       count(*) filter (where not success) as failed_attempts
     from (
       select a.created_at, a.success from instance i
       join attempt a on a.instance_id = i.id and a.created_at >= ${FIRST_HOUR}
-      where i.account_id = ${account_id} and i.removed_at is null
+      where ${isInScope(reach, sql`i.account_id`, sql`i.id`)} and i.removed_at is null
       limit ${MOST_COUNTED}
     ) a
     group by 1`.execute(db);

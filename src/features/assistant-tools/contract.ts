@@ -6,6 +6,7 @@ export const assistantToolsContract = {
   mcp: route({
     http: "POST /mcp",
     access: "key",
+    keepsToInstances: true,
     assistants: "directly",
     tag: "Assistant tools",
     summary: "Send a message of the Model Context Protocol: what an AI assistant calls",

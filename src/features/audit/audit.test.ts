@@ -23,6 +23,7 @@ const ENTRY: AuditEntry = {
       account_type: "client",
       user_id: 7,
       role: "admin",
+      instance_ids: null,
       sign_in: "s1",
       is_fresh: true,
     },

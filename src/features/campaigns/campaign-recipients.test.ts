@@ -5,6 +5,7 @@ import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 import type { Trx } from "../../platform/db/database.ts";
+import { wholeAccount } from "../../platform/reach.ts";
 import { deleteOrphanedOutgoing } from "../messages/send/outgoing-file.ts";
 import { getCampaign } from "./campaign-row.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
@@ -535,9 +536,9 @@ describe("a campaign request", () => {
       }));
       await story.owner.addRecipients({ id, recipients });
       return story.gateway.database.db.transaction().execute(async (trx) => {
-        const campaign = await getCampaign(trx, 1, id);
+        const campaign = await getCampaign(trx, wholeAccount(1), id);
         const scansBefore = await countScans(trx);
-        const warnings = await findTemplateWarnings(trx, campaign);
+        const warnings = await findTemplateWarnings(trx, campaign, wholeAccount(1));
         return { warnings: warnings.length, scans: (await countScans(trx)) - scansBefore };
       });
     };

@@ -31,7 +31,7 @@ interface ReportRow {
 /** Totals and recipients in their order; as CSV all of them, streamed page by page. */
 export function createCampaignReport(db: Db): ReportHandler {
   return async ({ input: { id, limit, cursor, status, format }, caller }) => {
-    const campaign = await getCampaign(db, requireUser(caller).account_id, id);
+    const campaign = await getCampaign(db, requireUser(caller), id);
     if (format === "csv") return toCsv(db, campaign, status);
     const after = readCursor(cursor) ?? 0;
     const found = await readRows(db, id, { after, limit: limit + 1, status });

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { IdempotentRequest } from "../../platform/http/run-idempotently.ts";
+import { isWithin, type Reach } from "../../platform/reach.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
 import type { StoredMedia } from "../messages/messages.ts";
@@ -22,13 +23,18 @@ export type CampaignTotals = z.output<typeof totals>;
 /** A campaign never leaves these states. */
 export const ENDED_STATUSES: readonly CampaignStatus[] = ["completed", "cancelled", "failed"];
 
-export function selectCampaigns(db: Db | Trx, accountId: number) {
-  return db.selectFrom("campaign").selectAll().where("account_id", "=", accountId).$castTo<CampaignRow>();
+export function selectCampaigns(db: Db | Trx, reach: Reach) {
+  return db
+    .selectFrom("campaign")
+    .selectAll()
+    .where("account_id", "=", reach.account_id)
+    .where(isWithin(reach, sql.ref("instance_id")))
+    .$castTo<CampaignRow>();
 }
 
 /** Throws NOT_FOUND. */
-export async function getCampaign(db: Db | Trx, accountId: number, id: number): Promise<CampaignRow> {
-  const found = await selectCampaigns(db, accountId).where("id", "=", id).executeTakeFirst();
+export async function getCampaign(db: Db | Trx, reach: Reach, id: number): Promise<CampaignRow> {
+  const found = await selectCampaigns(db, reach).where("id", "=", id).executeTakeFirst();
   return found ?? refuseUnknown();
 }
 
@@ -36,11 +42,8 @@ export async function getCampaign(db: Db | Trx, accountId: number, id: number): 
  * The campaign, locked against other requests that plan, change or end it; its sends continue. The lock order
  * is lane, campaign, message, recipient. Throws NOT_FOUND.
  */
-export async function lockCampaign(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
-  const found = await selectCampaigns(trx, accountId)
-    .where("id", "=", id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+export async function lockCampaign(trx: Trx, reach: Reach, id: number): Promise<CampaignRow> {
+  const found = await selectCampaigns(trx, reach).where("id", "=", id).forNoKeyUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
 }
 
@@ -48,9 +51,9 @@ export async function lockCampaign(trx: Trx, accountId: number, id: number): Pro
  * Like `lockCampaign`, but none of its sends is submitted before the commit. Waits longer than other statements: a
  * campaign must be stoppable however many of its sends are being submitted.
  */
-export async function lockCampaignAndSends(trx: Trx, accountId: number, id: number): Promise<CampaignRow> {
+export async function lockCampaignAndSends(trx: Trx, reach: Reach, id: number): Promise<CampaignRow> {
   await sql`set local lock_timeout = '10s'`.execute(trx);
-  const found = await selectCampaigns(trx, accountId).where("id", "=", id).forUpdate().executeTakeFirst();
+  const found = await selectCampaigns(trx, reach).where("id", "=", id).forUpdate().executeTakeFirst();
   return found ?? refuseUnknown();
 }
 
@@ -82,14 +85,16 @@ export function throwInvalidState({ status, status_reason }: CampaignRow, what: 
   });
 }
 
-/** A request that may be repeated; undefined without an idempotency key. */
+/** A request that may be repeated; undefined without an idempotency key. Its response is for the same reach only. */
 export function idempotentRequestOf(
   route: string,
-  account_id: number,
+  { account_id, instance_ids }: Reach,
   input: unknown,
   key: string | undefined,
 ): IdempotentRequest | undefined {
-  return key === undefined ? undefined : { account_id, route, key, fingerprint: fingerprint(input) };
+  if (key === undefined) return undefined;
+  const asked = instance_ids === null ? input : { input, instance_ids };
+  return { account_id, route, key, fingerprint: fingerprint(asked) };
 }
 
 /** A waiting recipient of an ended campaign counts as cancelled; for a recipient `r` of the campaign `c`. */

@@ -444,6 +444,41 @@ test("a campaign cannot send from an instance of another account", async () => {
   await expect(client.createCampaign(foreign)).rejects.toMatchObject({ status: 404, code: "NOT_FOUND" });
 });
 
+test("an agent who may use one instance makes campaigns for it, to leads of its contacts, and finds no other one", async () => {
+  const { shop, owner, gateway } = story;
+  const other = await gateway.connectInstance();
+  const login = { email: "one-shop@example.com", password: PASSWORD };
+  await owner.createUser({ name: "Agent", ...login, instance_ids: [shop.id] });
+  const { client: agent, headers } = await signIn(gateway.url, login);
+  const [near = "", far = ""] = newPhones(2);
+  await shop.client.sandboxReceive({ id: shop.id, from: near, text: "Hi" });
+  await waitUntil(async () =>
+    (await shop.client.listChats({ id: shop.id })).data.some(({ phone }) => phone === near),
+  );
+  await owner.createLead({ phone: near, name: "Near", tags: ["agents"] });
+  const { data: hidden } = await owner.createLead({ phone: far, name: "Far", tags: ["agents"] });
+
+  const draft = { name: "Branch", message_template: "Hi {{name}}" };
+  const missing = { status: 404, code: "NOT_FOUND" };
+  await expect(agent.createCampaign({ ...draft, instance_id: other.id })).rejects.toMatchObject(missing);
+  const { id } = (await agent.createCampaign({ ...draft, instance_id: shop.id })).data;
+  await expect(agent.updateCampaign({ id, instance_id: other.id })).rejects.toMatchObject(missing);
+  const { data: added } = await agent.addRecipients({ id, tags: ["agents"], lead_ids: [hidden.id] });
+  expect(added).toMatchObject({ inserted: 1, invalid_count: 1 });
+  await agent.addRecipients({ id, numbers: [far] });
+  const { previews, warnings } = (await agent.previewCampaign({ id })).data;
+  expect(previews.map(({ text }) => text)).toEqual(["Hi Near", "Hi "]);
+  expect(warnings).toMatchObject([{ variable: "name", missing: 1 }]);
+
+  const foreign = await story.create({ instance_id: other.id });
+  expect((await agent.listCampaigns()).data.map((one) => one.instance_id)).not.toContain(other.id);
+  // The response of the administrator's request is stored under the key.
+  const key = { "idempotency-key": "cancel-1" };
+  expect((await story.request(`POST /api/campaigns/${foreign}/cancel`, {}, key)).status).toBe(200);
+  const repeated = await story.request(`POST /api/campaigns/${foreign}/cancel`, {}, { ...headers, ...key });
+  expect(repeated.body.code).toBe("IDEMPOTENCY_MISMATCH");
+});
+
 test.each([
   ["an unknown instance", { instance_id: 999_999 }, 404],
   ["min greater than max", { min_delay_ms: 10, max_delay_ms: 5 }, 400],

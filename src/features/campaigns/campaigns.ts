@@ -36,7 +36,7 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
 
     async listCampaigns({ input: { limit, cursor, status, instance_id, archived }, caller }) {
       const before = readCursor(cursor);
-      let query = selectCampaigns(db, requireUser(caller).account_id);
+      let query = selectCampaigns(db, requireUser(caller));
       if (before !== undefined) query = query.where("id", "<", before);
       if (status !== undefined) query = query.where("status", "=", status);
       if (instance_id !== undefined) query = query.where("instance_id", "=", instance_id);
@@ -53,17 +53,18 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     },
 
     async getCampaign({ input: { id }, caller }) {
-      const campaign = await getCampaign(db, requireUser(caller).account_id, id);
+      const campaign = await getCampaign(db, requireUser(caller), id);
       return { ...toCampaignView(campaign), totals: await countTotals(db, id) };
     },
 
     async getCampaignTimeline({ input: { id }, caller }) {
-      const campaign = await getCampaign(db, requireUser(caller).account_id, id);
+      const campaign = await getCampaign(db, requireUser(caller), id);
       return readCampaignTimeline(db, campaign.id);
     },
 
     async previewCampaign({ input: { id, ...order }, caller }) {
-      return previewCampaign(deps, await getCampaign(db, requireUser(caller).account_id, id), order);
+      const user = requireUser(caller);
+      return previewCampaign(deps, await getCampaign(db, user, id), { ...order, reach: user });
     },
   };
 }

@@ -11,6 +11,7 @@ import {
   replayedResponse,
   runIdempotently,
 } from "../../platform/http/run-idempotently.ts";
+import { wholeAccount } from "../../platform/reach.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { requireQueue } from "../messages/messages.ts";
@@ -46,20 +47,18 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
   const { db, box } = deps;
   return {
     async startCampaign({ input: { id, dry_run }, caller, idempotencyKey }) {
-      const { account_id } = requireUser(caller);
-      const campaign = await getCampaign(db, account_id, id);
-      const once = dry_run
-        ? undefined
-        : idempotentRequestOf("campaigns/start", account_id, { id }, idempotencyKey);
+      const user = requireUser(caller);
+      const campaign = await getCampaign(db, user, id);
+      const once = dry_run ? undefined : idempotentRequestOf("campaigns/start", user, { id }, idempotencyKey);
       const earlier = once && (await findStoredResponse(db, box, once));
       if (earlier) return toStarted(replayedResponse(earlier.response as Start));
-      const warnings = await findTemplateWarnings(db, campaign);
+      const warnings = await findTemplateWarnings(db, campaign, user);
       const startable = await requireStartable(db, campaign);
       if (dry_run) return toDryRun(campaign, startable, warnings);
       const preview = { id, ...startable, warnings, dry_run };
       await requireQueue(deps);
       const started = await changeIdempotently(deps, once, async (trx) => {
-        const locked = await lockCampaign(trx, account_id, id);
+        const locked = await lockCampaign(trx, user, id);
         const about = await requireStartable(trx, locked);
         return {
           response: { ...preview, ...about },
@@ -70,10 +69,10 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
     },
 
     async pauseCampaign({ input: { id }, caller, idempotencyKey }) {
-      const { account_id } = requireUser(caller);
-      const once = idempotentRequestOf("campaigns/pause", account_id, { id }, idempotencyKey);
+      const user = requireUser(caller);
+      const once = idempotentRequestOf("campaigns/pause", user, { id }, idempotencyKey);
       return changeIdempotently(deps, once, async (trx) => {
-        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        const campaign = await lockCampaignAndSends(trx, user, id);
         if (!PAUSABLE_STATUSES.includes(campaign.status) && !isPausedByGateway(campaign))
           throwInvalidState(campaign, "paused");
         const { lanes } = await stop(trx, campaign, "paused");
@@ -82,10 +81,10 @@ export function changeCampaignHandlers(deps: ChangeCampaignDeps): ChangeHandlers
     },
 
     async cancelCampaign({ input: { id }, caller, idempotencyKey }) {
-      const { account_id } = requireUser(caller);
-      const once = idempotentRequestOf("campaigns/cancel", account_id, { id }, idempotencyKey);
+      const user = requireUser(caller);
+      const once = idempotentRequestOf("campaigns/cancel", user, { id }, idempotencyKey);
       return changeIdempotently(deps, once, async (trx) => {
-        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        const campaign = await lockCampaignAndSends(trx, user, id);
         if (campaign.status === "completed" || campaign.status === "cancelled")
           throwInvalidState(campaign, "cancelled");
         const { lanes } = await stop(trx, campaign, "cancelled");
@@ -223,7 +222,7 @@ export async function cancelCampaigns(
   accountId: number,
   atMost: number,
 ): Promise<{ count: number; lanes: number[] }> {
-  const open = await selectCampaigns(trx, accountId)
+  const open = await selectCampaigns(trx, wholeAccount(accountId))
     .where("status", "not in", ENDED_STATUSES)
     .orderBy("id")
     .limit(atMost)

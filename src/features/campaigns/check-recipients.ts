@@ -21,11 +21,12 @@ export function createRecipientCheck(
     input: { consent_purpose = null, instance_id, confirm_assumed = false, ...input },
     caller,
   }) => {
-    const { account_id } = requireUser(caller);
+    const user = requireUser(caller);
+    const { account_id } = user;
     if (!input.recipients && !input.lead_ids)
       throw invalidField("recipients", "is required: recipients or lead_ids");
     const { db, suppression } = deps;
-    if (instance_id !== undefined) await getInstance(db, instance_id, account_id);
+    if (instance_id !== undefined) await getInstance(db, instance_id, user);
     const country = await deps.findCountry(instance_id === undefined ? { account_id } : { instance_id });
     const options = { country, isConfirmed: confirm_assumed };
     const seen = new Set<string>();
@@ -36,7 +37,7 @@ export function createRecipientCheck(
       counts: { invalid: 0, assumed: 0, duplicate: 0, opted_out: 0, no_consent: 0 },
       problems: [],
     };
-    for await (const some of readRecipients(db, account_id, input, options)) {
+    for await (const some of readRecipients(db, user, input, options)) {
       const batch = await readLids(db, account_id, some);
       const phones = batch.flatMap((one) => ("phone" in one ? [one.phone] : []));
       const optedOut = await suppression.findListed(db, account_id, phones);

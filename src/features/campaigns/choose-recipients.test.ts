@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { wholeAccount } from "../../platform/reach.ts";
 import { createSecretBox } from "../../platform/secrets/secret-box.ts";
 import { createSuppressionList, type SuppressionList } from "../consent/consent.ts";
 import { type CampaignRow, getCampaign } from "./campaign-row.ts";
@@ -51,7 +52,7 @@ async function addCampaign(
       [account, id, phone, variables],
     );
   }
-  return getCampaign(db, account, id);
+  return getCampaign(db, wholeAccount(account), id);
 }
 
 const choose = (campaign: CampaignRow, count = 10, onlyKnownChats = false) =>

@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import { createPause } from "../../platform/create-pause.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { type Reach, wholeAccount } from "../../platform/reach.ts";
 import { findConsenting, type SuppressionList } from "../consent/consent.ts";
+import { isReachedPerson } from "../contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 
@@ -71,13 +73,15 @@ export interface FindWaitingOptions {
   onlyKnownChats?: boolean;
   /** Digits, in any format. */
   phone?: string;
+  /** Only leads within reach fill in variables; default: all of the account. */
+  reach?: Reach;
 }
 
 /** Waiting recipients in their order, with the data for their variables. */
 export async function findWaitingRecipients(
   db: Db,
-  { id, instance_id }: CampaignRow,
-  { limit, onlyKnownChats = false, phone }: FindWaitingOptions,
+  { id, account_id, instance_id }: CampaignRow,
+  { limit, onlyKnownChats = false, phone, reach = wholeAccount(account_id) }: FindWaitingOptions,
 ): Promise<WaitingRecipient[]> {
   const isKnown = sql`exists (
     select from conversation c join message m on m.conversation_id = c.id
@@ -97,6 +101,7 @@ export async function findWaitingRecipients(
     left join lateral (
       select name, email, custom_fields from lead
       where account_id = r.account_id and phone is not null and canonical_number(phone) = canonical_number(r.phone)
+        and ${isReachedPerson(reach, { phone: sql`r.phone` })}
     ) l on true
     order by r.id`.execute(db);
   return rows;

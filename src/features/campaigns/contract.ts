@@ -252,7 +252,7 @@ const warning = named(
 
 const status = named("CampaignState", z.object({ id: z.number().int(), status: campaignStatus }));
 
-const SHARED = { access: "account", tag: "Campaigns", feature: "campaigns" } as const;
+const SHARED = { access: "account", keepsToInstances: true, tag: "Campaigns", feature: "campaigns" } as const;
 
 export const campaignsContract = {
   listCampaigns: route({

@@ -24,9 +24,9 @@ export function endedCampaignHandlers({
 }: Pick<ChangeCampaignDeps, "db" | "engine">): EndedHandlers {
   return {
     async archiveCampaign({ input: { id, archived }, caller }) {
-      const { account_id } = requireUser(caller);
+      const user = requireUser(caller);
       const row = await db.transaction().execute(async (trx) => {
-        const campaign = await lockCampaign(trx, account_id, id);
+        const campaign = await lockCampaign(trx, user, id);
         if (!ENDED_STATUSES.includes(campaign.status)) throwInvalidState(campaign, "archived");
         return trx
           .updateTable("campaign")
@@ -41,9 +41,10 @@ export function endedCampaignHandlers({
     },
 
     async deleteCampaign({ input: { id }, ...by }) {
-      const { account_id } = requireUser(by.caller);
+      const user = requireUser(by.caller);
+      const { account_id } = user;
       const lanes = await db.transaction().execute(async (trx) => {
-        const campaign = await lockCampaignAndSends(trx, account_id, id);
+        const campaign = await lockCampaignAndSends(trx, user, id);
         if (PAUSABLE_STATUSES.includes(campaign.status) || isPausedByGateway(campaign))
           throwInvalidState(
             campaign,

@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import type { Reach } from "../../platform/reach.ts";
+import { isReachedPerson } from "../contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { invalidPlaceholdersOf, variablesOf } from "./render-template.ts";
 
@@ -10,11 +12,15 @@ export interface TemplateWarning {
 }
 
 /**
- * Variables that are empty for some waiting recipients, with their number; and text that only looks like a
- * variable.
+ * Variables that are empty for some waiting recipients, as far as leads within reach fill them in, with their number; and
+ * text that only looks like a variable.
  */
-export async function findTemplateWarnings(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
-  return [...strangers(campaign), ...(await findMissing(db, campaign))];
+export async function findTemplateWarnings(
+  db: Db,
+  campaign: CampaignRow,
+  reach: Reach,
+): Promise<TemplateWarning[]> {
+  return [...strangers(campaign), ...(await findMissing(db, campaign, reach))];
 }
 
 function strangers({ message_template }: CampaignRow): TemplateWarning[] {
@@ -27,7 +33,7 @@ function strangers({ message_template }: CampaignRow): TemplateWarning[] {
 const MOST_RECIPIENTS = 20_000;
 
 /** Looks up each recipient's lead and contact once, whatever the number of variables. */
-async function findMissing(db: Db, campaign: CampaignRow): Promise<TemplateWarning[]> {
+async function findMissing(db: Db, campaign: CampaignRow, reach: Reach): Promise<TemplateWarning[]> {
   const names = variablesOf(campaign.message_template).filter((name) => name !== "phone");
   if (names.length === 0) return [];
   const contactName = sql`(
@@ -40,7 +46,7 @@ async function findMissing(db: Db, campaign: CampaignRow): Promise<TemplateWarni
       from (select * from campaign_recipient where campaign_id = ${campaign.id} and status = 'pending'
         order by id limit ${MOST_RECIPIENTS}) r
       left join lead l on l.account_id = r.account_id and l.phone is not null
-        and canonical_number(l.phone) = canonical_number(r.phone)
+        and canonical_number(l.phone) = canonical_number(r.phone) and ${isReachedPerson(reach, { phone: sql`r.phone` })}
     ), present as (
       select v.name, count(*) as count
       from person p cross join lateral (

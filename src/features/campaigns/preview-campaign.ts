@@ -1,4 +1,5 @@
 import type { Db } from "../../platform/db/database.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { type FindCountry, readPhone } from "../contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { findWaitingRecipients } from "./choose-recipients.ts";
@@ -15,6 +16,8 @@ export interface PreviewCampaignOptions {
   limit: number;
   phone?: string;
   variables?: Record<string, unknown>;
+  /** Whose leads fill in variables. */
+  reach: Reach;
 }
 
 const NOBODY = "15550000000";
@@ -29,14 +32,14 @@ export async function previewCampaign(
 ) {
   return {
     previews: await readPreviews(deps, campaign, order),
-    warnings: await findTemplateWarnings(deps.db, campaign),
+    warnings: await findTemplateWarnings(deps.db, campaign, order.reach),
   };
 }
 
 async function readPreviews(
   { db, findCountry }: PreviewDeps,
   campaign: CampaignRow,
-  { limit, phone, variables }: PreviewCampaignOptions,
+  { limit, phone, variables, reach }: PreviewCampaignOptions,
 ) {
   const render = createRenderer(campaign.message_template);
   const toPreview = (facts: RecipientFacts) => {
@@ -53,6 +56,7 @@ async function readPreviews(
   const digits = phone === undefined ? undefined : readPhone("phone", phone, country);
   const waiting = await findWaitingRecipients(db, campaign, {
     limit,
+    reach,
     ...(digits !== undefined && { phone: digits }),
   });
   return waiting.map(toPreview);

@@ -10,6 +10,7 @@ import {
   replayedResponse,
   runIdempotently,
 } from "../../platform/http/run-idempotently.ts";
+import { type Reach, wholeAccount } from "../../platform/reach.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import type { SuppressionList } from "../consent/consent.ts";
@@ -17,6 +18,7 @@ import {
   canonicalNumberOf,
   type FindCountry,
   findLidMappings,
+  isReachedPerson,
   type ListedNumberOptions,
 } from "../contacts/contacts.ts";
 import {
@@ -54,9 +56,10 @@ const AT_ONCE = 1_000;
 export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
   return async ({ input, caller, idempotencyKey }) => {
     const { db, box } = deps;
-    const { account_id } = requireUser(caller);
-    const campaign = await getCampaign(db, account_id, input.id);
-    const once = idempotentRequestOf("campaigns/recipients", account_id, input, idempotencyKey);
+    const user = requireUser(caller);
+    const campaign = await getCampaign(db, user, input.id);
+    const { account_id } = campaign;
+    const once = idempotentRequestOf("campaigns/recipients", user, input, idempotencyKey);
     const earlier = once && (await findStoredResponse(db, box, once));
     if (earlier) return replayedResponse(earlier.response as Added);
     requireOpen(campaign);
@@ -64,7 +67,7 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
     const count = new Count();
     const country = await deps.findCountry({ instance_id: campaign.instance_id });
     const options = { country, isConfirmed: input.confirm_assumed ?? false };
-    for await (const some of readRecipients(db, campaign.account_id, input, options)) {
+    for await (const some of readRecipients(db, user, input, options)) {
       const added = count.sort(await readLids(db, account_id, some));
       if (added.length > 0) count.record(added, await insert(deps, campaign, added));
       // Lets other work run between two batches.
@@ -151,7 +154,7 @@ function toWarning({ line, value, warning }: UnconfirmedRecipient): Added["warni
 /** The recipients of a request in its order, in batches. */
 export async function* readRecipients(
   db: Db,
-  accountId: number,
+  reach: Reach,
   { recipients = [], numbers = [], lead_ids, tags, file }: Omit<RecipientInput, "id">,
   options: ListedNumberOptions,
 ): AsyncGenerator<ParsedRecipient[]> {
@@ -160,23 +163,14 @@ export async function* readRecipients(
     yield list.slice(at, at + AT_ONCE).map((one, nth) => readRecipient(one, at + nth + 1, options));
   }
   if (file) yield* readRecipientCsv(file.bytes, options);
-  if (lead_ids) yield* readLeads(db, accountId, lead_ids);
-  if (tags) yield* readTagged(db, accountId, tags);
+  if (lead_ids) yield* readLeads(db, reach, lead_ids);
+  if (tags) yield* readTagged(db, reach, tags);
 }
 
-async function* readLeads(
-  db: Db,
-  accountId: number,
-  ids: readonly number[],
-): AsyncGenerator<ParsedRecipient[]> {
+async function* readLeads(db: Db, reach: Reach, ids: readonly number[]): AsyncGenerator<ParsedRecipient[]> {
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const some = ids.slice(at, at + AT_ONCE);
-    const rows = await db
-      .selectFrom("lead")
-      .select(["id", "phone"])
-      .where("account_id", "=", accountId)
-      .where("id", "in", some)
-      .execute();
+    const rows = await selectLeads(db, reach).where("id", "in", some).execute();
     const byId = new Map(rows.map((row) => [row.id, row]));
     yield some.map((id) => {
       const found = byId.get(id);
@@ -185,16 +179,9 @@ async function* readLeads(
   }
 }
 
-async function* readTagged(
-  db: Db,
-  accountId: number,
-  tags: readonly string[],
-): AsyncGenerator<ParsedRecipient[]> {
+async function* readTagged(db: Db, reach: Reach, tags: readonly string[]): AsyncGenerator<ParsedRecipient[]> {
   for (let after = 0; ; ) {
-    const rows = await db
-      .selectFrom("lead")
-      .select(["id", "phone"])
-      .where("account_id", "=", accountId)
+    const rows = await selectLeads(db, reach)
       .where(sql<boolean>`tags && ${tags}::text[]`)
       .where("id", ">", after)
       .orderBy("id")
@@ -204,6 +191,14 @@ async function* readTagged(
     after = rows.at(-1)?.id ?? 0;
     if (rows.length < AT_ONCE) return;
   }
+}
+
+function selectLeads(db: Db, reach: Reach) {
+  return db
+    .selectFrom("lead")
+    .select(["id", "phone"])
+    .where("account_id", "=", reach.account_id)
+    .where(isReachedPerson(reach, { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") }));
 }
 
 function toRecipient({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
@@ -237,7 +232,7 @@ async function insert(
   );
   const input = added.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
   const { rows, lane } = await db.transaction().execute(async (trx) => {
-    const locked = await lockCampaign(trx, account_id, id);
+    const locked = await lockCampaign(trx, wholeAccount(account_id), id);
     requireOpen(locked);
     const inserted = await sql<{ is_skipped: boolean }>`
       insert into campaign_recipient (account_id, campaign_id, phone, variables, status, reason, decided_at)

@@ -23,13 +23,13 @@ const RETRIABLE: readonly CampaignStatus[] = ["completed", "paused", "running", 
 /** Lets failed recipients wait again, except those whom the message may have reached. */
 export function createRetryFailedHandler(deps: ChangeCampaignDeps): RetryHandler {
   return async ({ input: { id }, caller, idempotencyKey }) => {
-    const { account_id } = requireUser(caller);
-    const once = idempotentRequestOf("campaigns/retry-failed", account_id, { id }, idempotencyKey);
+    const user = requireUser(caller);
+    const once = idempotentRequestOf("campaigns/retry-failed", user, { id }, idempotencyKey);
     const earlier = once && (await findStoredResponse(deps.db, deps.box, once));
     if (earlier) return replayedResponse(earlier.response as Retried);
     await requireQueue(deps);
     return changeIdempotently(deps, once, async (trx) => {
-      const campaign = await lockCampaign(trx, account_id, id);
+      const campaign = await lockCampaign(trx, user, id);
       if (!RETRIABLE.includes(campaign.status)) throwInvalidState(campaign, "retried");
       const counts = await releaseFailed(trx, id);
       if (counts.retried > 0) await requireFile(trx, campaign);

@@ -39,24 +39,26 @@ export function saveCampaignHandlers(options: SaveCampaignDeps): SaveHandlers {
   return {
     async createCampaign({ input, caller, idempotencyKey }) {
       const { media, file, ...settings } = input;
-      const { account_id } = requireUser(caller);
+      const user = requireUser(caller);
+      const { account_id } = user;
       requireSense(settings);
       if (settings.message_template.trim() === "" && !media && !file) throw missingTemplate();
-      await getInstance(db, settings.instance_id, account_id);
-      const once = idempotentRequestOf("campaigns", account_id, input, idempotencyKey);
+      await getInstance(db, settings.instance_id, user);
+      const once = idempotentRequestOf("campaigns", user, input, idempotencyKey);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
         runIdempotently(options, once, (trx) => create(trx, account_id, settings, stored)),
       );
     },
 
     async updateCampaign({ input: { id, media, file, ...settings }, caller }) {
-      const { account_id } = requireUser(caller);
+      const user = requireUser(caller);
+      const { account_id } = user;
       // Rejects what can be rejected without the file before the file is fetched.
-      requireOpen(await getCampaign(db, account_id, id));
-      if (settings.instance_id !== undefined) await getInstance(db, settings.instance_id, account_id);
+      requireOpen(await getCampaign(db, user, id));
+      if (settings.instance_id !== undefined) await getInstance(db, settings.instance_id, user);
       return withFile({ ...options, account_id }, { media, file }, (stored) =>
         db.transaction().execute(async (trx) => {
-          const campaign = await lockCampaign(trx, account_id, id);
+          const campaign = await lockCampaign(trx, user, id);
           return toCampaignView(await update(trx, campaign, settings, stored));
         }),
       );

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { isWithin } from "../../platform/reach.ts";
 import {
   type Conversations,
   type FindCountry,
@@ -9,7 +11,7 @@ import {
   type Recipient,
   resolveForInstance,
 } from "../contacts/contacts.ts";
-import { getInstance, noInstance } from "../instances/instances.ts";
+import { getInstance } from "../instances/instances.ts";
 import { listMessages, type MessageFilter } from "../messages/messages.ts";
 import type { chatsContract } from "./contract.ts";
 import { listChats } from "./list-chats.ts";
@@ -95,37 +97,31 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
 }
 
 /**
- * The instances that the caller may read: those of the account, or the named one; for a key limited to its
- * own instance, that one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
+ * The instances that the caller may read, or the named one of them; for a key limited to its own instance, that
+ * one. Throws NOT_FOUND or INSTANCE_FORBIDDEN for any other.
  */
 async function findInstances(db: Db, caller: Caller, named: number | undefined): Promise<number[]> {
   if (!("account_id" in caller))
     throw new GatewayError("FORBIDDEN", "This route needs an API key or a signed-in user.");
-  const only = reachOf(caller);
-  if (only) {
-    if (named === undefined) return [...only];
-    if (only.includes(named)) return [named];
-    if (caller.kind === "assistant") throw noInstance();
+  if (caller.kind === "key" && caller.scope === "instance") {
+    if (named === undefined || named === caller.instance_id) return [caller.instance_id];
     throw new GatewayError(
       "INSTANCE_FORBIDDEN",
       "This API key belongs to another instance. Use the key of the instance that the request names.",
     );
   }
-  if (named !== undefined) return [(await getInstance(db, named, caller.account_id)).id];
+  const { account_id } = caller;
+  const reach = { account_id, instance_ids: caller.kind === "key" ? null : caller.instance_ids };
+  if (named !== undefined) return [(await getInstance(db, named, reach)).id];
   const own = await db
     .selectFrom("instance")
     .select("id")
-    .where("account_id", "=", caller.account_id)
+    .where("account_id", "=", account_id)
     .where("removed_at", "is", null)
+    .where(isWithin(reach, sql.ref("id")))
     .orderBy("id")
     .execute();
   return own.map(({ id }) => id);
-}
-
-/** The only instances of a key that is limited to its own, or of an assistant; undefined: all of the account. */
-function reachOf(caller: Caller): readonly number[] | undefined {
-  if (caller.kind === "assistant") return caller.instance_ids;
-  return caller.kind === "key" && caller.scope === "instance" ? [caller.instance_id] : undefined;
 }
 
 /** Throws NOT_FOUND for a chat without messages. */

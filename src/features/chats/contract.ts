@@ -119,6 +119,7 @@ export const chatsContract = {
     heavy: "search",
     errors: ["NOT_FOUND"],
     access: "key",
+    keepsToInstances: true,
     assistants: "by tools",
     tag,
     summary:
@@ -164,6 +165,7 @@ export const chatsContract = {
     heavy: "search",
     errors: ["NOT_FOUND"],
     access: "key",
+    keepsToInstances: true,
     assistants: "by tools",
     tag,
     summary:

@@ -4,9 +4,16 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { getUser, requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
-import { type FindCountry, findLidMappings, readPhone } from "../contacts/contacts.ts";
+import {
+  type FindCountry,
+  findLidMappings,
+  isReachedPerson,
+  reachesPerson,
+  readPhone,
+} from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
 
 export interface ConsentDeps {
@@ -21,9 +28,11 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
   const { db } = deps;
   return {
     async recordConsent({ input, ...by }) {
-      const { account_id } = requireUser(by.caller);
+      const user = requireUser(by.caller);
+      const { account_id } = user;
       const id = await db.transaction().execute(async (trx) => {
-        const subject = await findSubject(trx, deps, account_id, input);
+        const subject = await findSubject(trx, deps, user, input);
+        if (!(await reachesPerson(trx, user, subject))) throw outOfReach();
         const { purpose, consent_type, granted } = input;
         const { text_version = null, text_hash = null, channel = null } = input;
         const row = { account_id, ...subject, purpose, consent_type, granted };
@@ -37,16 +46,17 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
         await recordAudit(trx, { by, action, target, account_id, fields: ["granted"] });
         return added.id;
       });
-      const [record] = await selectRecords(db, account_id).where("c.id", "=", id).execute();
+      const [record] = await selectRecords(db, user).where("c.id", "=", id).execute();
       if (!record) throw new Error("the recorded consent was not found");
       return record;
     },
 
     async listConsent({ input: { userId, phone, limit, cursor }, caller }) {
-      const { account_id } = requireUser(caller);
+      const user = requireUser(caller);
+      const { account_id } = user;
       if (userId !== "me") await getUser(db, account_id, userId);
       const before = readCursor(cursor);
-      let query = selectRecords(db, account_id);
+      let query = selectRecords(db, user);
       if (userId !== "me") query = query.where("c.user_id", "=", userId);
       if (phone !== undefined) {
         const country = await deps.findCountry({ account_id }, [phone]);
@@ -64,7 +74,7 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
   };
 }
 
-function selectRecords(db: Db, accountId: number) {
+function selectRecords(db: Db, reach: Reach) {
   return db
     .selectFrom("consent as c")
     .select(["c.id as consentId", "c.user_id as userId", "c.lead_id", "c.phone", "c.purpose"])
@@ -73,7 +83,8 @@ function selectRecords(db: Db, accountId: number) {
       sql<boolean>`not exists (select from consent later where later.account_id = c.account_id
         and later.purpose = c.purpose and later.subject = c.subject and later.id > c.id)`.as("current"),
     )
-    .where("c.account_id", "=", accountId);
+    .where("c.account_id", "=", reach.account_id)
+    .where(isReachedPerson(reach, { phone: sql.ref("c.phone") }));
 }
 
 interface Subject {
@@ -85,23 +96,30 @@ interface Subject {
 async function findSubject(
   trx: Trx,
   { findCountry }: ConsentDeps,
-  accountId: number,
+  reach: Reach,
   { userId, lead_id, phone }: ConsentInput,
 ): Promise<Subject> {
+  const { account_id } = reach;
   const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
   if (named > 1) throw invalidField("userId", "must be the only one of userId, lead_id and phone");
-  if (userId !== undefined) await getUser(trx, accountId, userId);
-  const country = await findCountry({ account_id: accountId }, [phone]);
+  if (userId !== undefined) await getUser(trx, account_id, userId);
+  const country = await findCountry({ account_id }, [phone]);
   return {
     user_id: userId ?? null,
     lead_id: lead_id ?? null,
     phone:
       lead_id !== undefined
-        ? await phoneOfLead(trx, accountId, lead_id)
+        ? await phoneOfLead(trx, reach, lead_id)
         : phone === undefined
           ? null
-          : await readPersonsPhone(trx, accountId, readPhone("phone", phone, country)),
+          : await readPersonsPhone(trx, account_id, readPhone("phone", phone, country)),
   };
+}
+
+/** A caller that reaches only some instances records what their contacts have agreed to. */
+function outOfReach(): GatewayError {
+  const sentence = "There is no such contact in your instances. Send the phone or the lead_id of one.";
+  return new GatewayError("NOT_FOUND", sentence);
 }
 
 /** Digits of a LID whose phone is known are that phone. */
@@ -109,12 +127,13 @@ async function readPersonsPhone(trx: Db | Trx, accountId: number, digits: string
   return (await findLidMappings(trx, accountId, [digits])).get(digits)?.phone ?? digits;
 }
 
-async function phoneOfLead(trx: Trx, accountId: number, leadId: number): Promise<string | null> {
+async function phoneOfLead(trx: Trx, reach: Reach, leadId: number): Promise<string | null> {
   const lead = await trx
     .selectFrom("lead")
     .select("phone")
     .where("id", "=", leadId)
-    .where("account_id", "=", accountId)
+    .where("account_id", "=", reach.account_id)
+    .where(isReachedPerson(reach, { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") }))
     .executeTakeFirstOrThrow(() => new GatewayError("NOT_FOUND", "There is no such lead."));
   return lead.phone;
 }

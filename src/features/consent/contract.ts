@@ -23,7 +23,7 @@ const record = named(
   }),
 );
 
-const TAG = { access: "account", tag: "Privacy" } as const;
+const TAG = { access: "account", keepsToInstances: true, tag: "Privacy" } as const;
 
 export const consentContract = {
   recordConsent: route({

@@ -27,6 +27,7 @@ export {
 } from "./conversations.ts";
 export { createCountryFinder, type FindCountry } from "./find-country.ts";
 export { findLidMappings } from "./find-lid-mappings.ts";
+export { isReachedPerson, reachesPerson } from "./is-reached-person.ts";
 export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
 export {
   type ListedNumberOptions,

@@ -101,7 +101,8 @@ const customField = named(
   }),
 );
 
-const TAG = { access: "account", tag: "CRM", feature: "crm" } as const;
+const WHOLE_ACCOUNT = { access: "account", tag: "CRM", feature: "crm" } as const;
+const TAG = { ...WHOLE_ACCOUNT, keepsToInstances: true } as const;
 
 const searchAliases = { search: ["q", "query"] };
 const leadFilter = {
@@ -159,7 +160,7 @@ export const crmContract = {
   }),
 
   importLeads: route({
-    ...TAG,
+    ...WHOLE_ACCOUNT,
     http: "POST /api/leads/import",
     heavy: true,
     errors: ["CONFLICT"],

@@ -145,6 +145,79 @@ describe("a lead", () => {
   });
 });
 
+describe("an agent who may use one instance", () => {
+  const REFUSED = { code: "VALIDATION_ERROR", details: { fields: [{ field: "phone" }] } };
+  let agent: Client;
+  let other: TestInstance;
+  /** A contact of both instances, and one of the other instance alone. */
+  const [near, far] = [newPhone(), newPhone()];
+
+  const write = async (instance: TestInstance, from: string) => {
+    await instance.client.sandboxReceive({ id: instance.id, from, text: `To ${instance.id}` });
+    await waitUntil(async () =>
+      (await instance.client.listChats({ id: instance.id })).data.some(({ phone }) => phone === from),
+    );
+  };
+
+  beforeAll(async () => {
+    other = await gateway.connectInstance();
+    await write(shop, near);
+    await write(other, near);
+    await write(other, far);
+    const login = { email: "one-shop@example.com", password: PASSWORD };
+    await owner.createUser({ name: "Agent", ...login, instance_ids: [shop.id] });
+    agent = (await signIn(gateway.url, login)).client;
+  });
+
+  test("sees the leads of its contacts, with their chats of its instance", async () => {
+    const { data: own } = await owner.createLead({ phone: near, tags: ["both"] });
+    const { data: hidden } = await owner.createLead({ phone: far, tags: ["both"] });
+    const { data: note } = await owner.addLeadNote({ id: hidden.id, note: "Private" });
+    expect((await agent.listLeads({ tag: "both" })).data.map(({ id }) => id)).toEqual([own.id]);
+    const { tags } = (await agent.listLeadLabels()).data;
+    expect(tags.filter(({ name }) => name === "both")).toEqual([{ name: "both", count: 1 }]);
+    const { conversations, messages } = (await agent.getLeadDetails({ id: own.id })).data;
+    const places = [...conversations, ...messages].map(({ instance_id }) => instance_id);
+    expect([...new Set(places)]).toEqual([shop.id]);
+    const { id } = hidden;
+    for (const ask of [
+      () => agent.getLeadDetails({ id }),
+      () => agent.updateLead({ id, name: "Mine" }),
+      () => agent.addLeadTags({ id, tag: "mine" }),
+      () => agent.setLeadFields({ id, fields: { mine: true } }),
+      () => agent.addLeadNote({ id, note: "Mine" }),
+      () => agent.deleteLeadNote({ id, noteId: note.id }),
+      () => agent.recordConsent({ lead_id: id, purpose: "offers", consent_type: "opt_in", granted: true }),
+    ])
+      await expect(ask()).rejects.toMatchObject(MISSING);
+    expect((await agent.addLeadTags({ id: own.id, tag: "mine" })).data.tags).toEqual(["both", "mine"]);
+  });
+
+  test("makes leads of its contacts only, and learns of no other number whether it is a lead", async () => {
+    const [known, unknown, contact] = [newPhone(), newPhone(), newPhone()];
+    await owner.createLead({ phone: known });
+    for (const input of [{ phone: known }, { phone: unknown }, { name: "Nobody" }])
+      await expect(agent.createLead(input)).rejects.toMatchObject(REFUSED);
+    await write(shop, contact);
+    const { data: lead } = await agent.createLead({ phone: contact });
+    for (const phone of [known, unknown, null])
+      await expect(agent.updateLead({ id: lead.id, name: "Ana", phone })).rejects.toMatchObject(REFUSED);
+  });
+
+  test("records and reads what its contacts have agreed to", async () => {
+    const about = { purpose: "news", consent_type: "opt_in", granted: true };
+    for (const phone of [near, far]) await owner.recordConsent({ phone, ...about });
+    await agent.recordConsent({ phone: near, ...about, granted: false });
+    for (const subject of [{ phone: far }, {}])
+      await expect(agent.recordConsent({ ...subject, ...about })).rejects.toMatchObject(MISSING);
+    const { data } = await agent.listConsent({ userId: "me" });
+    expect(data.map(({ phone, granted }) => [phone, granted])).toEqual([
+      [near, false],
+      [near, true],
+    ]);
+  });
+});
+
 describe("custom fields of leads", () => {
   test("accept only values of their declared type; undeclared fields accept any plain value", async () => {
     for (const [name, type] of [

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -8,7 +9,7 @@ import { getLeadDetails } from "./get-lead-details.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { type LeadDeps, leadHandlers } from "./lead-handlers.ts";
 import { createLeadImporter } from "./lead-importer.ts";
-import { getLead, lockLead } from "./lead-row.ts";
+import { getLead, isReachedLead, lockLead } from "./lead-row.ts";
 
 export { createLeadFollower, getLead };
 
@@ -20,13 +21,14 @@ export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
     importLeads: createLeadImporter(deps),
     ...customFieldHandlers(db),
 
-    listLeadLabels: ({ caller }) => findLeadLabels(db, requireUser(caller).account_id),
-    getLeadDetails: ({ input: { id }, caller }) => getLeadDetails(db, requireUser(caller).account_id, id),
+    listLeadLabels: ({ caller }) => findLeadLabels(db, requireUser(caller)),
+    getLeadDetails: ({ input: { id }, caller }) => getLeadDetails(db, requireUser(caller), id),
 
     async addLeadNote({ input: { id, note }, caller }) {
-      const { account_id, user_id } = requireUser(caller);
+      const user = requireUser(caller);
+      const { account_id, user_id } = user;
       return db.transaction().execute(async (trx) => {
-        await lockLead(trx, account_id, id);
+        await lockLead(trx, user, id);
         return trx
           .insertInto("lead_note")
           .values({ account_id, lead_id: id, user_id, note })
@@ -40,7 +42,9 @@ export function crmHandlers(deps: LeadDeps): Handlers<typeof crmContract> {
         .deleteFrom("lead_note")
         .where("id", "=", noteId)
         .where("lead_id", "=", id)
-        .where("account_id", "=", requireUser(caller).account_id)
+        .where(
+          sql<boolean>`exists (select from lead where id = ${id} and ${isReachedLead(requireUser(caller))})`,
+        )
         .returning("id")
         .executeTakeFirst();
       if (!deleted) throw new GatewayError("NOT_FOUND", "There is no such note.");

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN } from "./contract.ts";
 import { findLeads, type LeadFilter } from "./find-leads.ts";
@@ -27,17 +28,17 @@ const ROWS_AT_ONCE = 1_000;
 const MOST_FIELDS = 1_000;
 
 /** All leads that match a filter, newest first, streamed page by page. */
-export function exportLeads(db: Db, accountId: number, filter: LeadFilter): RawResponse {
-  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, accountId, filter)), 200, {
+export function exportLeads(db: Db, reach: Reach, filter: LeadFilter): RawResponse {
+  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, reach, filter)), 200, {
     "content-disposition": 'attachment; filename="leads.csv"',
   });
 }
 
-async function* csvPieces(db: Db, accountId: number, filter: LeadFilter): AsyncGenerator<string> {
-  const fields = await findFieldNames(db, accountId);
+async function* csvPieces(db: Db, reach: Reach, filter: LeadFilter): AsyncGenerator<string> {
+  const fields = await findFieldNames(db, reach.account_id);
   yield toCsvLine([...COLUMNS, ...fields.map((name) => CUSTOM_FIELD_COLUMN + name)]);
   for (let before: number | undefined; ; ) {
-    const rows = await findLeads(db, accountId, filter, before, ROWS_AT_ONCE);
+    const rows = await findLeads(db, reach, filter, before, ROWS_AT_ONCE);
     yield rows.map((row) => toCsvLine(cellsOf(row, fields))).join("");
     before = rows.at(-1)?.id;
     if (rows.length < ROWS_AT_ONCE) return;

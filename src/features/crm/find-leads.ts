@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { searchedNumbers } from "../contacts/contacts.ts";
-import type { LeadRow } from "./lead-row.ts";
+import { isReachedLead, type LeadRow } from "./lead-row.ts";
 
 export interface LeadFilter {
   search?: string;
@@ -14,12 +15,12 @@ export interface LeadFilter {
 /** Newest first, below an id. */
 export function findLeads(
   db: Db,
-  accountId: number,
+  reach: Reach,
   { search, tag, status, kanban_status, opted_out }: LeadFilter,
   before: number | undefined,
   limit: number,
 ): Promise<LeadRow[]> {
-  let query = db.selectFrom("lead").selectAll().where("account_id", "=", accountId);
+  let query = db.selectFrom("lead").selectAll().where(isReachedLead(reach));
   if (before !== undefined) query = query.where("id", "<", before);
   if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);
   if (status !== undefined) query = query.where("status", "=", status);

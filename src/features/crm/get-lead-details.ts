@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { isWithin, type Reach } from "../../platform/reach.ts";
 import { numberVariantsOf } from "../contacts/contacts.ts";
 import { selectMessages, toStoredMessageView } from "../messages/messages.ts";
 import { getLead, type LeadRow } from "./lead-row.ts";
@@ -8,9 +10,9 @@ const LAST_NOTES = 200;
 /** Chats of one person, one per instance. */
 const CHATS = 50;
 
-/** A lead with all data about the person. Throws NOT_FOUND. */
-export async function getLeadDetails(db: Db, accountId: number, id: number) {
-  const lead = await getLead(db, accountId, id);
+/** A lead with all data about the person that is within reach. Throws NOT_FOUND. */
+export async function getLeadDetails(db: Db, reach: Reach, id: number) {
+  const lead = await getLead(db, reach, id);
   const notes = await db
     .selectFrom("lead_note")
     .selectAll()
@@ -18,12 +20,12 @@ export async function getLeadDetails(db: Db, accountId: number, id: number) {
     .orderBy("id", "desc")
     .limit(LAST_NOTES)
     .execute();
-  const conversations = await findConversations(db, lead);
+  const conversations = await findConversations(db, reach, lead);
   return { ...lead, notes, conversations, messages: await readMessages(db, conversations) };
 }
 
 /** By the phone, and by contacts with this phone or the LID of the lead. */
-async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
+async function findConversations(db: Db, reach: Reach, { account_id, phone, lid }: LeadRow) {
   const phones = phone === null ? [""] : numberVariantsOf(phone);
   return db
     .selectFrom("conversation as c")
@@ -32,6 +34,7 @@ async function findConversations(db: Db, { account_id, phone, lid }: LeadRow) {
     .where("c.account_id", "=", account_id)
     .where("c.type", "=", "contact")
     .where("i.removed_at", "is", null)
+    .where(isWithin(reach, sql.ref("i.id")))
     .where((eb) =>
       eb.or([
         eb("c.phone", "in", phones),

@@ -1,12 +1,19 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
-import { canonicalNumberOf, type FindCountry, findLidMappings, readPhone } from "../contacts/contacts.ts";
+import {
+  canonicalNumberOf,
+  type FindCountry,
+  findLidMappings,
+  reachesPerson,
+  readPhone,
+} from "../contacts/contacts.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
@@ -18,6 +25,10 @@ export interface LeadDeps {
   db: Db;
   suppression: SuppressionList;
   findCountry: FindCountry;
+}
+
+interface LeadContext extends LeadDeps {
+  reach: Reach;
 }
 
 interface LeadChange {
@@ -38,26 +49,28 @@ type LeadHandlers = Pick<
 
 export function leadHandlers(deps: LeadDeps): LeadHandlers {
   const { db } = deps;
+  const contextOf = (caller: Caller): LeadContext => ({ ...deps, reach: requireUser(caller) });
   return {
     async listLeads({ input, caller }) {
-      const { account_id } = requireUser(caller);
-      const found = await findLeads(db, account_id, input, readCursor(input.cursor), input.limit + 1);
+      const before = readCursor(input.cursor);
+      const found = await findLeads(db, requireUser(caller), input, before, input.limit + 1);
       const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
       return new OkResponse(rows, { beside: { pagination } });
     },
 
-    exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller).account_id, input),
+    exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller), input),
 
     async createLead({ input, caller }) {
-      return db.transaction().execute((trx) => createLead(trx, deps, requireUser(caller).account_id, input));
+      return db.transaction().execute((trx) => createLead(trx, contextOf(caller), input));
     },
 
     async updateLead({ input: { id, ...change }, caller }) {
-      const { account_id } = requireUser(caller);
+      const context = contextOf(caller);
+      const { account_id } = context.reach;
       const lead = await db.transaction().execute(async (trx) => {
-        const known = await lockLead(trx, account_id, id);
+        const known = await lockLead(trx, context.reach, id);
         requireIdentityAfter(known, change);
-        return changeLead(trx, deps, known, change);
+        return changeLead(trx, context, known, change);
       });
       // After the commit, so that a transaction that withdraws sends while it holds messages never waits for
       // the lead.
@@ -67,7 +80,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 
     async deleteLead({ input: { id }, caller }) {
       await db.transaction().execute(async (trx) => {
-        await lockLead(trx, requireUser(caller).account_id, id);
+        await lockLead(trx, requireUser(caller), id);
         await trx.deleteFrom("lead").where("id", "=", id).execute();
       });
       return { id };
@@ -77,16 +90,16 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       const added = [...tags, ...(tag === undefined ? [] : [tag])];
       if (added.length === 0) throw invalidField("tags", "is required: name at least one tag");
       return db.transaction().execute(async (trx) => {
-        const lead = await lockLead(trx, requireUser(caller).account_id, id);
-        return changeLead(trx, deps, lead, { tags: [...lead.tags, ...added] });
+        const lead = await lockLead(trx, requireUser(caller), id);
+        return changeLead(trx, contextOf(caller), lead, { tags: [...lead.tags, ...added] });
       });
     },
 
     async setLeadFields({ input: { id, ...body }, caller }) {
       const custom_fields = readFieldChange(body);
       return db.transaction().execute(async (trx) => {
-        const lead = await lockLead(trx, requireUser(caller).account_id, id);
-        return changeLead(trx, deps, lead, { custom_fields });
+        const lead = await lockLead(trx, requireUser(caller), id);
+        return changeLead(trx, contextOf(caller), lead, { custom_fields });
       });
     },
   };
@@ -97,17 +110,15 @@ function withdrawSends(db: Db, person: { account_id: number; phone: string }): P
   return db.transaction().execute((trx) => withdrawSendsTo(trx, [person]));
 }
 
-async function createLead(
-  trx: Trx,
-  deps: LeadDeps,
-  account_id: number,
-  change: LeadChange,
-): Promise<LeadRow> {
+async function createLead(trx: Trx, context: LeadContext, change: LeadChange): Promise<LeadRow> {
+  const { suppression, reach } = context;
+  const { account_id } = reach;
   requireIdentity(change);
   await requirePlanQuota(trx, { account_id, limit: "max_leads", count: () => countLeads(trx, account_id) });
-  const { phone, lid } = await readPerson(trx, deps, account_id, change.phone);
+  const { phone, lid } = await readPerson(trx, context, account_id, change.phone);
+  await requireReachedPerson(trx, reach, { phone, lid });
   const name = phone ?? lid;
-  const suppressed = await deps.suppression.findListed(trx, account_id, name === null ? [] : [name]);
+  const suppressed = await suppression.findListed(trx, account_id, name === null ? [] : [name]);
   const [added] = await trx
     .insertInto("lead")
     .values({
@@ -122,7 +133,7 @@ async function createLead(
     .execute();
   if (!added) throw phoneInUse();
   const { phone: _, ...rest } = change;
-  return changeLead(trx, deps, added, rest);
+  return changeLead(trx, context, added, rest);
 }
 
 /** Throws for a body with misspelt fields, which would create a lead without a person. */
@@ -169,7 +180,18 @@ async function readPerson(
   return person.phone === null ? person : { phone: person.phone, lid: null };
 }
 
-async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
+/** A caller that reaches only some instances can make leads of their contacts only. Throws VALIDATION_ERROR. */
+async function requireReachedPerson(
+  trx: Trx,
+  reach: Reach,
+  person: { phone: string | null; lid: string | null },
+): Promise<void> {
+  if (await reachesPerson(trx, reach, person)) return;
+  const rule = "must be that of a contact of one of your instances";
+  throw invalidField("phone", `${rule}. Write to the person first, or ask an administrator of the account`);
+}
+
+async function changeLead(trx: Trx, deps: LeadContext, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
   const { opted_out, tags, custom_fields, ...rest } = change;
   const phone = change.phone === undefined ? lead.phone : await readNewPhone(trx, deps, lead, change.phone);
   if (phone !== null && phone !== lead.phone) await claimPhone(trx, lead, phone);
@@ -195,13 +217,14 @@ async function changeLead(trx: Trx, deps: LeadDeps, lead: LeadRow, change: LeadC
 
 async function readNewPhone(
   trx: Trx,
-  deps: LeadDeps,
+  deps: LeadContext,
   lead: LeadRow,
   value: string | null,
 ): Promise<string | null> {
   const { phone, lid } = await readPerson(trx, deps, lead.account_id, value);
   if (lid !== null && lid !== lead.lid)
     throw invalidField("phone", "is a LID whose phone number is not known; send the phone number");
+  if (phone !== lead.phone) await requireReachedPerson(trx, deps.reach, { phone, lid: lead.lid });
   return phone;
 }
 

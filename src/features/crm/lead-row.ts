@@ -1,22 +1,30 @@
-import type { Selectable } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import type { Reach } from "../../platform/reach.ts";
 import type { LeadTable } from "../../tables.ts";
+import { isReachedPerson } from "../contacts/contacts.ts";
 
 export type LeadRow = Selectable<LeadTable>;
 
-/** The lead of the account. Throws NOT_FOUND. */
-export function getLead(db: Db | Trx, accountId: number, id: number): Promise<LeadRow> {
-  return selectLead(db, accountId, id).executeTakeFirstOrThrow(noLead);
+/** Whether a lead is within reach: all of the account, or people who are contacts of its instances. */
+export function isReachedLead(reach: Reach): RawBuilder<boolean> {
+  const person = { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") };
+  return sql<boolean>`lead.account_id = ${reach.account_id} and ${isReachedPerson(reach, person)}`;
+}
+
+/** Throws NOT_FOUND. */
+export function getLead(db: Db | Trx, reach: Reach, id: number): Promise<LeadRow> {
+  return selectLead(db, reach, id).executeTakeFirstOrThrow(noLead);
 }
 
 /** As `getLead`, locked until the commit. */
-export function lockLead(trx: Trx, accountId: number, id: number): Promise<LeadRow> {
-  return selectLead(trx, accountId, id).forUpdate().executeTakeFirstOrThrow(noLead);
+export function lockLead(trx: Trx, reach: Reach, id: number): Promise<LeadRow> {
+  return selectLead(trx, reach, id).forUpdate().executeTakeFirstOrThrow(noLead);
 }
 
-function selectLead(db: Db | Trx, accountId: number, id: number) {
-  return db.selectFrom("lead").selectAll().where("id", "=", id).where("account_id", "=", accountId);
+function selectLead(db: Db | Trx, reach: Reach, id: number) {
+  return db.selectFrom("lead").selectAll().where("id", "=", id).where(isReachedLead(reach));
 }
 
 function noLead(): GatewayError {

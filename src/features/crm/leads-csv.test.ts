@@ -265,7 +265,7 @@ test("an import changes a lead that an inbound message has created meanwhile, an
   await follow(trx as never, [from(stranger, "Hello")]);
   const imported = importLeads({
     input: toFile(["phone,name", `${stranger},New`, `${known},Known`]),
-    caller: { kind: "user", account_id },
+    caller: { kind: "user", account_id, instance_ids: null },
   } as never);
   await waitUntil(isWaiting);
   // A transaction that locked the known lead before it waits would wait for this one forever.

@@ -105,6 +105,7 @@ export const eventsContract = {
   streamAccountEvents: route({
     http: "GET /api/v1/events/stream",
     access: "account",
+    keepsToInstances: true,
     tag: "Webhooks",
     summary:
       "Follow the events of all instances of the account; a resumed stream may repeat events with the same `event_id`",

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { type Reach, withinReach } from "../../platform/reach.ts";
 import { groupBy } from "./group-by.ts";
 
 /** An event as a stream sends it. */
@@ -13,8 +14,8 @@ export interface FeedItem {
   body: Buffer;
 }
 
-/** One instance, or all instances of an account, including later ones. */
-export type FeedScope = { instance_id: number } | { account_id: number };
+/** One instance, or those of an account within reach, including later ones. */
+export type FeedScope = { instance_id: number } | Reach;
 
 /** The last sequence of an instance. */
 export interface EventCounter {
@@ -70,7 +71,11 @@ async function readHeads(db: Db, all: readonly FeedScope[]): Promise<EventCounte
     order by h.instance_id`.execute(db);
   const ofInstance = groupBy(rows, (row) => row.instance_id);
   const ofAccount = groupBy(rows, (row) => row.account_id);
-  return all.map((one) => ("instance_id" in one ? ofInstance(one.instance_id) : ofAccount(one.account_id)));
+  return all.map((one) => {
+    if ("instance_id" in one) return ofInstance(one.instance_id);
+    const isReached = withinReach(one);
+    return ofAccount(one.account_id).filter(({ instance_id }) => isReached(instance_id));
+  });
 }
 
 /** Returns whether more events can be read at once. */

@@ -303,6 +303,22 @@ describe("the event stream of an account", () => {
     expect(stream.frames.map(textOf)).not.toContain("private");
   });
 
+  test("has only the instances that an agent may use, and ends when these change", async () => {
+    const other = await gateway.connectInstance();
+    const login = { email: "one-shop@example.com", password: PASSWORD };
+    const { data } = await gateway.owner.createUser({ name: "Agent", ...login, instance_ids: [shop.id] });
+    const { client } = await signIn(gateway.url, login);
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const stream = await followAccount("evt_01JD0000000000000000000000", client);
+    await say("private", other);
+    await say("own");
+    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "own"));
+    expect([...new Set(stream.frames.map(({ data }) => data.instance_id))]).toEqual([`inst_${shop.id}`]);
+    await gateway.owner.updateUser({ id: data.id, instance_ids: [other.id] });
+    vi.advanceTimersByTime(5_000);
+    await stream.ended;
+  });
+
   test("requires a signed-in user, and ends with the sign-out", async () => {
     await expect(shop.client.streamAccountEvents()).rejects.toMatchObject({ status: 401 });
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -3,6 +3,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Caller, HandlerRequest, Handlers } from "../../platform/http/handler.ts";
 import type { Route } from "../../platform/http/route.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { ulidTime } from "../../platform/ulid.ts";
 import type { eventsContract } from "./contract.ts";
 import { createEventFeed, type EventCounter, type FeedItem, type FeedScope } from "./event-feed.ts";
@@ -19,11 +20,12 @@ export function streamHandlers(db: Db): StreamHandlers {
   const openStream = createEventStreams();
   const open = (
     request: Pick<HandlerRequest<Route>, "signal" | "log">,
+    key: string,
     followed: FeedScope,
     after: ReadonlyMap<number, number>,
     idOf: (item: FeedItem) => string,
   ) =>
-    openStream(request, JSON.stringify(followed), (send, signal) =>
+    openStream(request, key, (send, signal) =>
       feed.follow(followed, after, (item) => send(toFrame(item, idOf(item))), signal),
     );
   return {
@@ -34,15 +36,16 @@ export function streamHandlers(db: Db): StreamHandlers {
         lastSeen === undefined
           ? toMap(await feed.readCounters({ instance_id: id }))
           : new Map([[id, lastSeen]]);
-      return open(request, { instance_id: id }, after, (item) => String(item.sequence));
+      return open(request, `instance ${id}`, { instance_id: id }, after, (item) => String(item.sequence));
     },
 
     async streamAccountEvents(request) {
-      const account_id = accountOf(request.caller);
+      const reach = reachOf(request.caller);
+      const { account_id } = reach;
       const lastSeen = readEventTime(request.headers["last-event-id"]);
-      const after = toMap(await feed.readCounters({ account_id }));
+      const after = toMap(await feed.readCounters(reach));
       if (lastSeen) await rewind(db, account_id, lastSeen, after);
-      return open(request, { account_id }, after, (item) => item.event_id);
+      return open(request, `account ${account_id}`, reach, after, (item) => item.event_id);
     },
   };
 }
@@ -86,8 +89,8 @@ async function rewind(db: Db, accountId: number, lastSeen: Date, after: Map<numb
   for (const { instance_id, first } of rows) after.set(instance_id, first - 1);
 }
 
-function accountOf(caller: Caller): number {
-  if (caller.kind === "user") return caller.account_id;
+function reachOf(caller: Caller): Reach {
+  if (caller.kind === "user") return caller;
   throw new GatewayError(
     "AUTH_REQUIRED",
     "This route needs a signed-in user: send the token of POST /api/auth/login as Authorization: Bearer.",

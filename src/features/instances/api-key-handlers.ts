@@ -29,7 +29,7 @@ export function apiKeyHandlers({
       const { caller } = by;
       const changed = await db.transaction().execute(async (trx) => {
         if (caller.kind !== "user") throw noInstance();
-        const row = await lockInstance(trx, id, caller.account_id);
+        const row = await lockInstance(trx, id, caller);
         await recordAudit(trx, instanceAuditEntry(by, "instance.update_key", row, { scope }));
         return trx
           .updateTable("api_key")

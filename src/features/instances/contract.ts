@@ -312,6 +312,7 @@ export const instancesContract = {
     http: "GET /api/v1/instances",
     heavy: "search",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "List the instances of the account, newest first unless `sort` says otherwise",
     message: "Instances",
@@ -494,6 +495,7 @@ export const apiKeysContract = {
   listAllInstances: route({
     http: "GET /instance/all",
     access: "key_or_admin",
+    keepsToInstances: true,
     assistants: "by tools",
     tag,
     summary: "List the instances of the key's account, or all of them with the administrative token",

@@ -71,6 +71,7 @@ function accountWide(
       const { rows, pagination } = await listInstances(db, baseUrl, {
         ...input,
         account_id: accountOf(caller),
+        ids: idsOf(caller),
       });
       return new OkResponse(await asSeen(deps, rows), { beside: { pagination } });
     },
@@ -111,11 +112,11 @@ async function asSeen({ engine }: InstancesDeps, rows: ListedInstance[]): Promis
   return rows.map((row) => asReached(row, hasSessionNode));
 }
 
-/** The only instances that a caller may list; undefined: all of its account. */
-function idsOf(caller: Caller): readonly number[] | undefined {
-  if (caller.kind === "assistant") return caller.instance_ids;
+/** The only instances that a caller may list; null: all of its account. */
+function idsOf(caller: Caller): readonly number[] | null {
+  if ("instance_ids" in caller) return caller.instance_ids;
   const isAlone = caller.kind === "key" && caller.scope === "instance" && !caller.may_manage;
-  return isAlone ? [caller.instance_id] : undefined;
+  return isAlone ? [caller.instance_id] : null;
 }
 
 function managesNothing(): GatewayError {

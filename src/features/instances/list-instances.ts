@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { isWithin } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { currentMonth } from "../plans/plans.ts";
 import { maskApiKey } from "./api-key.ts";
@@ -10,8 +11,8 @@ import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 export interface ListInstancesOptions {
   /** Undefined: all accounts. */
   account_id?: number;
-  /** Only these. */
-  ids?: readonly number[];
+  /** Only these; null: all. */
+  ids?: readonly number[] | null;
   limit: number;
   cursor?: string;
   status?: InstanceStatus;
@@ -26,15 +27,15 @@ export type ListedInstance = InstanceView & { token: string | null };
 export async function listInstances(
   db: Db,
   baseUrl: string,
-  { account_id, ids, limit, cursor, status, search, sort = "newest" }: ListInstancesOptions,
+  { account_id, ids = null, limit, cursor, status, search, sort = "newest" }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
   const last = readCursor(cursor);
   const { by, after } = ORDERS[sort];
   let query = selectShown(db)
+    .where(isWithin({ instance_ids: ids }, sql.ref("instance.id")))
     .orderBy(by)
     .limit(limit + 1);
   if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
-  if (ids !== undefined) query = query.where("instance.id", "in", ids);
   if (status !== undefined) query = query.where("instance.status", "=", status);
   if (search?.trim()) query = query.where(matches(search.trim()));
   if (last !== undefined) query = query.where(after(last));

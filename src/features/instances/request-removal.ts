@@ -50,6 +50,7 @@ export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor):
       .set({ parent_instance_id: row.parent_instance_id })
       .where("parent_instance_id", "=", id)
       .execute();
+  await takeOffAgents(trx, row.account_id, id);
   await addControlJob(trx, row.lane, { do: "delete" });
   await recordAudit(trx, instanceAuditEntry(by, "instance.delete", row));
   await trx
@@ -58,6 +59,17 @@ export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor):
     .where("id", "=", id)
     .execute();
   return { id, lane: row.lane, digests: keys.map(({ digest }) => digest) };
+}
+
+/** An agent whose list is empty then reaches none. Locks users in one order, as other removals do. */
+async function takeOffAgents(trx: Trx, account_id: number, id: number): Promise<void> {
+  await sql`
+    with agent as (
+      select id from account_user where account_id = ${account_id} and ${id} = any(instance_ids)
+      order by id for no key update
+    )
+    update account_user u set instance_ids = array_remove(u.instance_ids, ${id}::bigint)
+    from agent where u.id = agent.id`.execute(trx);
 }
 
 export function announceRemoval(

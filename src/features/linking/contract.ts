@@ -90,7 +90,7 @@ const session = boundedText(200).describe(
   "With an API key: `default`, or the id or name of its instance. With a sign-in: the id or name of an instance.",
 );
 
-const WAHA = { access: "key", tag: "Routes of other gateways" } as const;
+const WAHA = { access: "key", keepsToInstances: true, tag: "Routes of other gateways" } as const;
 
 export const linkingContract = {
   getPasskey: route({

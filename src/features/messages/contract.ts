@@ -625,6 +625,7 @@ export const messagesContract = {
     ...send,
     summary: "Send a message of any type; the type is given or inferred from the fields",
     access: "key",
+    keepsToInstances: true,
     upload: "file",
     spooled: true,
     aliases: {

@@ -160,5 +160,5 @@ async function chooseInstance(
   if (caller.kind !== "user")
     throw new GatewayError("FORBIDDEN", "Sending needs an API key or a signed-in user.");
   if (named === undefined) throw invalidField("instance_id", "is required: the instance that sends");
-  return (await getInstance(db, named, caller.account_id)).id;
+  return (await getInstance(db, named, caller)).id;
 }

@@ -2,7 +2,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { requireUser } from "../accounts/accounts.ts";
+import { grantedInstancesSql, requireUser } from "../accounts/accounts.ts";
 import { recordAudit } from "../audit/audit.ts";
 import type { oauthContract } from "./contract.ts";
 
@@ -19,9 +19,7 @@ export function assistantHandlers(db: Db): Handlers<typeof oauthContract> {
       if (role === "agent") query = query.where("g.user_id", "=", user_id);
       if (before !== undefined) query = query.where("g.id", "<", before);
       const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
-      const shown = rows.map(({ user_id: id, user_name: name, instance_ids, ...row }) => {
-        return { ...row, instance_ids: instance_ids.map(Number), user: { id, name } };
-      });
+      const shown = rows.map(({ user_id: id, user_name: name, ...row }) => ({ ...row, user: { id, name } }));
       return new OkResponse(shown, { beside: { pagination } });
     },
 
@@ -46,6 +44,12 @@ function selectGrants(db: Db) {
     .selectFrom("oauth_grant as g")
     .innerJoin("account_user as u", "u.id", "g.user_id")
     .select(["g.id", "g.client_name", "g.client_id", "g.redirect_host", "g.user_id", "u.name as user_name"])
-    .select(["g.instance_ids", "g.scopes", "g.created_at", "g.expires_at", "g.last_used_at"])
+    .select([
+      grantedInstancesSql.as("instance_ids"),
+      "g.scopes",
+      "g.created_at",
+      "g.expires_at",
+      "g.last_used_at",
+    ])
     .where("g.activated_at", "is not", null);
 }

@@ -3,6 +3,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { HandlerRequest, Handlers, RawResponse } from "../../platform/http/handler.ts";
 import { ASSISTANT_SCOPES, type AssistantScope } from "../../platform/http/route.ts";
 import { type CounterRule, countUse } from "../../platform/limits/database-counter.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { requireActiveAccount, type SignInHandlers } from "../accounts/accounts.ts";
 import { RedirectedError, readAuthorizationRequest, resultUrl } from "./authorization-request.ts";
 import { consentPage, oauthErrorPage, type ShownClient, signInPage } from "./consent-page.ts";
@@ -128,7 +129,7 @@ async function signIn(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
   }
   if (user.must_change_password)
     return showSignIn(deps, fields, { status: 403, email, problem: CHANGE_PASSWORD_FIRST });
-  const { instances } = await listChoices(deps.db, user.account_id);
+  const { instances } = await listChoices(deps.db, user);
   const ticket = await tickets.issue({
     user_id: user.id,
     password: passwordMark(user.password_hash),
@@ -145,7 +146,7 @@ interface ShownConsent {
   client: OAuthClient;
   redirect_uri: string;
   ticket: string;
-  user: { account_id: number; name: string; account_name: string };
+  user: Reach & { name: string; account_name: string };
   chosen: { instances: readonly number[]; scopes: readonly AssistantScope[] };
   problem?: string;
   headers?: Record<string, string>;
@@ -153,7 +154,7 @@ interface ShownConsent {
 
 async function showConsent({ db }: AuthorizeDeps, shown: ShownConsent): Promise<RawResponse> {
   const { client, redirect_uri, ticket, user, chosen, problem, headers } = shown;
-  const { instances, hasMore } = await listChoices(db, user.account_id);
+  const { instances, hasMore } = await listChoices(db, user);
   const asking: ShownClient = { id: client.id, name: client.name, redirect_uri };
   const page = { client: asking, ticket, user, instances, hasMoreInstances: hasMore, chosen };
   const html = consentPage({ ...page, ...(problem !== undefined && { problem }) });
@@ -175,7 +176,7 @@ async function decide(deps: AuthorizeDeps, by: PageRequest): Promise<RawResponse
     return redirectTo(resultUrl(request, issuer, { error: "access_denied" }));
   }
   const client = await deps.clients.get(request.client_id);
-  const { instances } = await listChoices(deps.db, user.account_id);
+  const { instances } = await listChoices(deps.db, user);
   const choice = {
     instances: instances.map(({ id }) => id).filter((id) => isChecked(fields, `instance.${id}`)),
     scopes: ASSISTANT_SCOPES.filter((scope) => isChecked(fields, `scope.${scope}`)),

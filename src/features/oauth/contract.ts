@@ -33,6 +33,7 @@ export const oauthContract = {
   listAssistants: route({
     http: "GET /api/account/assistants",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "List the assistants that are connected through OAuth, newest first; an agent sees its own",
     message: "Assistants",
@@ -43,6 +44,7 @@ export const oauthContract = {
   disconnectAssistant: route({
     http: "DELETE /api/account/assistants/:id",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary: "Disconnect an assistant; its tokens stop working at once",
     message: "Assistant disconnected",

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import type { AssistantScope } from "../../platform/http/route.ts";
+import { isWithin, type Reach } from "../../platform/reach.ts";
 import { accountStateSql, createOAuthToken, digestOAuthToken } from "../accounts/accounts.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
@@ -17,18 +18,20 @@ export function findConsentingUser(db: Db, user_id: number) {
     .selectFrom("account_user")
     .innerJoin("account", "account.id", "account_user.account_id")
     .select(["account_user.id", "account_user.account_id", "account_user.name", "account_user.role"])
+    .select("account_user.instance_ids")
     .select(["account_user.password_hash", "account.name as account_name", accountStateSql.as("status")])
     .where("account_user.id", "=", user_id)
     .executeTakeFirst();
 }
 
 /** The instances that a user can choose from, by name; `hasMore`: the list is not complete. */
-export async function listChoices(db: Db, account_id: number) {
+export async function listChoices(db: Db, reach: Reach) {
   const rows = await db
     .selectFrom("instance")
     .select(["id", "name", "phone"])
-    .where("account_id", "=", account_id)
+    .where("account_id", "=", reach.account_id)
     .where("removed_at", "is", null)
+    .where(isWithin(reach, sql.ref("id")))
     .orderBy("name")
     .orderBy("id")
     .limit(MOST_INSTANCES + 1)

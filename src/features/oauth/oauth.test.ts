@@ -259,6 +259,40 @@ describe("connected assistants", () => {
     expect((await client.disconnectAssistant({ id: data[0]?.id ?? 0 })).data).toEqual({ id: data[0]?.id });
   });
 
+  test("of an agent reach no instance that the agent may not use, also after its list has become shorter", async () => {
+    const { owner, url } = story.gateway;
+    const login = { email: "branch@example.com", password: PASSWORD };
+    const instance_ids = [shop.id, other.id];
+    const agent = { name: "Branch", ...login, must_change_password: false, instance_ids };
+    const { id } = (await owner.createUser(agent)).data;
+    const { client } = await signIn(url, login);
+    const { access_token } = await story.connect({
+      ...login,
+      instances: [shop.id, other.id, secret.id],
+      scopes: ["read"],
+    });
+    const reached = async () => {
+      const response = await story.fetch("/mcp", {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${access_token}` },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "get_instances" },
+        }),
+      });
+      const shown = await response.text();
+      const listed = (await client.listAssistants({})).data[0]?.instance_ids;
+      return { listed, named: ["Shop", "Other", "Secret"].filter((name) => shown.includes(name)) };
+    };
+    expect(await reached()).toEqual({ listed: [shop.id, other.id], named: ["Shop", "Other"] });
+    await owner.updateUser({ id, instance_ids: [other.id] });
+    expect(await reached()).toEqual({ listed: [other.id], named: ["Other"] });
+    await owner.updateUser({ id, instance_ids: [] });
+    expect((await story.listTools(access_token)).status).toBe(401);
+  });
+
   test("lose access with their instance, their user, the user's role or password, and the account", async () => {
     const { owner } = story.gateway;
     const status = async (token: string) => (await story.listTools(token)).status;

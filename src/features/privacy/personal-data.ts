@@ -36,7 +36,7 @@ export const PERSONAL_DATA = {
     personal: { name: numberedName("account") },
   },
   account_user: {
-    plain: "id account_id role awaits_owner unseen_by must_change_password created_at",
+    plain: "id account_id role awaits_owner unseen_by must_change_password instance_ids created_at",
     secret: "password_hash",
     retained: { columns: "email", because: "it is what they sign in with" },
     personal: { name: numberedName("account") },

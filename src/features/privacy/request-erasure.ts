@@ -5,6 +5,7 @@ import { addLane } from "../../engine/lane-store.ts";
 import type { Jid } from "../../network/driver.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
+import { wholeAccount } from "../../platform/reach.ts";
 import type { ErasureLogTable } from "../../tables.ts";
 import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../accounts/accounts.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
@@ -100,7 +101,7 @@ async function readGiven(
   whom: NonNullable<RequestedErasure["whom"]>,
 ): Promise<ErasedPerson> {
   if ("address" in whom) return { addresses: [whom.address], leads: [] };
-  const { id, phone, lid } = await getLead(trx, account_id, whom.lead_id);
+  const { id, phone, lid } = await getLead(trx, wholeAccount(account_id), whom.lead_id);
   return { addresses: [phone, lid].flatMap((address) => address ?? []), leads: [id] };
 }
 

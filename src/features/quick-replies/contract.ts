@@ -26,6 +26,7 @@ export const quickRepliesContract = {
   listQuickReplies: route({
     http: "GET /api/quick-replies",
     ...SHARED,
+    keepsToInstances: true,
     summary: "List the quick replies of the account",
     message: "Quick replies",
     input: z.object({ ...pageInput }),

@@ -108,6 +108,7 @@ export const sessionsContract = {
   streamInstanceStates: route({
     http: "GET /api/v1/instance-states/stream",
     access: "account",
+    keepsToInstances: true,
     tag,
     summary:
       "Follow the states of the account's instances as server-sent events: `ready`, then a `state` for each change, or `removed`",

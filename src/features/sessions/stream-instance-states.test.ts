@@ -86,6 +86,17 @@ it("repeats no state that has not changed, and shows none of before", async () =
   expect(statesOf(frames, quiet.id)).toHaveLength(1);
 });
 
+it("shows an agent the instances that it may use, and no other", async () => {
+  const shop = await test.createInstance();
+  const email = "agent@example.com";
+  await test.owner.createUser({ name: "Agent", email, password: PASSWORD, instance_ids: [shop.id] });
+  const frames = await follow({ email });
+  const other = await test.createInstance();
+  await test.owner.updateInstance({ id: shop.id, name: "Renamed" });
+  await waitUntil(() => statesOf(frames, shop.id).length > 0);
+  expect(statesOf(frames, other.id)).toEqual([]);
+});
+
 it("shows nothing of another account", async () => {
   const email = "other@example.com";
   await test.owner.createAccount({ name: "Other", email, password: PASSWORD });

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { createBatchLoader } from "../../engine/batch-queue.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
+import { withinReach } from "../../platform/reach.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { createEventStreams, groupBy, type StreamFrame } from "../events/events.ts";
 import type { InstanceRow } from "../instances/instances.ts";
@@ -19,7 +20,7 @@ interface RowVersion {
   version: string;
 }
 
-/** Streams the state of each instance of the account that changes, is created or removed. */
+/** Streams the state of each instance within reach that changes, is created or removed. */
 export function streamInstanceStatesHandler(
   db: Db,
 ): Handlers<typeof sessionsContract>["streamInstanceStates"] {
@@ -30,13 +31,16 @@ export function streamInstanceStatesHandler(
     maxBatch: 1_000,
   });
   return async (request) => {
-    const { account_id } = requireUser(request.caller);
+    const user = requireUser(request.caller);
+    const { account_id } = user;
+    const isReached = withinReach(user);
+    const load = async () => (await loader.load(account_id)).filter(({ id }) => isReached(id));
     const known = new Map<number, KnownState>();
-    for (const { id, version } of await loader.load(account_id)) known.set(id, { version, data: "" });
+    for (const { id, version } of await load()) known.set(id, { version, data: "" });
     return openStream(request, String(account_id), async (send, signal) => {
       await send({ event: "ready", data: "{}" });
       while (!signal.aborted) {
-        await sendChanges(db, known, await loader.load(account_id), send);
+        await sendChanges(db, known, await load(), send);
         await sleep(STATE_STREAM_TIMING.pollMs, undefined, { signal });
       }
     });

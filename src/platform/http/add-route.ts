@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { setMaxListeners } from "node:events";
 import { finished, Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { isDatabaseUnavailable } from "../db/database.ts";
 import { type RequestScope, runInRequest } from "../db/request-pool.ts";
@@ -12,7 +13,7 @@ import { isEmptyBody } from "./body/add-body-parsers.ts";
 import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-limit.ts";
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
-import { type Authorise, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
+import { type Authorise, type Caller, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
 import type { HeavyRequests } from "./heavy-requests.ts";
 import { identifyCaller, withoutCredentials } from "./identify-caller.ts";
 import { createInProcessFetch } from "./in-process-fetch.ts";
@@ -96,8 +97,8 @@ export function addRoute(
         throw explainRefusal(route, request, error);
       });
     if (isStream && result instanceof RawResponse && result.body instanceof Readable) {
-      const isWelcome = () => identifyCaller(route, request, reply, options.authorise, { isRecheck: true });
-      options.longLivedResponses.add(result.body, isWelcome);
+      const check = () => requireSameReach(route, request, reply, options.authorise);
+      options.longLivedResponses.add(result.body, check);
     }
     return result;
   }
@@ -118,6 +119,23 @@ const SEARCH_FIELDS = ["q", "search", "query", "text"];
 
 function isSearch({ query }: FastifyRequest): boolean {
   return SEARCH_FIELDS.some((field) => Object.hasOwn(query as object, field));
+}
+
+/** A stream sends what its caller reached when it began. If that changes, the stream ends, and the client connects anew. */
+async function requireSameReach(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authorise: Authorise,
+): Promise<void> {
+  const now = await identifyCaller(route, request, reply, authorise, { isRecheck: true });
+  if (isDeepStrictEqual(instancesOf(now), instancesOf(request.caller))) return;
+  throw new GatewayError("FORBIDDEN", "The instances that the caller reaches have changed.");
+}
+
+/** The only instances that a caller reaches; null: no such limit. */
+function instancesOf(caller: Caller | undefined): readonly number[] | null {
+  return caller && "instance_ids" in caller ? caller.instance_ids : null;
 }
 
 function accountOf({ caller }: FastifyRequest): number | undefined {

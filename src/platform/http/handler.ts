@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../log/log.ts";
+import type { Reach } from "../reach.ts";
 import type { TraceParent } from "../tracing/trace-parent.ts";
 import type { AssistantScope, Contract, InputOf, OutputOf, Route } from "./route.ts";
 
@@ -10,9 +11,8 @@ export type Caller =
       /** Has the metrics token. */
       is_monitor?: true;
     }
-  | {
+  | (Reach & {
       kind: "user";
-      account_id: number;
       account_type: "owner" | "reseller" | "client";
       user_id: number;
       role: "super_admin" | "admin" | "agent";
@@ -21,7 +21,7 @@ export type Caller =
       is_fresh: boolean;
       /** Signed in by the cookie of the panel. */
       is_panel?: true;
-    }
+    })
   | {
       kind: "key";
       account_id: number;
@@ -32,17 +32,15 @@ export type Caller =
       /** Whether the account lets its keys list and create its instances. */
       may_manage: boolean;
     }
-  | {
+  | (Reach & {
       /** An assistant that a user has connected through OAuth. */
       kind: "assistant";
-      account_id: number;
       user_id: number;
       role: "super_admin" | "admin" | "agent";
       grant_id: number;
-      /** The only instances that it reaches. */
       instance_ids: readonly number[];
       scopes: readonly AssistantScope[];
-    }
+    })
   | { kind: "admin" };
 
 /** The credential of a request: an API key, a JWT, the administrative token, or the session cookie of the panel. */

@@ -87,6 +87,11 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
    * an object, or a field with a value: `format=csv`.
    */
   readonly acts?: Readonly<Partial<Record<ActClass, true | readonly string[]>>>;
+  /**
+   * Its handler keeps to the `instance_ids` of the caller. Without it, a caller who does not reach all instances of the
+   * account is refused, unless `:id` names one of its instances (access `instance`).
+   */
+  readonly keepsToInstances?: true;
   /** The plan feature that the caller's account must have. */
   readonly feature?: PlanFeature;
   readonly summary: string;
