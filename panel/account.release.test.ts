@@ -90,6 +90,44 @@ describeInBrowser("the account in the panel", () => {
     await page.getByText("Your own password is changed at Your sign-in.").waitFor();
   });
 
+  test("an agent is limited to an instance, which the list names, and is offered nothing that concerns the whole account", async () => {
+    const { createInstance, owner } = story.gateway;
+    await createInstance({ name: "Branch" });
+    await createInstance({ name: "Head office" });
+    await owner.confirmPassword({ password: OWNER.password });
+    const caio = { name: "Caio", email: "caio@example.com", password: PASSWORD, must_change_password: false };
+    await owner.createUser(caio);
+    const page = await story.openPage(DESKTOP);
+    await open(page, "Users");
+    const row = page.getByRole("listitem").filter({ hasText: caio.email });
+    await row.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Instances").selectOption("Only some");
+    await dialog.getByText("Branch", { exact: true }).click();
+    await story.lookBoth(page, "account-agent-instances");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row.getByText("Only: Branch").waitFor();
+    await row.getByRole("button", { name: "Edit" }).click();
+    await expect.poll(() => dialog.getByRole("checkbox", { name: "Branch" }).isChecked()).toBe(true);
+    await dialog.getByLabel("Role").selectOption("admin");
+    expect(await dialog.getByLabel("Instances").count()).toBe(0);
+
+    const own = await story.openPage(DESKTOP);
+    await own.goto(story.url, { waitUntil: "load" });
+    await own.getByLabel("E-mail").fill(caio.email);
+    await own.getByLabel("Password").fill(PASSWORD);
+    await story.press(own, "Sign in");
+    await story.follow(own, "Instances");
+    await own.getByRole("link", { name: "Branch", exact: true }).waitFor();
+    expect(await own.getByText("Head office").count()).toBe(0);
+    await story.follow(own, "Contacts");
+    await own.getByRole("button", { name: "New contact" }).waitFor();
+    expect(await own.getByRole("link", { name: "Import" }).count()).toBe(0);
+    await story.follow(own, "Quick replies");
+    await story.heading(own, "Quick replies");
+    expect(await own.getByRole("button", { name: "New quick reply" }).count()).toBe(0);
+  });
+
   test("a change that needs the password asks for it, says when it is wrong, and then goes on by itself", async () => {
     const { pool } = story.gateway.database;
     const page = await story.openPage(DESKTOP);

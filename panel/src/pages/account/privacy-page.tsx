@@ -37,7 +37,7 @@ export function PrivacyPage() {
           </div>
         </>
       )}
-      <DataRequests />
+      {may("account") && <DataRequests />}
       <ConsentRecords />
       <a href="/docs/waygate/privacy">{t("guide")}</a>
     </>

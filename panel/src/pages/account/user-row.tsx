@@ -8,9 +8,9 @@ import { FaultNotice } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { NamedPick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { type AccountUser, ROLES, type Role } from "./account-queries.ts";
+import type { AccountUser } from "./account-queries.ts";
+import { readAccess, UserAccess, UserInstances } from "./user-access.tsx";
 
 /** A user with what an administrator may do to it; the own row has the way to the own sign-in. */
 export function UserRow({ user }: { user: AccountUser }) {
@@ -29,6 +29,7 @@ export function UserRow({ user }: { user: AccountUser }) {
           <strong>{t(`settings.roles.${user.role}`)}</strong>
           {isSelf && ` (${t("account.users.you")})`}
         </p>
+        <UserInstances user={user} />
         <p className="hint">
           {t.rich("account.users.created", { when: () => <RelativeTime at={user.created_at} /> })}
         </p>
@@ -74,7 +75,6 @@ function UserActions({ user }: { user: AccountUser }) {
 function EditUser({ user }: { user: AccountUser }) {
   const t = useTranslations();
   const queries = useQueryClient();
-  const roles = useGrantableRoles();
   const change = useMutation({
     mutationFn: (input: Omit<Parameters<typeof gateway.updateUser>[0], "id">) =>
       gateway.updateUser({ id: user.id, ...input }),
@@ -83,13 +83,16 @@ function EditUser({ user }: { user: AccountUser }) {
       return queries.invalidateQueries({ queryKey: accountQuery.queryKey });
     },
   });
-  const submit = ({ name = "", email = "", password = "", role = "" }: Partial<Record<string, string>>) =>
-    change.mutateAsync({
+  const submit = ({ name = "", email = "", password = "", ...fields }: Partial<Record<string, string>>) => {
+    const { role, instance_ids } = readAccess(fields);
+    return change.mutateAsync({
       ...(name !== user.name && { name }),
       ...(email !== user.email && { email }),
-      ...(role !== user.role && { role: role as Role }),
+      ...(role !== user.role && { role }),
+      ...(instance_ids !== undefined && { instance_ids }),
       ...(password !== "" && { password }),
     });
+  };
   return (
     <FormDialog
       label={t("common.edit")}
@@ -106,7 +109,7 @@ function EditUser({ user }: { user: AccountUser }) {
         defaultValue={user.email}
         maxLength={320}
       />
-      <NamedPick name="role" label={t("account.users.role")} options={roles} defaultValue={user.role} />
+      <UserAccess user={user} error={change.error} />
       <FormField
         name="password"
         type="password"
@@ -118,12 +121,4 @@ function EditUser({ user }: { user: AccountUser }) {
       />
     </FormDialog>
   );
-}
-
-/** The roles that the signed-in user may give to others, with their names. */
-export function useGrantableRoles(): Record<string, string> {
-  const t = useTranslations("settings.roles");
-  const isSuper = useAccess().signed?.user.role === "super_admin";
-  const roles = ROLES.filter((role) => isSuper || role !== "super_admin");
-  return Object.fromEntries(roles.map((role) => [role, t(role)]));
 }

@@ -9,13 +9,14 @@ import { FormField } from "../../components/form-field.tsx";
 import { ListExport } from "../../components/list-export.tsx";
 import { LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
-import { NamedPick, PickList } from "../../components/pick-list.tsx";
+import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { type AccountUser, ROLES, type Role, usersQuery } from "./account-queries.ts";
 import { RolesTable } from "./roles-table.tsx";
-import { UserRow, useGrantableRoles } from "./user-row.tsx";
+import { readAccess, UserAccess } from "./user-access.tsx";
+import { UserRow } from "./user-row.tsx";
 
-const COLUMNS = ["id", "name", "email", "role", "created_at"] as const;
+const COLUMNS = ["id", "name", "email", "role", "instance_ids", "created_at"] as const;
 
 /** Who may sign in to the account, and what each may do. */
 export function UsersPage() {
@@ -84,7 +85,6 @@ function RoleFilter({ role }: { role: Role | undefined }) {
 function AddUser() {
   const t = useTranslations("account.users");
   const queries = useQueryClient();
-  const roles = useGrantableRoles();
   const add = useMutation({
     mutationFn: (user: Parameters<typeof gateway.createUser>[0]) => gateway.createUser(user),
     onSuccess: ({ data: { name } }) => {
@@ -92,8 +92,8 @@ function AddUser() {
       return queries.invalidateQueries({ queryKey: accountQuery.queryKey });
     },
   });
-  const submit = ({ name = "", email = "", password = "", role }: Partial<Record<string, string>>) =>
-    add.mutateAsync({ name, email, password, role: role as Role });
+  const submit = ({ name = "", email = "", password = "", ...fields }: Partial<Record<string, string>>) =>
+    add.mutateAsync({ name, email, password, ...readAccess(fields) });
   return (
     <FormDialog
       label={t("add")}
@@ -113,7 +113,7 @@ function AddUser() {
         maxLength={1024}
         autoComplete="new-password"
       />
-      <NamedPick name="role" label={t("role")} hint={t("roleHint")} options={roles} defaultValue="agent" />
+      <UserAccess hint={t("roleHint")} error={add.error} />
     </FormDialog>
   );
 }

@@ -22,13 +22,13 @@ export function LeadsPage() {
   const filter = useSearch({ from: "/shell/crm" });
   const navigate = useNavigate();
   const query = useInfiniteQuery(leadsQuery(filter));
-  const mayManage = useAccess().may("admin");
+  const { may } = useAccess();
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
       <PageHead title={t("title")} lead={t("lead")}>
-        {mayManage && <LeadExport filter={filter} />}
-        <LinkButton to="/crm/import">{t("import")}</LinkButton>
+        {may("admin") && <LeadExport filter={filter} />}
+        {may("account") && <LinkButton to="/crm/import">{t("import")}</LinkButton>}
         <LeadDialog kind="main" />
       </PageHead>
       <ContactsTabs />

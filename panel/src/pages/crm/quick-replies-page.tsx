@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { gateway } from "../../api/gateway.ts";
+import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
 import { FormDialog } from "../../components/form-dialog.tsx";
@@ -18,11 +19,12 @@ import { type QuickReply, quickRepliesQuery } from "./crm-queries.ts";
 export function QuickRepliesPage() {
   const t = useTranslations("crm");
   const query = useInfiniteQuery(quickRepliesQuery);
+  const { may } = useAccess();
   return (
     <>
       <PageHead title={t("repliesTab")} lead={t("repliesLead")}>
         <ExportButton name="quick-replies" read={readAll} />
-        <ReplyDialog kind="main" />
+        {may("account") && <ReplyDialog kind="main" />}
       </PageHead>
       <ContactsTabs />
       <PagedList
@@ -37,6 +39,21 @@ export function QuickRepliesPage() {
 }
 
 function ReplyRow({ reply }: { reply: QuickReply }) {
+  const { may } = useAccess();
+  const { shortcut, content, title, media_url } = reply;
+  return (
+    <li className="row reply-row">
+      <div>
+        <h2 className="code">/{shortcut}</h2>
+        {title !== null && <p className="hint">{title}</p>}
+      </div>
+      <ReplyPreview content={content} mediaUrl={media_url ?? ""} />
+      {may("account") && <ReplyActions reply={reply} />}
+    </li>
+  );
+}
+
+function ReplyActions({ reply }: { reply: QuickReply }) {
   const t = useTranslations("crm");
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ["crm", "quick-replies"] });
@@ -51,24 +68,17 @@ function ReplyRow({ reply }: { reply: QuickReply }) {
     onSettled: refresh,
   });
   return (
-    <li className="row reply-row">
-      <div>
-        <h2 className="code">/{shortcut}</h2>
-        {title !== null && <p className="hint">{title}</p>}
-      </div>
-      <ReplyPreview content={content} mediaUrl={media_url ?? ""} />
-      <div className="buttons">
-        <ReplyDialog reply={reply} />
-        <ActionButton
-          isPending={remove.isPending}
-          aria-label={t("removeReply", { shortcut: `/${shortcut}` })}
-          onPress={() => remove.mutate()}
-        >
-          {t("remove")}
-        </ActionButton>
-        <FaultNotice error={remove.error ?? restore.error} />
-      </div>
-    </li>
+    <div className="buttons">
+      <ReplyDialog reply={reply} />
+      <ActionButton
+        isPending={remove.isPending}
+        aria-label={t("removeReply", { shortcut: `/${shortcut}` })}
+        onPress={() => remove.mutate()}
+      >
+        {t("remove")}
+      </ActionButton>
+      <FaultNotice error={remove.error ?? restore.error} />
+    </div>
   );
 }
 

@@ -1,0 +1,88 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslations } from "use-intl";
+import { instancesQuery } from "../../api/queries.ts";
+import { useAccess } from "../../api/use-access.ts";
+import { CheckList } from "../../components/check-field.tsx";
+import { useFault } from "../../components/fault-notice.tsx";
+import { LoadingState } from "../../components/page-head.tsx";
+import { rowsOf } from "../../components/paged-list.tsx";
+import { PickList } from "../../components/pick-list.tsx";
+import { senderQuery } from "../campaigns/campaigns-queries.ts";
+import { type AccountUser, ROLES, type Role } from "./account-queries.ts";
+
+const ALL = "all";
+
+interface UserAccessProps {
+  user?: AccountUser;
+  hint?: string;
+  /** Of the request that sends the form. */
+  error: unknown;
+}
+
+/** The role of a user and, for an agent, the instances. The form sends both as text: see `readAccess`. */
+export function UserAccess({ user, hint, error }: UserAccessProps) {
+  const t = useTranslations("account.users");
+  const roles = useGrantableRoles();
+  const [role, setRole] = useState<string>(user?.role ?? "agent");
+  const [ids, setIds] = useState(user?.instance_ids?.map(String) ?? null);
+  const fault = useFault(error).fields.instance_ids;
+  return (
+    <>
+      <PickList<string>
+        label={t("role")}
+        {...(hint && { hint })}
+        value={role}
+        options={roles}
+        onChange={setRole}
+      />
+      <input type="hidden" name="role" value={role} />
+      {role === "agent" && (
+        <>
+          <PickList<string>
+            label={t("reach")}
+            hint={t("reachHint")}
+            value={ids === null ? ALL : "some"}
+            options={{ [ALL]: t("reachAll"), some: t("reachSome") }}
+            onChange={(next) => setIds(next === ALL ? null : [])}
+          />
+          {ids !== null && <InstanceChoice value={ids} onChange={setIds} />}
+          {fault !== undefined && <p className="fault">{fault}</p>}
+          <input type="hidden" name="instance_ids" value={ids === null ? ALL : ids.join(",")} />
+        </>
+      )}
+    </>
+  );
+}
+
+function InstanceChoice({ value, onChange }: { value: string[]; onChange(value: string[]): void }) {
+  const t = useTranslations("account.users");
+  const { data } = useQuery(senderQuery);
+  if (!data) return <LoadingState />;
+  const options = data.map(({ id, name }) => ({ value: String(id), text: name }));
+  return <CheckList label={t("reachList")} options={options} value={value} onChange={onChange} />;
+}
+
+/** What the fields of `UserAccess` say. */
+export function readAccess({ role, instance_ids }: Partial<Record<string, string>>) {
+  const ids = instance_ids === ALL ? null : instance_ids?.split(",").filter(Boolean).map(Number);
+  return { role: role as Role, instance_ids: ids };
+}
+
+/** The instances of an agent who may not use all of the account. */
+export function UserInstances({ user: { instance_ids: ids } }: { user: AccountUser }) {
+  const t = useTranslations("account.users");
+  const { data } = useInfiniteQuery({ ...instancesQuery, enabled: ids !== null });
+  if (ids === null) return null;
+  const names = new Map(rowsOf(data).map(({ id, name }) => [id, name]));
+  const instances = ids.map((id) => names.get(id) ?? String(id)).join(", ");
+  return <p className="hint">{instances === "" ? t("reachesNone") : t("reaches", { instances })}</p>;
+}
+
+/** The roles that the signed-in user may give to others, with their names. */
+function useGrantableRoles(): Record<string, string> {
+  const t = useTranslations("settings.roles");
+  const isSuper = useAccess().signed?.user.role === "super_admin";
+  const roles = ROLES.filter((role) => isSuper || role !== "super_admin");
+  return Object.fromEntries(roles.map((role) => [role, t(role)]));
+}
