@@ -138,7 +138,7 @@ const traceOf = ({ headers }: Received) => String(headers.traceparent).split("-"
 async function queue(headers: Record<string, string>, url = story.gateway.url): Promise<string> {
   const { sales, friend } = story;
   const response = await createHttpRequester(() => url)(
-    `POST /api/v1/instances/${sales.id}/send-text?note=secret-of-the-query`,
+    `POST /api/v1/instances/${sales.id}/send-text`,
     { number: friend.phone, text: TEXT, async: true },
     { "x-api-key": sales.api_key, ...NAMES, ...headers },
   );
