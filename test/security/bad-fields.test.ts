@@ -21,7 +21,8 @@ function refuse(route: Route, fields: Fields) {
   const isInPath = (name: string) => route.http.split("/").includes(`:${name}`);
   const path = Object.fromEntries(Object.entries(fields).filter(([name]) => isInPath(name)));
   const sent = Object.fromEntries(Object.entries(fields).filter(([name]) => !isInPath(name)));
-  return refusalOf(route, { path, query: sent, body: sent });
+  const isInQuery = /^(GET|DELETE) /.test(route.http);
+  return refusalOf(route, { path, query: isInQuery ? sent : {}, body: isInQuery ? {} : sent });
 }
 
 test("no wrong value in any field of any operation is refused with the message of a library", () => {
