@@ -95,8 +95,11 @@ interface MeteredClient extends pg.Client {
   connectionParameters: { application_name?: string };
 }
 
-/** How statements are planned: it is sent with the first one that needs another way, in the same round trip. */
-const TRAVELS_ALONG = "set plan_cache_mode";
+/**
+ * How statements are planned: it is sent with the first one that needs another way, in the same round trip. Plans are
+ * discarded by the clock, once tables have grown.
+ */
+const PLANNING = /^(set plan_cache_mode|discard plans)/;
 
 const BEGINS = /^\s*(begin|start transaction)\b/i;
 const ENDS = /^\s*(commit|rollback)\b/i;
@@ -145,7 +148,7 @@ class StatementCounter implements StatementCost {
 function textsOf(query: unknown): readonly string[] {
   if (typeof query === "string") return [query];
   const { text = "", texts = [text] } = query as { text?: string; texts?: readonly string[] };
-  return texts.filter((one) => !one.startsWith(TRAVELS_ALONG));
+  return texts.filter((one) => !PLANNING.test(one));
 }
 
 function readStack(): string {
