@@ -131,6 +131,8 @@ export class LaneDispatcher {
     work.isQueued = false;
     if (!work.isRunnable()) return;
     const job = work.startNextJob();
+    // Its read has not begun yet, or has failed and pauses. Another place would never become free again.
+    if (!job && this.#reading.has(work)) return;
     const part = this.#use(work);
     if (!job) {
       this.#reading.set(work, part);
