@@ -146,8 +146,10 @@ class StatementCounter implements StatementCost {
 
 /** Of a statement, or of several in one round trip. */
 function textsOf(query: unknown): readonly string[] {
-  if (typeof query === "string") return [query];
-  const { text = "", texts = [text] } = query as { text?: string; texts?: readonly string[] };
+  const { text = "", texts = [text] } = (typeof query === "string" ? { text: query } : query) as {
+    text?: string;
+    texts?: readonly string[];
+  };
   return texts.filter((one) => !PLANNING.test(one));
 }
 
