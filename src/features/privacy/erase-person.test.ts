@@ -252,6 +252,22 @@ describe("the erasure of one person", () => {
     expect(data.config).toMatchObject({ ignore_jids: [bea.jid] });
   });
 
+  test("leaves what an integration has received for a longer number that begins or ends alike", async () => {
+    const ana = person("ana");
+    const others = [`${ana.phone}7`, `1${ana.phone}`];
+    for (const phone of [ana.phone, ...others])
+      await rows(
+        "insert into integration_inbound (account_id, integration_id, body) select account_id, id, jsonb_build_object('phone', $1::text) from integration",
+        phone,
+      );
+    await erase({ number: ana.phone });
+    const left = await rows<{ phone: string }>(
+      "select body ->> 'phone' as phone from integration_inbound where body ->> 'phone' like $1 order by id",
+      `%${ana.phone}%`,
+    );
+    expect(left.map(({ phone }) => phone)).toEqual(others);
+  });
+
   test("is repeated after a restore by the ids of rows, without the person's address in its log", async () => {
     const ana = person("ana");
     const { data: lead } = await owner.createLead({ phone: ana.phone, name: ana.mark });

@@ -65,8 +65,9 @@ export const ROWS_OF_PERSON = {
   consent: (person) => sql`(lead_id = any(${person.leads}::bigint[]) or ${anyOf("phone")(person)})`,
   integration_link: anyOf("chat"),
   integration_chat: anyOf("chat"),
+  // Not behind or before a digit: a longer number is another person's, whose reply would be lost.
   integration_inbound: ({ addresses }) =>
-    sql`body::text like any(${addresses.map((address) => `%${address}%`)}::text[])`,
+    sql`body::text ~ any(${addresses.map((address) => `(?<!\\d)${address.replaceAll(".", "\\.")}(?!\\d)`)}::text[])`,
 } as const satisfies Partial<Record<keyof Tables, (person: ErasedPerson) => Condition>>;
 
 /** Whether one person can be erased from a table by `ROWS_OF_PERSON`. */
