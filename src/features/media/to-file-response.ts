@@ -1,4 +1,5 @@
 import { create as contentDisposition } from "content-disposition";
+import { isKnownEtag } from "../../platform/http/cached/is-known-etag.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import { cleanFileName, nameForType } from "../../platform/media/clean-file-name.ts";
 import type { ByteRange } from "../../platform/media/media-store.ts";
@@ -15,7 +16,8 @@ export async function toFileResponse(file: OpenedFile, requested: Headers = {}):
   const type = contentTypeOf(file);
   const etag = file.sha256 === null ? undefined : `"${file.sha256}"`;
   const headers = { ...safeHeaders(file, type), ...(etag && { etag, "accept-ranges": "bytes" }) };
-  if (etag && requested["if-none-match"] === etag) return new RawResponse(type, "", 304, headers);
+  if (etag && isKnownEtag(String(requested["if-none-match"] ?? ""), etag))
+    return new RawResponse(type, "", 304, headers);
   const isSame = requested["if-range"] === undefined || requested["if-range"] === etag;
   const range = etag && isSame ? readRange(requested.range, file.size) : undefined;
   if (range === "none")

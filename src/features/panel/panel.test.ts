@@ -131,11 +131,10 @@ describe("the files of the panel", () => {
 
   test("a file that the browser has already is not sent again", async () => {
     const { headers } = await get("/panel/", { "accept-encoding": "gzip" });
-    const again = await get("/panel/", {
-      "accept-encoding": "gzip",
-      "if-none-match": `"other", W/${headers.etag}`,
-    });
-    expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+    for (const known of [`"other", W/${headers.etag}`, "*"]) {
+      const again = await get("/panel/", { "accept-encoding": "gzip", "if-none-match": known });
+      expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag]);
+    }
     const changed = await get("/panel/", { "accept-encoding": "br", "if-none-match": `${headers.etag}` });
     expect(changed.status).toBe(200);
   });

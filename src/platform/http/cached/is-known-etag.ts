@@ -1,4 +1,5 @@
-/** Whether the If-None-Match header of a request names an ETag, also as a weak one. */
+/** Whether the If-None-Match header of a request names an ETag, also as a weak one; `*` names each. */
 export function isKnownEtag(ifNoneMatch: string | undefined, etag: string): boolean {
-  return (ifNoneMatch ?? "").split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+  const named = (ifNoneMatch ?? "").split(",").map((one) => one.trim().replace(/^W\//, ""));
+  return named.includes(etag) || named.includes("*");
 }
