@@ -35,6 +35,7 @@ const KINDS: readonly (readonly [pattern: RegExp, kind: IssueKind])[] = [
   [/^must be (?:a number from|between) (-?[\d.]+) (?:to|and) (-?[\d.]+)(?: or null)?$/, "range"],
   [/^must be a number of at least (-?[\d.]+)(?: or null)?$/, "least"],
   [/^must be a number(?: or null)?$/, "number"],
+  [/^must be a number such as/, "decimal"],
   [/^must be a URL$/, "url"],
   [/^must be an e-mail address$/, "email"],
   [/^must be true or false$/, "flag"],

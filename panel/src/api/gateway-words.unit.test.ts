@@ -145,6 +145,7 @@ const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])
   ["oneOf", "src/features/integrations/contract.ts", "must be one of #"],
   ["cells", "src/platform/text/csv-table.ts", "has more cells than the first line, which has #"],
   ["quotes", "src/platform/text/csv-table.ts", "is not a line of CSV: check its quotation marks"],
+  ["decimal", "src/features/crm/merge-fields.ts", "must be a number such as 1.5"],
   ["contactId", "src/features/crm/read-lead-file.ts", "must be the id of a lead"],
   ["receiver", "src/features/webhooks/decide-attempt.ts", "The receiver responded with #."],
   ["silent", "src/features/webhooks/disable-webhook.ts", "No delivery has succeeded for 5 days."],

@@ -232,7 +232,8 @@ describe("custom fields of leads", () => {
     expect((await owner.setLeadFields({ id, fields: good })).data.custom_fields).toEqual(good);
     const wrong: Record<string, string>[] = [
       { Born: "2001-02-30" },
-      { Points: "7" },
+      { Points: "1,5" },
+      { Points: " " },
       { Member: "yes" },
       { Plan: "gold" },
     ];
@@ -245,6 +246,17 @@ describe("custom fields of leads", () => {
     }
     const bare = await owner.setLeadFields({ id, Nick: null, Points: 8 });
     expect(bare.data.custom_fields).toEqual({ Born: "2001-02-28", Points: 8, Member: true, Plan: "pro" });
+  });
+
+  test("read a number or a flag that is written as a text, and a number that stands for a text", async () => {
+    await owner.createCustomField({ name: "Weight", type: "number" });
+    await owner.createCustomField({ name: "Active", type: "boolean" });
+    await owner.createCustomField({ name: "Code", type: "text" });
+    const written = { Weight: " -1.50", Active: "TRUE", Code: 7, Free: "1.5" };
+    const meant = { Weight: -1.5, Active: true, Code: "7", Free: "1.5" };
+    const { data } = await owner.createLead({ name: "Noa", custom_fields: written });
+    expect(data.custom_fields).toEqual(meant);
+    expect((await owner.setLeadFields({ id: data.id, Weight: "2" })).data.custom_fields.Weight).toBe(2);
   });
 
   test("have unique names, and are renamed together with their values", async () => {

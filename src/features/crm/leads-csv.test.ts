@@ -133,7 +133,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     `${good},,good@example.com,1`,
     "abc,,,",
     `${newPhone()},,nobody,`,
-    `${newPhone()},,,many`,
+    `${newPhone()},,,"1,5"`,
     `${twice},,,`,
     `+${twice},,,`,
     `,${other.id},,`,
@@ -145,7 +145,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
   expect(done.invalid.map(({ line, reason }) => [line, reason])).toEqual([
     [3, expect.stringContaining("phone")],
     [4, "email: must be an e-mail address"],
-    [5, "custom_fields.Size: must be a number"],
+    [5, "custom_fields.Size: must be a number such as 1.5"],
     [7, "names the same lead as line 6"],
     [8, `id: there is no lead ${other.id}`],
     [9, "phone: is required, or the id of a lead"],

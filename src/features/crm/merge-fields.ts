@@ -23,7 +23,7 @@ export async function mergeFields(
   const merged = new Map(Object.entries(values));
   for (const [name, value] of Object.entries(change)) {
     if (value === null) merged.delete(name);
-    else merged.set(name, accept(value, name, byName.get(name)));
+    else merged.set(name, readFieldValue(value, name, byName.get(name)));
   }
   if (merged.size > MAX_FIELDS)
     throw invalidField("custom_fields", `a lead can have at most ${MAX_FIELDS} custom fields`);
@@ -45,30 +45,35 @@ export async function findDeclaredFields(
   return new Map(declared.map((field) => [field.name, field]));
 }
 
-/** The value of a table cell: of its declared type, else a text. Throws VALIDATION_ERROR. */
-export function readFieldCell(text: string, name: string, field: DeclaredField | undefined): Values[string] {
-  return accept(field ? fromText(text, field.type) : text, name, field);
+/** The value as its declared field holds it, also from a text such as a cell. Throws VALIDATION_ERROR. */
+export function readFieldValue(
+  value: Values[string],
+  name: string,
+  field: DeclaredField | undefined,
+): Values[string] {
+  if (field === undefined) return value;
+  const meant = asDeclared(value, field.type);
+  if (HOLDS[field.type](meant, field.options)) return meant;
+  const issue = field.type === "select" ? `must be one of ${field.options.join(", ")}` : ISSUES[field.type];
+  throw invalidField(`custom_fields.${name}`, issue);
 }
 
-function fromText(text: string, type: DeclaredField["type"]): Values[string] {
-  const number = Number(text);
-  if (type === "number" && Number.isFinite(number)) return number;
-  const flag = text.toLowerCase();
-  return type === "boolean" && ["true", "false"].includes(flag) ? flag === "true" : text;
+/** A comma is refused: it marks decimals in some countries, and thousands in others. */
+const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+function asDeclared(value: Values[string], type: DeclaredField["type"]): Values[string] {
+  if (typeof value === "number" && type === "text") return String(value);
+  if (typeof value !== "string") return value;
+  const written = value.trim().toLowerCase();
+  if (type === "number" && NUMBER.test(written) && Number.isFinite(Number(written))) return Number(written);
+  return type === "boolean" && ["true", "false"].includes(written) ? written === "true" : value;
 }
 
-function accept(value: Values[string], name: string, field: DeclaredField | undefined): Values[string] {
-  if (field === undefined || HOLDS[field.type](value, field.options)) return value;
-  const expected = field.type === "select" ? `one of ${field.options.join(", ")}` : DESCRIPTIONS[field.type];
-  throw invalidField(`custom_fields.${name}`, `must be ${expected}`);
-}
-
-const DESCRIPTIONS: Record<DeclaredField["type"], string> = {
-  text: "a text",
-  number: "a number",
-  boolean: "true or false",
-  date: "a date such as 2026-11-20",
-  select: "one of its options",
+const ISSUES: Record<Exclude<DeclaredField["type"], "select">, string> = {
+  text: "must be a text",
+  number: "must be a number such as 1.5",
+  boolean: "must be true or false",
+  date: "must be a date such as 2026-11-20",
 };
 
 const HOLDS: Record<DeclaredField["type"], (value: unknown, options: readonly string[]) => boolean> = {

@@ -11,7 +11,7 @@ import { findColumnMeanings, isPassedOver } from "../../platform/text/find-colum
 import { isJoined } from "../../platform/text/find-joined-columns.ts";
 import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED } from "./contract.ts";
-import { type DeclaredField, readFieldCell } from "./merge-fields.ts";
+import { type DeclaredField, readFieldValue } from "./merge-fields.ts";
 import { readTagCell } from "./tag-cell.ts";
 
 /** A row of a file that names a lead, with its values. */
@@ -156,7 +156,7 @@ function toLead(
     custom_fields: Object.fromEntries(
       Object.entries(lead.custom_fields ?? {}).map(([name, value]) => [
         name,
-        readFieldCell(String(value), name, declared.get(name)),
+        readFieldValue(String(value), name, declared.get(name)),
       ]),
     ),
     opted_out: readFlag(cell("opted_out")),

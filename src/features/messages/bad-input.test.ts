@@ -312,6 +312,18 @@ describe("a contact card", () => {
   });
 });
 
+describe("a place", () => {
+  test.each([
+    ["latitude", "-23,5", "-90 to 90"],
+    ["longitude", "-46,63", "-180 to 180"],
+    ["latitude", "-23,46", "-90 to 90"],
+  ])("whose %s is %j could be two numbers, so it is refused", async (field, written, range) => {
+    const body = { number: PHONE, latitude: "-23.5", longitude: "-46.63", [field]: written };
+    const issue = `must be degrees from ${range} with a decimal point, such as -23.5`;
+    await expectRefusal("send-location", body, invalid(field, issue));
+  });
+});
+
 describe("a reply", () => {
   const unknown = { status: 404, code: "MESSAGE_NOT_FOUND" };
 

@@ -219,7 +219,7 @@ const degrees = (limit: number) =>
           .regex(/^[+-]?\d{1,3}(\.\d+)?$/, "must be a number")
           .transform(Number),
       ],
-      unionErrorMessage(`must be a number from -${limit} to ${limit}, in degrees`),
+      unionErrorMessage(`must be degrees from -${limit} to ${limit} with a decimal point, such as -23.5`),
     )
     .pipe(z.number().min(-limit).max(limit));
 

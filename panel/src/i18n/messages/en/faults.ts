@@ -61,6 +61,7 @@ export const faults = {
       wholeRange: "must be a whole number from {a} to {b}",
       wholeLeast: "must be a whole number of at least {a}",
       number: "must be a number",
+      decimal: "must be a number such as 1.5",
       range: "must be a number from {a} to {b}",
       least: "must be a number of at least {a}",
       url: "must be a URL",

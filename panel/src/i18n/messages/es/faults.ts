@@ -61,6 +61,7 @@ export const faults = {
       wholeRange: "debe ser un número entero de {a} a {b}",
       wholeLeast: "debe ser un número entero de {a} o más",
       number: "debe ser un número",
+      decimal: "debe ser un número como 1.5",
       range: "debe ser un número de {a} a {b}",
       least: "debe ser un número de {a} o más",
       url: "debe ser una dirección URL",

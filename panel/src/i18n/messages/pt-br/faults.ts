@@ -61,6 +61,7 @@ export const faults = {
       wholeRange: "precisa ser um número inteiro de {a} a {b}",
       wholeLeast: "precisa ser um número inteiro a partir de {a}",
       number: "precisa ser um número",
+      decimal: "precisa ser um número como 1.5",
       range: "precisa ser um número de {a} a {b}",
       least: "precisa ser um número a partir de {a}",
       url: "precisa ser um endereço URL",
