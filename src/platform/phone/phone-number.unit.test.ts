@@ -194,10 +194,40 @@ test.each([
   ["US", "5511987650003", ANA, ANA],
   ["CN", "15012345678", "ambiguous_country", "15012345678 by ambiguous_country"],
   ["ID", "0812-3456-7890", "6281234567890 by assumed_country", "no_country_code"],
+  ["ID", "8210 1234 5678", "ambiguous_country", "821012345678 by ambiguous_country"],
+  ["ID", "819012345678", "ambiguous_country", "819012345678 by ambiguous_country"],
+  ["ID", "+821012345678", "821012345678", "821012345678"],
+  ["ID", "6281234567890", "6281234567890", "6281234567890"],
+  ["BR", "821012345678", "821012345678", "821012345678"],
   ["RU", "8 (912) 345-67-89", "79123456789 by assumed_country", "no_country_code"],
   ["XX", "11961022224", "no_country_code", "no_country_code"],
 ])("in %s the text %j means %s, and %s while the country is a guess", (code, text, isSet, isGuess) => {
   expect([send(text, { code, isSet: true }), send(text, { code, isSet: false })]).toEqual([isSet, isGuess]);
+});
+
+/** The number of a mobile that people of the country dial so. */
+function mobileAtHome(written: string, country: "BR" | "CN" | "ID" | "IN" | "US"): string | undefined {
+  const parsed = parsePhoneNumberFromString(written, country);
+  return /MOBILE/.test(parsed?.getType() ?? "") ? parsed?.number.slice(1) : undefined;
+}
+
+test("a mobile at home whose digits are also a whole number abroad is always ambiguous", () => {
+  const starts = ["33", "34", "51", "62", "81", "82", "84", "85", "86", "88", "98", "150"];
+  const written = starts.flatMap((start) =>
+    [7, 8, 9, 10, 11].flatMap((length) =>
+      Array.from({ length: 40 }, (_, at) => start + `${at * 2_654_435_761 + 123_456_789}`.slice(-length)),
+    ),
+  );
+  const abroad = written.filter((digits) => parsePhoneNumberFromString(`+${digits}`)?.isValid());
+  const readings = (["BR", "CN", "ID", "IN", "US"] as const).flatMap((code) =>
+    abroad.flatMap((digits) => {
+      const home = mobileAtHome(digits, code);
+      if (home === undefined || canonicalNumberOf(home) === canonicalNumberOf(digits)) return [];
+      return [`${code} ${digits} ${send(digits, { code, isSet: true })}`];
+    }),
+  );
+  expect(readings.length).toBeGreaterThan(100);
+  expect(readings.filter((reading) => !reading.endsWith("ambiguous_country"))).toEqual([]);
 });
 
 test("a refused sign is named with its code point, and a missing country with what was probably meant", () => {

@@ -46,6 +46,8 @@ const SHORTEST_LID = 14;
 /** Longer digits are in no national number that people write without a zero, with rare exceptions. */
 const MOST_NATIONAL = 11;
 const MOST_OF_FIXED_LINE = 10;
+/** But mobiles of Indonesia can have twelve, which are also numbers of Korea, Japan and China. */
+const LONG_NATIONAL = /^8\d{11}$/;
 
 /** Reads a phone number in any notation. It never has digits that the text and its country's code do not spell. */
 export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneReading {
@@ -62,8 +64,13 @@ export function dependsOnCountry(text: string): boolean {
   const folded = foldPhoneText(text);
   if ("code" in folded) return false;
   const { digits, isInternational } = folded;
-  const isLong = !isInternational && !digits.startsWith("0") && digits.length > MOST_NATIONAL;
+  const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits);
   return !((isInternational || isLong) && readInternational(digits)?.isValid);
+}
+
+/** For a number without its country code. */
+function isTooLong(digits: string): boolean {
+  return digits.length > MOST_NATIONAL && !LONG_NATIONAL.test(digits);
 }
 
 /** The country of a whole number, as ISO 3166-1 alpha-2. */
@@ -155,7 +162,7 @@ function readPlain({ digits }: Digits, country?: PhoneCountry): PhoneReading | u
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
   const written = digits.startsWith("0") ? undefined : readInternational(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
-  if (written?.isValid && digits.length > MOST_NATIONAL) return asWritten;
+  if (written?.isValid && isTooLong(digits)) return asWritten;
   const national = country && readNational(digits, country);
   if (country && national)
     return written?.isValid
