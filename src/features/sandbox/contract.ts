@@ -10,8 +10,9 @@ import { UNSUPPORTED_REASONS } from "../messages/contract.ts";
 const digits = coercedText(120)
   .transform((text, context) => {
     const folded = foldPhoneText(text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, ""));
-    if ("digits" in folded) return folded.digits;
-    context.addIssue({ code: "custom", message: folded.issue });
+    if ("digits" in folded && folded.context === undefined) return folded.digits;
+    const message = "issue" in folded ? folded.issue : "must be a whole number, without a phone-context";
+    context.addIssue({ code: "custom", message });
     return z.NEVER;
   })
   .pipe(z.string().regex(/^\d{7,15}$/, "must be a phone of 7 to 15 digits"));

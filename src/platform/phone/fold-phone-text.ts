@@ -12,6 +12,8 @@ export interface FoldedPhone {
   isInternational: boolean;
   /** Written as digits alone, which may also be a LID. */
   isBare: boolean;
+  /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
+  context?: string;
   /** What stands before an end that is apart, such as `(2)` or ` - 21`: a whole number would end there. */
   head?: { digits: string; isInternational: boolean; problem: PhoneProblem };
 }
@@ -26,11 +28,13 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
     return problem("too_long", { max: LONGEST_TEXT }, `is longer than ${LONGEST_TEXT} characters`);
   const visible = foldSigns(text).trim().toLowerCase();
   if (visible === "") return problem("missing", {}, "is empty");
-  const bare = unwrap(visible);
-  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/.test(bare)) return changedBySpreadsheet();
-  if (!/\d/.test(bare)) return problem("not_a_number", {}, "is not a phone number");
-  const number = withoutExtension(bare);
-  return typeof number === "string" ? (refuseParts(number) ?? readSigns(number)) : number;
+  const { local, context } = splitContext(unwrap(visible));
+  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/.test(local)) return changedBySpreadsheet();
+  if (!/\d/.test(local)) return problem("not_a_number", {}, "is not a phone number");
+  const number = withoutExtension(local);
+  if (typeof number !== "string") return number;
+  const read = refuseParts(number) ?? readSigns(number);
+  return context === undefined || "code" in read ? read : { ...read, context };
 }
 
 function problem(code: string, params: PhoneProblem["params"], issue: string): PhoneProblem {
@@ -97,6 +101,14 @@ function unwrap(text: string): string {
     if (inside !== undefined) return unwrap(inside.trim());
   }
   return text;
+}
+
+const CONTEXT = /;phone-context=([^;]*)/;
+
+function splitContext(text: string): { local: string; context?: string } {
+  const [parameter, context] = CONTEXT.exec(text) ?? [];
+  if (parameter === undefined || context === undefined) return { local: text };
+  return { local: text.replace(parameter, ""), context: context.replace(/[ ().-]/g, "") };
 }
 
 /** Every other letter is refused: a letter of a keypad is no digit that the text has. */

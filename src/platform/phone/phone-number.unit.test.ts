@@ -70,6 +70,12 @@ test.each([
   ["=5511987650003", ANA],
   ["tel:+55-11-98765-0003", ANA],
   ["TEL: 5511987650003", ANA],
+  ["tel:11-98765-0003;phone-context=+55", ANA],
+  ["tel:(011)98765-0003;phone-context=+5-5;ext=12", ANA],
+  ["tel:11-98765-0003;ext=12;phone-context=+55", ANA],
+  ["tel:+55-11-98765-0003;phone-context=+44", ANA],
+  ["tel:020-7946-0018;phone-context=+44", "442079460018"],
+  ["tel:2025550123;phone-context=+1", "12025550123"],
   ["whatsapp:+5511987650003", ANA],
   ["https://wa.me/5511987650003?text=Hi", ANA],
   ["wa.me/+5511987650003", ANA],
@@ -154,6 +160,15 @@ test.each([
   ["+1 234", "too_short"],
   ["12345678901234567", "too_long"],
   ["9".repeat(201), "too_long"],
+  // Local numbers whose place is no country, or the wrong one.
+  ["tel:863-1234;phone-context=+1-914-555", "unknown_context"],
+  ["tel:7042;phone-context=example.com", "unknown_context"],
+  ["tel:7946-0018;phone-context=+44", "unknown_context"],
+  ["tel:5511987650003;phone-context=+44", "unknown_context"],
+  ["tel:100011999990058;phone-context=+44", "unknown_context"],
+  ["tel:11-98765-0003;phone-context=55", "unknown_context"],
+  ["tel:11-98765-0003 (2);phone-context=+55", "several_numbers"],
+  ["tel:11-98765-0003;phone-context=+55;phone-context=+44", "unknown_sign"],
   // Countries that are missing or do not exist.
   ["11961022224", "no_country_code"],
   ["(11) 98765-0003", "no_country_code"],
@@ -199,6 +214,8 @@ test.each([
   ["ID", "+821012345678", "821012345678", "821012345678"],
   ["ID", "6281234567890", "6281234567890", "6281234567890"],
   ["BR", "821012345678", "821012345678", "821012345678"],
+  ["BR", "tel:020-7946-0018;phone-context=+44", "442079460018", "442079460018"],
+  ["BR", "tel:11-98765-0003;phone-context=example.com", "unknown_context", "unknown_context"],
   ["RU", "8 (912) 345-67-89", "79123456789 by assumed_country", "no_country_code"],
   ["XX", "11961022224", "no_country_code", "no_country_code"],
 ])("in %s the text %j means %s, and %s while the country is a guess", (code, text, isSet, isGuess) => {
@@ -282,6 +299,7 @@ const SIGNS = [
   "00",
   "+55",
   "11 98765-0003",
+  ";phone-context=+44",
   "(0)",
 ];
 

@@ -1,5 +1,6 @@
 import {
   type CountryCode,
+  getCountries,
   getCountryCallingCode,
   isSupportedCountry,
   parsePhoneNumberFromString,
@@ -53,8 +54,10 @@ const LONG_NATIONAL = /^8\d{11}$/;
 export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneReading {
   const folded = foldPhoneText(text);
   if ("code" in folded) return { is: "refused", ...folded, lid: null };
-  const known = country && isSupportedCountry(country.code) ? country : undefined;
+  const given = folded.context === undefined ? country : countryOfContext(folded.context);
+  const known = given && isSupportedCountry(given.code) ? given : undefined;
   if (folded.head && isWhole(folded.head, known)) return { is: "refused", ...folded.head.problem, lid: null };
+  if (isLocal(folded)) return readLocal(folded, folded.context, known);
   const reading = folded.isInternational ? readMarked(folded, known) : readPlain(folded, known);
   return reading ?? refuse(folded, known);
 }
@@ -62,7 +65,7 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
 /** Whether the country decides what the text means, as it does for a number without its country code. */
 export function dependsOnCountry(text: string): boolean {
   const folded = foldPhoneText(text);
-  if ("code" in folded) return false;
+  if ("code" in folded || isLocal(folded)) return false;
   const { digits, isInternational } = folded;
   const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits);
   return !((isInternational || isLong) && readInternational(digits)?.isValid);
@@ -146,6 +149,30 @@ function isWhole({ digits, isInternational }: Digits, country?: PhoneCountry): b
     (isAbroad && readInternational(digits)?.isValid) ||
     (country && readNational(digits, country)) !== undefined
   );
+}
+
+type LocalNumber = FoldedPhone & { context: string };
+
+function isLocal(folded: FoldedPhone): folded is LocalNumber {
+  return folded.context !== undefined && !folded.isInternational;
+}
+
+function countryOfContext(context: string): PhoneCountry | undefined {
+  const code = getCountries().find((one) => `+${getCountryCallingCode(one)}` === context);
+  return code && { code, isSet: true };
+}
+
+/** A longer context, such as `+1914`, may be no prefix of the whole number. */
+function readLocal({ digits }: Digits, context: string, country?: PhoneCountry): PhoneReading {
+  const national = country && readNational(digits, country);
+  if (national) return { is: "number", digits: national.digits };
+  return {
+    is: "refused",
+    code: "unknown_context",
+    params: { context },
+    issue: `is not a number of its phone-context ${JSON.stringify(context)}. Write it with + and the country code`,
+    lid: null,
+  };
 }
 
 /** Written with a plus or 00. */
