@@ -106,9 +106,7 @@ async function toRow(
   const jid = found?.jid ?? who?.lid;
   const first = variants(who).map((number) => checks.get(number))[0];
   const about = {
-    reason: refusal?.message.replace(/^number: /, "") ?? null,
-    code: (refusal && reasonOf(refusal)?.code) ?? null,
-    params: (refusal && reasonOf(refusal)?.params) ?? {},
+    ...(refusal && { reason: refusal.message.replace(/^number: /, ""), ...reasonOf(refusal) }),
     verified_name: found?.verified_name ?? null,
     checked_at: (found ?? first)?.checked_at ?? null,
   };

@@ -96,10 +96,10 @@ const checked = named(
     verified_name: z.string().nullable(),
     reason: z
       .string()
-      .nullable()
-      .describe("Why `query` cannot be read as a person; null if the network was asked."),
-    code: z.string().nullable().describe("What is wrong with the number."),
-    params: numberParams,
+      .optional()
+      .describe("Why `query` cannot be read as a person; absent if the network was asked."),
+    code: z.string().optional().describe("What is wrong with the number."),
+    params: numberParams.optional(),
     checked_at: isoTime.nullable().describe("When the network returned this result."),
   }),
 );
