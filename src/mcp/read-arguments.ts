@@ -1,7 +1,7 @@
 import { contract } from "../contract.ts";
 import { invalidField } from "../platform/gateway-error.ts";
 import { asMeant } from "../platform/http/input/as-meant.ts";
-import { resolveAliases } from "../platform/http/input/read-input.ts";
+import { resolveAliases } from "../platform/http/input/resolve-aliases.ts";
 import { refuseDifferentAddresses } from "../platform/http/input/refuse-different-addresses.ts";
 import type { Aliases } from "../platform/http/route.ts";
 import type { Tool } from "./tool.ts";

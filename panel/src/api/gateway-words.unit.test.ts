@@ -140,7 +140,7 @@ const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])
   ["moment", "src/features/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
   ["emptyFile", "src/features/sandbox/to-content.ts", "the file is empty"],
   ["empty", "src/features/messages/send/prepare/read-media.ts", "is empty"],
-  ["required", "src/platform/http/input/read-input.ts", "is required"],
+  ["required", "src/platform/http/input/invalid-input.ts", "is required"],
   ["required", "src/features/crm/lead-handlers.ts", "is required: name at least one tag"],
   ["oneOf", "src/features/integrations/contract.ts", "must be one of #"],
   ["cells", "src/platform/text/csv-table.ts", "has more cells than the first line, which has #"],

@@ -1,7 +1,7 @@
 import { GatewayError, notForAgents } from "../../gateway-error.ts";
 import type { Caller } from "../handler.ts";
 import type { Route } from "../route.ts";
-import { readPath } from "./read-input.ts";
+import { readPath } from "./read-path.ts";
 
 /**
  * If the request does what its route declares in `acts`: throws FORBIDDEN for an agent, and PASSWORD_REQUIRED if the

@@ -6,7 +6,8 @@ import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, refuseAll, route, rowId } from "../route.ts";
 import { createTestLimit } from "../test-limit.ts";
 import { unknownRouteMessage } from "../unknown-route-message.ts";
-import { nameFieldsAsSent, readInput } from "./read-input.ts";
+import { readInput } from "./read-input.ts";
+import { nameFieldsAsSent } from "./resolve-aliases.ts";
 
 test("the eleventh test of a webhook within a minute is rejected, with the seconds until the next one", () => {
   let now = 1_000_000;

@@ -1,0 +1,50 @@
+import { GatewayError } from "../../gateway-error.ts";
+import type { Route } from "../route.ts";
+import { findShape } from "./find-shape.ts";
+import { MAX_NAME } from "./invalid-input.ts";
+import { readPath } from "./read-path.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Throws VALIDATION_ERROR for fields that the route refuses. Without this, a request of another gateway would do something else than there. */
+export function refuseFields(route: Route, sent: Fields): void {
+  const { refuses } = route;
+  if (!refuses) return;
+  const spellings = spellingsOf(route, sent);
+  const asked = new Map<string, string>();
+  for (const [name, { issue, isAsked = isOn }] of Object.entries(refuses)) {
+    const written = [name, ...(spellings.get(folded(name)) ?? [])];
+    // One of them is enough: a body may have thousands of spellings.
+    const field = written.find((one) => isAsked(readPath(sent, one)));
+    if (field !== undefined) asked.set(field, issue);
+  }
+  const fields = [...asked].map(([field, issue]) => ({ field, issue }));
+  const [first] = fields;
+  if (!first) return;
+  throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
+}
+
+/** The names of a request's fields by their folded names, without those that the route reads. */
+function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<string, string[]> {
+  const own = new Set([...Object.keys(findShape(input) ?? {}), ...Object.values(aliases).flat()]);
+  const spellings = new Map<string, string[]>();
+  for (const name of Object.keys(sent)) {
+    if (name.length > MAX_NAME || own.has(name)) continue;
+    const key = folded(name);
+    const others = spellings.get(key);
+    if (others) others.push(name);
+    else spellings.set(key, [name]);
+  }
+  return spellings;
+}
+
+function folded(name: string): string {
+  return name.replaceAll(/[_-]/g, "").toLowerCase();
+}
+
+const OFF = new Set<unknown>([undefined, null, false, 0, "", "false", "0"]);
+
+function isOn(value: unknown): boolean {
+  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return !isEmpty && !OFF.has(value);
+}
