@@ -1,10 +1,6 @@
-import {
-  type CsvDelimiter,
-  type CsvEncoding,
-  type CsvRecordFault,
-  readCsvTable,
-} from "../../../src/platform/text/csv-table.ts";
+import { type CsvDelimiter, readCsvTable } from "../../../src/platform/text/csv-table.ts";
 import { findOtherFormat } from "../../../src/platform/text/find-other-format.ts";
+import type { CsvEncoding, CsvRecordFault } from "../../../src/platform/text/read-csv-texts.ts";
 
 export interface CsvChoice {
   /** "": detected. */
