@@ -2,7 +2,12 @@ import { z } from "zod";
 import { contract } from "../contract.ts";
 import { instanceArgument, pageArguments, responseOf, type Tool, tool } from "./tool.ts";
 
-const { name, participants } = contract.createGroup.input.shape;
+const { name, participants: people } = contract.createGroup.input.shape;
+/** Without the objects that the route reads for other gateways: only their `id` counts there. */
+const participants = z
+  .array(contract.contactInfo.input.shape.number.unwrap())
+  .min(1, "must name at least one person")
+  .describe(people.description ?? "");
 const { jid, action: groupAction } = contract.updateGroupParticipants.input.shape;
 const group = jid.describe("Of the group.");
 

@@ -1,6 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, Server } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
+import { listedTools } from "./listed-tools.ts";
 import { readPages } from "./read-pages.ts";
 import { type ReportProgress, withProgress } from "./with-progress.ts";
 
@@ -101,4 +102,18 @@ test.each([
   await client.callTool({ name: "any", ...(_meta && { _meta }) });
   expect(notified).toHaveLength(reports);
   await client.close();
+});
+
+/** The objects in a JSON Schema that have fields of their own. */
+function objectsIn(schema: unknown): { properties: unknown; additionalProperties?: unknown }[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  return [...("properties" in schema ? [schema] : []), ...Object.values(schema).flatMap(objectsIn)];
+}
+
+test("every object in the arguments of a tool refuses fields that it does not have", () => {
+  const open = listedTools().flatMap(({ name, inputSchema }) =>
+    objectsIn(inputSchema).flatMap((one) => (one.additionalProperties === false ? [] : [name])),
+  );
+  expect(open).toEqual([]);
+  expect(objectsIn(listedTools().find(({ name }) => name === "send_list")?.inputSchema)).toHaveLength(3);
 });

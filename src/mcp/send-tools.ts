@@ -10,9 +10,10 @@ const { latitude, longitude, name, address } = contract.sendLocation.input.shape
 const label = z.string().trim().min(1).max(1000);
 const optionId = z.string().min(1).max(256).describe("Returned in `options` with the number of the choice.");
 
-const button = z.object({ id: optionId, text: label });
-const row = z.object({ id: optionId, title: label, description: label.optional() });
-const section = z.object({ title: label.optional(), rows: z.array(row).min(1).max(100) });
+/** Strict like the arguments themselves: an unknown key would be left out of the message. */
+const button = z.strictObject({ id: optionId, text: label });
+const row = z.strictObject({ id: optionId, title: label, description: label.optional() });
+const section = z.strictObject({ title: label.optional(), rows: z.array(row).min(1).max(100) });
 
 const FALLBACK = "Sent as numbered text (`fallback: true`), because this network shows none; the result";
 

@@ -186,6 +186,41 @@ describe.each(MCP_CLIENTS)("an assistant with the official client %s", (kind) =>
         field,
       ]);
     }
+    for (const [name, input, sentence] of [
+      [
+        "send_message",
+        { number: ANA, txt: "x" },
+        "txt: is not an argument of send_message. Did you mean text?",
+      ],
+      [
+        "send_message",
+        { recipent: ANA, text: "x" },
+        "Did you mean recipient? Arguments are instanceId, number,",
+      ],
+      [
+        "send_buttons",
+        {
+          number: ANA,
+          text: "x",
+          buttons: [
+            { id: "a", text: "A" },
+            { id: "b", tetx: "B", text: "B" },
+          ],
+        },
+        "buttons.1.tetx: is not a field here. Did you mean text? Fields are id, text.",
+      ],
+      [
+        "send_list",
+        { number: ANA, text: "x", sections: [{ rows: [{ id: "a", title: "A", price: 1 }] }] },
+        "sections.0.rows.0.price: is not a field here. Fields are id, title, description.",
+      ],
+      [
+        "create_group",
+        { name: "Team", participants: [{ id: ANA, admin: "superadmin" }] },
+        "participants.0: must be digits with country and area code, or a jid",
+      ],
+    ] as const)
+      expect((await ask(client, name, input)).result.message).toContain(sentence);
     const text = `To one by ${kind}`;
     const sent = await ask(client, "send_message", { to: ANA, instance_id: shop.id, text, mentions: null });
     expect(sent).toMatchObject({ isError: false, result: { data: { jid: ANA_JID } } });

@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
+import { invalidInput } from "../platform/http/input/invalid-input.ts";
 import { PROMPTS } from "./prompts.ts";
-import { invalidArguments } from "./tool-error.ts";
 
 /** Answers the requests of a host about prompts. */
 export function servePrompts(server: Server): void {
@@ -20,10 +20,9 @@ export function servePrompts(server: Server): void {
   server.setRequestHandler("prompts/get", ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (!prompt) throw invalid(`There is no prompt ${params.name.slice(0, 100)}.`);
-    const parsed = prompt.input.safeParse(asMeant(prompt.input, params.arguments ?? {}, "POST"), {
-      error: createIssueDescriber(),
-    });
-    if (!parsed.success) throw invalid(invalidArguments(parsed.error).message);
+    const sent = asMeant(prompt.input, params.arguments ?? {}, "POST");
+    const parsed = prompt.input.safeParse(sent, { error: createIssueDescriber() });
+    if (!parsed.success) throw invalid(invalidInput(parsed.error.issues, sent).message);
     const text = prompt.write(parsed.data);
     return {
       description: prompt.description,

@@ -6,6 +6,7 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
+import { invalidInput } from "../platform/http/input/invalid-input.ts";
 import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
 import type { McpOptions } from "./mcp-options.ts";
@@ -13,7 +14,7 @@ import { readArguments } from "./read-arguments.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, scopeOf, type Tool } from "./tool.ts";
-import { explainFailure, invalidArguments, type ToolError } from "./tool-error.ts";
+import { explainFailure, type ToolError } from "./tool-error.ts";
 import { withProgress } from "./with-progress.ts";
 
 /** Answers the requests of a host about tools. */
@@ -32,7 +33,7 @@ export function serveTools(server: Server, options: McpOptions): void {
     try {
       const sent = readArguments(tool, params.arguments ?? {});
       const parsed = tool.input.safeParse(sent, { error: createIssueDescriber() });
-      if (!parsed.success) return toError(invalidArguments(parsed.error));
+      if (!parsed.success) throw invalidInput(parsed.error.issues, sent);
       const { signal } = context.mcpReq;
       const result = await withProgress(context, () => callTool(tool, parsed.data, { ...options, signal }));
       const text = toToolResultText(result, tool);

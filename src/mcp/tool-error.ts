@@ -1,6 +1,5 @@
-import type { z } from "zod";
 import { WaygateError } from "../client/client.ts";
-import { GatewayError } from "../platform/gateway-error.ts";
+import { GatewayError, invalidField } from "../platform/gateway-error.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { CALL_TIMEOUT_MS, isConnectionLost } from "./request-with-retry.ts";
 import { MissingInstanceError } from "./tool.ts";
@@ -22,9 +21,9 @@ export function explainFailure(
   error: unknown,
   { baseUrl, onBug }: Place & Pick<McpOptions, "onBug">,
 ): ToolError {
-  if (error instanceof MissingInstanceError) return missingInstance(baseUrl);
-  if (error instanceof GatewayError) {
-    const { code, message, details } = error;
+  const refusal = error instanceof MissingInstanceError ? missingInstance(baseUrl) : error;
+  if (refusal instanceof GatewayError) {
+    const { code, message, details } = refusal;
     return { success: false, code, message, details };
   }
   if (error instanceof WaygateError) {
@@ -41,12 +40,13 @@ export function explainFailure(
   return { success: false, code: "INTERNAL", message: "The assistant tools have failed." };
 }
 
-function missingInstance(baseUrl: string | undefined): ToolError {
-  const issue =
+function missingInstance(baseUrl: string | undefined): GatewayError {
+  return invalidField(
+    "instanceId",
     baseUrl === undefined
       ? "is required: the credential belongs to no single instance. get_instances lists them"
-      : "is required: neither WAYGATE_INSTANCE_ID nor the API key names an instance";
-  return refuseArguments([{ field: "instanceId", issue }]);
+      : "is required: neither WAYGATE_INSTANCE_ID nor the API key names an instance",
+  );
 }
 
 function timeout(baseUrl: string | undefined): ToolError {
@@ -55,16 +55,4 @@ function timeout(baseUrl: string | undefined): ToolError {
       ? `The gateway did not respond within ${CALL_TIMEOUT_MS / 1000} seconds. Read the result before you repeat a change.`
       : `The gateway at ${new URL(baseUrl).origin} did not respond. Check WAYGATE_BASE_URL and that it runs.`;
   return { success: false, code: "GATEWAY_TIMEOUT", message };
-}
-
-/** The error for arguments that a schema rejects. */
-export function invalidArguments(error: z.ZodError): ToolError {
-  return refuseArguments(
-    error.issues.map(({ path, message }) => ({ field: path.join("."), issue: message })),
-  );
-}
-
-function refuseArguments(fields: { field: string; issue: string }[]): ToolError {
-  const message = fields.map(({ field, issue }) => `${field}: ${issue}`).join("; ");
-  return { success: false, code: "VALIDATION_ERROR", message, details: { fields } };
 }

@@ -595,7 +595,7 @@ describe("plans", () => {
     const { status, body: refused } = await request("POST /api/admin/plans", body, bearer);
     expect({ status, error: refused.error }).toMatchObject({ status: 400 });
     expect(JSON.stringify(refused)).toContain(
-      "media_retention is not a feature of a plan. Features are campaigns, crm, integrations, media_retention_days, max_message_retention_days, max_campaign_retention_days, max_lead_retention_days, max_event_retention_days, max_log_retention_days.",
+      "features.media_retention: is not a field here. Fields are campaigns, crm, integrations, media_retention_days, max_message_retention_days, max_campaign_retention_days, max_lead_retention_days, max_event_retention_days, max_log_retention_days.",
     );
   });
 

@@ -45,12 +45,7 @@ export const features = named(
 );
 
 /** A strict object, since an unknown feature would otherwise be dropped silently. */
-const newFeatures = z.strictObject(features.shape, {
-  error: ({ code, keys }) =>
-    code === "unrecognized_keys"
-      ? `${(keys as string[])[0]} is not a feature of a plan. Features are ${Object.keys(features.shape).join(", ")}.`
-      : undefined,
-});
+const newFeatures = z.strictObject(features.shape);
 
 const plan = named(
   "Plan",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { explainUnknownName } from "./explain-unknown-name.ts";
 
 type RawIssue = z.core.$ZodRawIssue;
 type Schema = z.core.$ZodType;
@@ -20,6 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
  * A body may have hundreds of thousands of issues, but an error names 50, and a union describes each branch.
  */
 const MAX_DESCRIBED = 10_000;
+/** A longer name is not compared. */
+const LONGEST_NAME = 100;
 
 /** Describes the issues of one parse, if a schema has no message of its own. */
 export function createIssueDescriber(): (issue: RawIssue) => string {
@@ -32,10 +35,17 @@ function describeIssue(issue: RawIssue): string {
   const schema = (issue.schema ?? issue.inst) as Schema | undefined;
   if (issue.code === "too_small" || issue.code === "too_big") return describeSize(issue, schema);
   if (issue.code === "invalid_format") return FORMATS[issue.format] ?? "has the wrong format";
-  if (issue.code === "unrecognized_keys") return "has unknown fields";
+  if (issue.code === "unrecognized_keys") return describeUnknownField(issue.keys, schema);
   if (issue.code === "invalid_key") return "has a name that is not allowed";
   if (issue.code === "not_multiple_of") return `must be a multiple of ${issue.divisor}`;
   return schema === undefined ? "is not valid" : mustBe(schema);
+}
+
+/** Of the first one, which is the field of the issue. */
+function describeUnknownField([field = ""]: readonly string[], schema?: Schema): string {
+  const { shape = {} } = (schema as z.ZodObject | undefined) ?? {};
+  const known = { one: "a field here", all: "Fields", names: Object.keys(shape) };
+  return explainUnknownName(field.slice(0, LONGEST_NAME), known);
 }
 
 /** Texts accepted as booleans. */

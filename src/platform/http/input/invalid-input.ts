@@ -30,8 +30,9 @@ interface Fault {
 
 function describeFault({ path, code, message }: Fault, input: unknown): { field: string; issue: string } {
   const field = path.map(String).join(".");
-  // A rule over several fields may name an absent one.
-  const isAbsent = code !== "custom" && field !== "" && readPath(input, field) === undefined;
+  // A rule over several fields may name an absent one, and the name of an unknown field may have dots.
+  const isAbsent =
+    !/^(?:custom|unrecognized_keys)$/.test(code) && field !== "" && readPath(input, field) === undefined;
   // The caller chooses the key of a map, which may be as long as the body.
   return { field: field.slice(0, MAX_NAME), issue: isAbsent ? "is required" : message.slice(0, MAX_ISSUE) };
 }
@@ -41,6 +42,7 @@ function describeFault({ path, code, message }: Fault, input: unknown): { field:
  */
 function flatten(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ ...issue, message }));
+  if (issue.code === "unrecognized_keys") return [{ ...issue, path: [...issue.path, issue.keys[0] ?? ""] }];
   if (issue.code !== "invalid_union") return [issue];
   const branches = issue.errors.filter((branch) => branch.every(({ path }) => path.length > 0));
   const [nearest] = branches.toSorted((a, b) => a.length - b.length);

@@ -1,6 +1,6 @@
-import { findNearestName } from "../../config/find-nearest-name.ts";
 import { invalidField } from "../../gateway-error.ts";
 import type { Route } from "../route.ts";
+import { explainUnknownName } from "./explain-unknown-name.ts";
 import { findShape } from "./find-shape.ts";
 import { MAX_NAME } from "./invalid-input.ts";
 
@@ -21,20 +21,23 @@ export function refuseUnknownQuery(route: Route, query: Fields, isForm: boolean)
   const unknown = Object.keys(query).find((name) => !known.has(firstPart(name)));
   if (unknown === undefined) return;
   const field = unknown.slice(0, MAX_NAME);
-  const issue = isRead ? explainUnknown(route, field, names) : NOT_IN_QUERY;
+  const issue = isRead ? explainUnknown(route, field, names, others) : NOT_IN_QUERY;
   throw invalidField(field, issue);
 }
 
 const NOT_IN_QUERY = "is not read in the query of this request. Send it in the JSON body.";
 
-function explainUnknown({ beside, raw }: Route, field: string, names: readonly string[]): string {
+function explainUnknown(
+  { beside, raw }: Route,
+  field: string,
+  names: readonly string[],
+  aliases: readonly string[],
+): string {
   const isList = (beside !== undefined && "pagination" in beside.shape) || raw === "text/csv";
   const [one, all] = isList
     ? ["a filter of this list", "Filters"]
     : ["a parameter of this route", "Parameters"];
-  const nearest = findNearestName(field, names);
-  const advice = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
-  return `is not ${one}.${advice}${names.length === 0 ? " It has none." : ` ${all} are ${names.join(", ")}.`}`;
+  return explainUnknownName(field, { one, all, names, aliases });
 }
 
 /** The fields that the path does not have. */
