@@ -382,7 +382,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.getByRole("button", { name: "Record it" }).click();
     await page.getByText("offers: granted").waitFor();
     await story.look(page, "chat-contact");
-    const { data } = await owner.listLeads({ search: BIA });
+    const { data } = await owner.listLeads({ q: BIA });
     expect(data).toMatchObject([
       { name: "Bia Souza", tags: ["customer", "wholesale"], custom_fields: { city: "Recife" } },
     ]);

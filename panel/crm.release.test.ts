@@ -192,7 +192,7 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByRole("alertdialog", { name: "Delete Duda Reis?" }).waitFor();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await heading(page, "Contacts");
-    await waitUntil(async () => (await owner.listLeads({ search: "Duda Reis" })).data.length === 0);
+    await waitUntil(async () => (await owner.listLeads({ q: "Duda Reis" })).data.length === 0);
   });
 
   test("a person's data are erased from the contact's page after the name is typed and the password given", async () => {
@@ -294,14 +294,12 @@ describeInBrowser("the contacts of the panel", () => {
       .getByRole("cell", { name: "3", exact: true })
       .waitFor();
     await look(page, "contacts-imported");
-    const { data } = await gateway.owner.listLeads({ search: "Iris" });
+    const { data } = await gateway.owner.listLeads({ q: "Iris" });
     expect(data).toMatchObject([{ name: "Iris", custom_fields: { cidade: "Recife" } }]);
     await page.getByText("Meant is perhaps +55 11 98765-4321.").waitFor();
     await press(page, "Add the country code and import this row");
     await page.getByText("1 contact created, 0 changed, 2 as before, 1 row not imported.").waitFor();
-    expect((await gateway.owner.listLeads({ search: "Lia" })).data).toMatchObject([
-      { phone: "5511987654321" },
-    ]);
+    expect((await gateway.owner.listLeads({ q: "Lia" })).data).toMatchObject([{ phone: "5511987654321" }]);
   });
 
   test("a quick reply is written with a preview, changed, and put back after it was deleted", async () => {

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
 import { readInput } from "../src/platform/http/input/read-input.ts";
 import type { Route } from "../src/platform/http/route.ts";
-import { startTestGateway, type TestGateway } from "./gateway.ts";
+import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
+import { PASSWORD } from "./sign-in.ts";
 
 /** Filters that any text may match: words, the caller's own labels, ids and addresses. */
 const FREE = new Set(
-  "q search tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone".split(
-    " ",
-  ),
+  "q tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone".split(" "),
 );
 const IN_PAGES = ["limit", "cursor"];
 
@@ -57,10 +56,17 @@ test("every filter with fixed values refuses an unknown value", () => {
   expect(open).toEqual([]);
 });
 
+/** Nobody has named their rows, they are few, or another filter finds them. */
+const NOT_SEARCHED =
+  "adminMonitor adminMonitorAsPublished getCampaignReport listAssistants listBackups listConsent listDataRequests listEvents listIntegrations listManagedDataRequests";
+
+test("every list can be searched, unless its rows have no names", () => {
+  const without = lists.filter(([, route]) => !filtersOf(route).includes("q"));
+  expect(without.map(([name]) => name).sort()).toEqual(NOT_SEARCHED.split(" "));
+});
+
 test("every list that can be searched takes the words as q and as search", () => {
-  const searched = [...lists, ...tables].filter(([, route]) =>
-    filtersOf(route).some((name) => name === "q" || name === "search"),
-  );
+  const searched = [...lists, ...tables].filter(([, route]) => filtersOf(route).includes("q"));
   const refused = searched.flatMap(([name, route]) =>
     ["q", "search"]
       .filter((filter) => !accepts(route, { [filter]: "Ana" }))
@@ -176,13 +182,130 @@ test.each<[string, (of: Record<string, never>) => Promise<unknown>, string]>([
 
 test("leads are found by q as by search, and events by the names of a group", async () => {
   await gateway.owner.createLead({ name: "Zuleika" });
-  const sought: object = { q: "zuleika" };
+  const sought: object = { search: "zuleika" };
   expect((await gateway.owner.listLeads(sought)).data).toMatchObject([{ name: "Zuleika" }]);
-  expect((await gateway.owner.listLeads({ search: "nobody" })).data).toEqual([]);
+  expect((await gateway.owner.listLeads({ q: "nobody" })).data).toEqual([]);
   const { id, client } = await gateway.connectInstance();
   const names = async (event: "message.*" | "instance.*" | "*") =>
     (await client.listEvents({ id, event })).data.map((one) => one.event.split(".")[0]);
   expect(new Set(await names("instance.*"))).toEqual(new Set(["instance"]));
   expect(await names("message.*")).toEqual([]);
   expect(await names("*")).toEqual(await names("instance.*"));
+});
+
+/** A name with the signs of patterns of SQL, and one that such a pattern would find too. */
+const NAMES = ["Conceição 100%_\\ off", "Filho 1000 off"];
+/** How many of them a search finds. */
+const SEARCHES: readonly (readonly [q: string, found: number])[] = [
+  ["0 off", 1],
+  ["conceicao", 1],
+  ["CONCEIÇÃO 100", 1],
+  ["100%_\\ off", 1],
+  ["100_ off", 0],
+  ["1%off", 0],
+  ["100\\%", 0],
+];
+/** They find messages by whole words: list-messages.test.ts. */
+const BY_WORDS = ["listChatMessages", "listMessages", "listAccountMessages"];
+
+interface NamedRows {
+  add(name: string): Promise<unknown>;
+  lists: Record<string, (page: { q: string }) => Promise<{ data: unknown }>>;
+}
+
+let made = 0;
+
+/** Rows that users have named, and the lists that show them. */
+function namedRows({ id, client }: TestInstance): NamedRows[] {
+  const { owner } = gateway;
+  const email = () => `searched${made++}@example.com`;
+  return [
+    {
+      async add(name) {
+        const { data } = await client.createWebhook({
+          id,
+          name,
+          url: "http://127.0.0.1:9/",
+          is_active: false,
+        });
+        await client.testWebhook({ id, webhookId: data.id }).catch(() => {});
+      },
+      lists: {
+        listWebhooks: (page) => client.listWebhooks({ id, ...page }),
+        listDeliveryLogs: (page) => client.listDeliveryLogs({ id, ...page }),
+        listLogs: (page) => owner.listLogs({ type: "webhooks", ...page }),
+        async listInstanceLogs(page) {
+          const { data } = await client.listInstanceLogs({ id, ...page });
+          return { data: Object.values(data).flat() };
+        },
+      },
+    },
+    {
+      add: (name) => client.createGroup({ id, name, participants: ["5511988887777"] }),
+      lists: { listGroups: (page) => client.listGroups({ id, ...page }) },
+    },
+    {
+      async add(push_name) {
+        await client.sandboxReceive({ id, from: newPhone(), push_name, text: "Hello" });
+        await waitUntil(async () =>
+          (await client.listContacts({ id })).data.some((contact) => contact.push_name === push_name),
+        );
+      },
+      lists: {
+        listContacts: (page) => client.listContacts({ id, ...page }),
+        listChats: (page) => client.listChats({ id, type: "contact", ...page }),
+        listConversations: (page) => client.listConversations({ type: "contact", ...page }),
+      },
+    },
+    {
+      add: (name) => owner.createCampaign({ name, instance_id: id, message_template: "Hello" }),
+      lists: { listCampaigns: (page) => owner.listCampaigns(page) },
+    },
+    {
+      add: (name) => owner.createLead({ name }),
+      lists: { listLeads: (page) => owner.listLeads(page) },
+    },
+    {
+      add: (name) => owner.createCustomField({ name }),
+      lists: { listCustomFields: (page) => owner.listCustomFields(page) },
+    },
+    {
+      add: (content) => owner.saveQuickReply({ shortcut: `searched${made++}`, content }),
+      lists: { listQuickReplies: (page) => owner.listQuickReplies(page) },
+    },
+    {
+      add: (name) => owner.createInstance({ name, network: "sandbox" }),
+      lists: {
+        listInstances: (page) => owner.listInstances(page),
+        listAllInstances: (page) => gateway.admin.listAllInstances(page),
+      },
+    },
+    {
+      add: (name) => owner.createUser({ name, email: email(), password: PASSWORD }),
+      lists: {
+        listUsers: (page) => owner.listUsers(page),
+        listAccountUsers: (page) => owner.listAccountUsers({ id: 1, ...page }),
+      },
+    },
+    { add: (name) => owner.createPlan({ name }), lists: { listPlans: (page) => owner.listPlans(page) } },
+    // The last one: a second account ends all requests to this machine.
+    {
+      add: (name) => owner.createAccount({ name, email: email() }),
+      lists: { listAccounts: (page) => owner.listAccounts(page) },
+    },
+  ];
+}
+
+test("every list that can be searched finds a part of a name as it is written, in any case and without accents", async () => {
+  const found: Record<string, unknown[]> = {};
+  for (const { add, lists: shown } of namedRows(await gateway.connectInstance())) {
+    for (const name of NAMES) await add(name);
+    for (const [list, find] of Object.entries(shown))
+      found[list] = await Promise.all(
+        SEARCHES.map(async ([q]) => [q, ((await find({ q })).data as unknown[]).length]),
+      );
+  }
+  const searched = lists.filter(([, route]) => filtersOf(route).includes("q")).map(([name]) => name);
+  const named = searched.filter((name) => !BY_WORDS.includes(name));
+  expect(found).toEqual(Object.fromEntries(named.map((name) => [name, SEARCHES])));
 });

@@ -34,7 +34,8 @@ const INTRODUCTION = `Self-hosted, multi-instance messaging gateway to WhatsApp 
 
 Every response is an envelope: \`success\`, \`message\`, \`data\`; an error has \`code\`, \`message\`, \`details\` and \`request_id\`.
 Unknown fields are ignored. In optional fields null and \`""\` are absent. Numbers and flags may be texts, numbers may stand
-for texts, and names of an enumeration may differ in case. Lists are newest first, with \`limit\` and \`cursor\`.`;
+for texts, and names of an enumeration may differ in case. Lists are newest first, with \`limit\` and \`cursor\`. Where
+they can be searched, \`q\` may also be named \`search\` or \`query\`.`;
 
 /** The OpenAPI 3.1 document of a contract, with examples by the name of their schema; the output is deterministic. */
 export function createOpenApiDocument(
@@ -144,7 +145,9 @@ const OF_OTHER_GATEWAYS = /^[A-Z]|^options\.|Message\b|\.\d/;
 
 function aliasNotes(aliases: Aliases = {}): string {
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  // Of `q` the introduction says it.
   const fields = Object.entries(aliases)
+    .filter(([name]) => name !== "q")
     .map(([name, others]) => [name, others.filter((other) => !OF_OTHER_GATEWAYS.test(other))] as const)
     .filter(([, others]) => others.length > 0);
   if (fields.length === 0) return "";

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import {
   isoTime,
-  pageInput,
   pagination,
   refuseAll,
   removedRow,
   route,
   rowId,
+  searchAliases,
+  searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, countryCode, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
@@ -371,7 +372,8 @@ export const accountsContract = {
     tag,
     summary: "List the users of the account, newest first",
     message: "Users",
-    input: z.object(pageInput),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(userRow),
     beside: z.object({ pagination }),
   }),
@@ -450,16 +452,16 @@ export const accountsContract = {
     heavy: "search",
     access: "manager",
     tag: "Administration",
-    summary: "List accounts, newest first; a reseller sees its own customers",
+    summary:
+      "List accounts, newest first; a reseller sees its own customers. `q` searches names, and e-mails of users",
     message: "Accounts",
-    aliases: { search: ["q", "query"] },
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       account_id: rowId.optional().describe("Only this account."),
       status: account.shape.status.optional(),
       account_type: account.shape.account_type.optional(),
       parent_id: rowId.optional().describe("Only customers of this reseller."),
-      search: trimmedText(100).optional().describe("Part of the account's name or of a user's e-mail."),
     }),
     output: z.array(accountRow),
     beside: z.object({ pagination }),
@@ -470,7 +472,8 @@ export const accountsContract = {
     tag: "Administration",
     summary: "List the users of any account, newest first, for example to give one a new password",
     message: "Users",
-    input: z.object({ id: rowId, ...pageInput }),
+    aliases: searchAliases,
+    input: z.object({ id: rowId, ...searchInput }),
     output: z.array(userRow),
     beside: z.object({ pagination }),
   }),

@@ -342,17 +342,17 @@ describe("accounts", () => {
     for (let i = 0; i < 3; i++) {
       await test.owner.createAccount({ name: `${word} ${i}%`, email: `${word}${i}@example.com` });
     }
-    const first = await test.owner.listAccounts({ search: word, limit: 2 });
+    const first = await test.owner.listAccounts({ q: word, limit: 2 });
     expect(first.data.map(({ name }) => name)).toEqual([`${word} 2%`, `${word} 1%`]);
     const cursor = first.pagination.next_cursor ?? undefined;
-    const rest = await test.owner.listAccounts({ search: word, limit: 2, cursor });
+    const rest = await test.owner.listAccounts({ q: word, limit: 2, cursor });
     expect([rest.data.map(({ name }) => name), rest.pagination.has_more]).toEqual([[`${word} 0%`], false]);
-    expect((await test.owner.listAccounts({ search: `${word}1@` })).data).toHaveLength(1);
-    expect(
-      (await test.owner.listAccounts({ search: "%" })).data.every(({ name }) => name.includes("%")),
-    ).toBe(true);
+    expect((await test.owner.listAccounts({ q: `${word}1@` })).data).toHaveLength(1);
+    expect((await test.owner.listAccounts({ q: "%" })).data.every(({ name }) => name.includes("%"))).toBe(
+      true,
+    );
     expect((await test.owner.listAccounts({ account_type: "owner" })).data).toHaveLength(1);
-    expect((await test.owner.listAccounts({ search: word, status: "blocked" })).data).toEqual([]);
+    expect((await test.owner.listAccounts({ q: word, status: "blocked" })).data).toEqual([]);
   });
 
   it("out of service lose sign-in, tokens and keys soon, until their release", async () => {

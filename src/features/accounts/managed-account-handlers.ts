@@ -1,7 +1,8 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
@@ -55,7 +56,7 @@ async function listAccounts(
   if (input.status) query = query.where(accountStateSql, "=", input.status);
   if (input.account_type) query = query.where("account.account_type", "=", input.account_type);
   if (input.parent_id) query = query.where("account.parent_id", "=", input.parent_id);
-  if (input.search) query = query.where(sql<boolean>`${matches(input.search)}`);
+  if (input.q) query = query.where(matches(input.q));
   return toPage((await query.execute()).map(toRow), input.limit, ({ id }) => id);
 }
 
@@ -201,8 +202,7 @@ function toRow({
   return { ...row, plan: { id: plan_id, name: plan_name } };
 }
 
-function matches(text: string) {
-  const sought = sql`search_form(${text})`;
-  return sql`(position(${sought} in search_form(account.name)) > 0 or exists (
-    select from account_user u where u.account_id = account.id and position(${sought} in search_form(u.email)) > 0))`;
+function matches(q: string): RawBuilder<boolean> {
+  return sql`(${containsText(q, sql`account.name`)} or exists (
+    select from account_user u where u.account_id = account.id and ${containsText(q, sql`u.email`)}))`;
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { isWithin } from "../../platform/reach.ts";
@@ -61,10 +62,11 @@ export function userHandlers(deps: UserHandlersDeps): UserHandlers {
 async function listUsers(
   db: Db,
   accountId: number,
-  { limit, cursor }: InputOf<typeof accountsContract.listUsers>,
+  { limit, cursor, q }: InputOf<typeof accountsContract.listUsers>,
 ) {
   const before = readCursor(cursor);
   let query = selectUsers(db, accountId)
+    .where(containsText(q, sql`name, email`))
     .orderBy("id", "desc")
     .limit(limit + 1);
   if (before !== undefined) query = query.where("id", "<", before);

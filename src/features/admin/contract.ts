@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { listedEvent } from "../events/contract.ts";
@@ -286,12 +294,14 @@ export const adminContract = {
   adminMonitorAsPublished: route({ http: "GET /api/admin/wooapi-monitor", ...monitorRoute }),
   listLogs: route({
     http: "GET /api/admin/logs",
+    heavy: "search",
     access: "manager",
     tag,
     summary: "Read one of the logs, newest first; without the contents of messages",
     message: "Logs",
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       type: z.enum(["audit", "api", "connections", "messages", "webhooks"]).default("audit"),
       account_id: rowId.optional(),
       instance_id: rowId.optional().describe("Not for `audit`."),

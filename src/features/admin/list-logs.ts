@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import {
   type ListOrder,
   microsecondsOf,
@@ -35,7 +36,7 @@ function orderOf(scope: AccountScope, { type, account_id, instance_id }: Input):
 
 function auditPage(
   scope: AccountScope,
-  { account_id, action, cursor, limit }: Input,
+  { account_id, action, cursor, limit, q }: Input,
   { by, after }: ListOrder,
 ) {
   const all = action?.endsWith(".*");
@@ -45,6 +46,7 @@ function auditPage(
     where ${isInScope(scope, sql`account_id`)}
       and ${account_id === undefined ? sql`true` : sql`account_id = ${account_id}`}
       and ${action === undefined ? sql`true` : named}
+      and ${containsText(q, sql`actor, action, target_type, target_id, request_id`)}
       and ${after(cursor)}
     order by ${by} limit ${limit + 1}`;
 }
@@ -52,6 +54,8 @@ function auditPage(
 interface ResourceLog {
   table: RawBuilder<unknown>;
   columns: RawBuilder<unknown>;
+  /** What a search reads, of what the log shows. */
+  texts: RawBuilder<unknown>;
   /** The conditions from the request's filters. */
   only(input: Input): RawBuilder<unknown>;
 }
@@ -62,11 +66,13 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
   api: {
     table: sql`api_log`,
     columns: sql`'api' as type, l.*`,
+    texts: sql`l.method, l.route, l.code, l.request_id`,
     only: ({ success }) => (success === undefined ? anything : sql`(l.status < 400) = ${success}`),
   },
   connections: {
     table: sql`connection_log`,
     columns: sql`'connections' as type, l.*`,
+    texts: sql`l.status, l.reason`,
     only: () => anything,
   },
   messages: {
@@ -74,6 +80,7 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
     columns: sql`'messages' as type, l.id, l.account_id, l.instance_id, l.message_id, l.direction, l.origin,
       l.type as message_type, l.status, l.error ->> 'code' as error_code, l.sent_at, l.created_at,
       ${microsecondsOf(sql`l.sent_at`)} as at`,
+    texts: sql`l.message_id, l.status, l.error ->> 'code'`,
     only: () => anything,
   },
   webhooks: {
@@ -81,6 +88,7 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
     columns: sql`'webhooks' as type, l.id, l.account_id, l.instance_id, l.event_id, l.event, l.webhook_id,
       l.webhook_name, l.url, l.attempt, l.trigger, l.success, l.status_code, l.error, l.error_class, l.duration_ms,
       l.created_at`,
+    texts: sql`l.webhook_name, l.event, l.event_id, l.url, l.error`,
     only: ({ success, event }) => sql`
       ${success === undefined ? anything : sql`l.success = ${success}`}
       and ${event === undefined ? anything : isListedEvent(sql`l.event`, event)}`,
@@ -91,12 +99,13 @@ const LOGS: Record<Exclude<Input["type"], "audit">, ResourceLog> = {
 function pageOf(
   scope: AccountScope,
   input: Input,
-  { table, columns, only, order }: ResourceLog & { order: ListOrder },
+  { table, columns, texts, only, order }: ResourceLog & { order: ListOrder },
 ) {
-  const { limit, cursor, type, account_id, instance_id } = input;
+  const { limit, cursor, q, type, account_id, instance_id } = input;
   const { by, after } = order;
   const rows = (owner: RawBuilder<unknown>) => sql<LogRow>`
-    select ${columns} from ${table} l where ${owner} and ${after(cursor)} and ${only(input)} order by ${by} limit ${limit + 1}`;
+    select ${columns} from ${table} l where ${owner} and ${after(cursor)} and ${only(input)}
+      and ${containsText(q, texts)} order by ${by} limit ${limit + 1}`;
   if (scope === undefined && account_id === undefined && instance_id === undefined) return rows(anything);
   const isOfAccounts = type === "api" && instance_id === undefined;
   const account = isOfAccounts ? sql`x.id` : sql`x.account_id`;

@@ -321,8 +321,8 @@ describe("a lead", () => {
     await story.shop.client.sandboxReceive({ id: story.shop.id, from: short, text: "STOP" });
     await waitUntil(async () => (await story.owner.getLeadDetails({ id })).data.opted_out_at !== null);
     await story.rows(`update account set settings = settings - 'auto_create_leads' where id = 1`);
-    for (const search of [long, short, `+${short.slice(0, 2)} ${short.slice(2)}`])
-      expect((await story.owner.listLeads({ search })).data.map((lead) => lead.id)).toEqual([id]);
+    for (const q of [long, short, `+${short.slice(0, 2)} ${short.slice(2)}`])
+      expect((await story.owner.listLeads({ q })).data.map((lead) => lead.id)).toEqual([id]);
     const { conversations, messages } = (await story.owner.getLeadDetails({ id })).data;
     expect(conversations).toMatchObject([{ phone: short }]);
     expect(messages.map(({ text }) => text)).toEqual(["STOP", "Hi"]);

@@ -525,7 +525,7 @@ test("the CSV report gives the recipients of another campaign the same variables
   expect(await textsOf(second)).toEqual(await textsOf(first));
   expect((await textsOf(second))[0]).toBe('Zoë; x=1|paid|=1+1\n"two", @three\n\n+4 x|');
   expect((await story.owner.importLeads({ file })).data).toMatchObject({ created: 3, invalid_count: 0 });
-  expect((await story.owner.listLeads({ search: a })).data).toMatchObject([{ status: "new", name: null }]);
+  expect((await story.owner.listLeads({ q: a })).data).toMatchObject([{ status: "new", name: null }]);
   expect((await story.owner.importLeads({ file })).data).toMatchObject({ unchanged: 3 });
 });
 

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { createCampaignReport } from "./campaign-report.ts";
@@ -34,9 +36,10 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     getCampaignReport: createCampaignReport(db),
     checkRecipients: createRecipientCheck(deps),
 
-    async listCampaigns({ input: { limit, cursor, status, instance_id, archived }, caller }) {
+    async listCampaigns({ input: { limit, cursor, q, status, instance_id, archived }, caller }) {
       const before = readCursor(cursor);
-      let query = selectCampaigns(db, requireUser(caller));
+      const searched = containsText(q, sql`name, message_template`);
+      let query = selectCampaigns(db, requireUser(caller)).where(searched);
       if (before !== undefined) query = query.where("id", "<", before);
       if (status !== undefined) query = query.where("status", "=", status);
       if (instance_id !== undefined) query = query.where("instance_id", "=", instance_id);

@@ -6,6 +6,8 @@ import {
   removedRow,
   route,
   rowId,
+  searchAliases,
+  searchInput,
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
@@ -258,10 +260,12 @@ export const campaignsContract = {
   listCampaigns: route({
     ...SHARED,
     http: "GET /api/campaigns",
+    heavy: "search",
     summary: "List the campaigns of the account, newest first",
     message: "Campaigns",
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       status: campaignStatus.optional(),
       instance_id: z.coerce.number().int().optional(),
       archived: boundedText(8)

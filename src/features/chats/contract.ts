@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
@@ -83,12 +91,11 @@ const filterAliases = {
 };
 
 const chatFilter = {
-  ...pageInput,
+  ...searchInput,
   archived: queryFlag.optional(),
   pinned: queryFlag.optional(),
   unread: queryFlag.optional().describe("true: only chats with unread messages, or marked as unread."),
   type: z.enum(["contact", "group"]).optional(),
-  q: trimmedText(200).min(1).optional().describe("Part of the title or of the digits of the phone."),
 };
 
 const tag = "Chats";
@@ -102,7 +109,7 @@ export const chatsContract = {
     tag,
     summary: "List conversations with their last message and unread count, the newest first",
     message: "Chats",
-    aliases: { q: ["search", "query"], chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
+    aliases: { ...searchAliases, chat: ["jid", "number", "phone", "chat_id", "chatId", "remoteJid"] },
     input: z.object({
       id: instanceId,
       chat: boundedText(120)
@@ -125,7 +132,7 @@ export const chatsContract = {
     summary:
       "List the conversations of all instances of the account, or of one; a key reads its own instance unless its scope is `account`",
     message: "Conversations",
-    aliases: { q: ["search", "query"], instance_id: ["instanceId", "instance"] },
+    aliases: { ...searchAliases, instance_id: ["instanceId", "instance"] },
     input: z.object({ instance_id: rowId.optional(), ...chatFilter }),
     output: z.array(chat),
     beside,

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { lidJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import {
   microsecondsOf,
   type Page,
@@ -98,7 +99,7 @@ function conditions(filter: ChatFilter): RawBuilder<unknown> {
     pinned !== undefined && sql`c.pinned = ${pinned}`,
     type !== undefined && sql`c.type = ${type}`,
     unread !== undefined && sql`${IS_UNREAD} = ${unread}`,
-    q !== undefined && isCalled(q),
+    q ? isCalled(q) : undefined,
     after && sql`(c.last_message_at, c.id) < ${timeCursorRow(after)}`,
   ].filter((one) => typeof one === "object");
   return sql.join(
@@ -112,12 +113,8 @@ const IS_UNREAD = sql`(c.marked_unread or exists (
 
 function isCalled(q: string): RawBuilder<unknown> {
   const name = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title)`;
-  const byName = sql`position(search_form(${q}) in search_form(${name})) > 0`;
-  const numbers = searchedNumbers(q);
-  if (numbers.length === 0) return byName;
-  const [phones, lids] = [numbers.map((number) => `%${number}%`), numbers.map(lidJid)];
-  const byNumber = sql`coalesce(p.phone, c.phone) like any(${phones}::text[]) or p.lid = any(${lids}::text[])`;
-  return sql`(${byName} or ${byNumber})`;
+  const lids = searchedNumbers(q).map(lidJid);
+  return sql`(${containsText(q, sql`${name}, coalesce(p.phone, c.phone)`)} or p.lid = any(${lids}::text[]))`;
 }
 
 async function readLastMessages(db: Db, chats: ChatRow[]) {

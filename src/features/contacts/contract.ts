@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { isoTime, pagination, route, searchAliases, searchInput } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
+import { boundedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
 
@@ -116,11 +116,10 @@ export const contactsContract = {
     tag,
     summary: "List known contacts, the newest first; `synchronise=true` asks the phone for its address book",
     message: "Contacts",
-    aliases: { q: ["search", "query"], synchronise: ["synchronize", "sync"] },
+    aliases: { ...searchAliases, synchronise: ["synchronize", "sync"] },
     input: z.object({
       id,
-      ...pageInput,
-      q: trimmedText(200).optional().describe("Part of a name or of the digits of the phone."),
+      ...searchInput,
       synchronise: queryFlag.default(false).describe("The contacts of the phone arrive some seconds later."),
     }),
     output: z.array(contact),

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { lidJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { searchedNumbers } from "../../platform/phone/number-variants.ts";
@@ -22,7 +23,6 @@ export async function listContacts(db: Db, input: InputOf<typeof contactsContrac
 }
 
 function isCalled(q: string): RawBuilder<boolean> {
-  const numbers = searchedNumbers(q);
-  return sql`(position(search_form(${q}) in search_form(concat_ws(E'\\n', name, push_name, verified_name))) > 0
-    or phone like any(${numbers.map((number) => `%${number}%`)}::text[]) or lid = any(${numbers.map(lidJid)}::text[]))`;
+  const lids = searchedNumbers(q).map(lidJid);
+  return sql`(${containsText(q, sql`name, push_name, verified_name, phone`)} or lid = any(${lids}::text[]))`;
 }

@@ -6,6 +6,8 @@ import {
   removedRow,
   route,
   rowId,
+  searchAliases,
+  searchInput,
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
@@ -104,9 +106,8 @@ const customField = named(
 const WHOLE_ACCOUNT = { access: "account", tag: "CRM", feature: "crm" } as const;
 const TAG = { ...WHOLE_ACCOUNT, keepsToInstances: true } as const;
 
-const searchAliases = { search: ["q", "query"] };
 const leadFilter = {
-  search: trimmedText(200).optional().describe("Part of a name, an e-mail or a phone."),
+  q: searchInput.q,
   tag: label.optional(),
   status: label.optional(),
   kanban_status: label.optional(),
@@ -302,7 +303,8 @@ export const crmContract = {
     http: "GET /api/custom-fields",
     summary: "List the declared custom fields, newest first",
     message: "Custom fields",
-    input: z.object(pageInput),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(customField),
     beside: z.object({ pagination }),
   }),

@@ -84,14 +84,14 @@ describe("a lead", () => {
       custom_fields: { City: "Recife" },
     });
     for (const filter of [
-      { search: "CONCEICAO" },
-      { search: `00${phone}` },
+      { q: "CONCEICAO" },
+      { q: `00${phone}` },
       { tag: "vip" },
       { status: "won" },
       { kanban_status: "open" },
     ])
       expect((await owner.listLeads(filter)).data.map((lead) => lead.id)).toEqual([id]);
-    expect((await owner.listLeads({ search: "nobody" })).data).toEqual([]);
+    expect((await owner.listLeads({ q: "nobody" })).data).toEqual([]);
     await expect(stranger.updateLead({ id, status: "x" })).rejects.toMatchObject(MISSING);
     await expect(stranger.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
     await expect(stranger.addLeadNote({ id, note: "x" })).rejects.toMatchObject(MISSING);
@@ -282,9 +282,9 @@ describe("an inbound message", () => {
     await setAutoCreate(true);
     await shop.client.sandboxReceive({ id: shop.id, from: loud, push_name: "Leo", text: "Hello" });
     await shop.client.sandboxReceive({ id: shop.id, from: loud, push_name: "Leo", text: "Again" });
-    await waitUntil(async () => (await owner.listLeads({ search: loud })).data.length > 0);
-    expect((await owner.listLeads({ search: loud })).data).toMatchObject([{ phone: loud, name: "Leo" }]);
-    expect((await owner.listLeads({ search: silent })).data).toEqual([]);
+    await waitUntil(async () => (await owner.listLeads({ q: loud })).data.length > 0);
+    expect((await owner.listLeads({ q: loud })).data).toMatchObject([{ phone: loud, name: "Leo" }]);
+    expect((await owner.listLeads({ q: silent })).data).toEqual([]);
     await setAutoCreate(false);
   });
 

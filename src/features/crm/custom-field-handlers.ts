@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { type crmContract, MAX_FIELDS } from "./contract.ts";
@@ -13,13 +14,14 @@ type FieldHandlers = Pick<
 
 export function customFieldHandlers(db: Db): FieldHandlers {
   return {
-    async listCustomFields({ input: { limit, cursor }, caller }) {
+    async listCustomFields({ input: { limit, cursor, q }, caller }) {
       const before = readCursor(cursor);
       const found = await db
         .selectFrom("custom_field")
         .selectAll()
         .where("account_id", "=", requireUser(caller).account_id)
         .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .where(containsText(q, sql`name, array_to_string(options, ' ')`))
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();

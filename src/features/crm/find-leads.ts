@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { searchedNumbers } from "../contacts/contacts.ts";
 import { isReachedLead, type LeadRow } from "./lead-row.ts";
 
 export interface LeadFilter {
-  search?: string;
+  q?: string;
   tag?: string;
   status?: string;
   kanban_status?: string;
@@ -16,22 +16,19 @@ export interface LeadFilter {
 export function findLeads(
   db: Db,
   reach: Reach,
-  { search, tag, status, kanban_status, opted_out }: LeadFilter,
+  { q, tag, status, kanban_status, opted_out }: LeadFilter,
   before: number | undefined,
   limit: number,
 ): Promise<LeadRow[]> {
-  let query = db.selectFrom("lead").selectAll().where(isReachedLead(reach));
+  let query = db
+    .selectFrom("lead")
+    .selectAll()
+    .where(isReachedLead(reach))
+    .where(containsText(q, sql`name, email, phone`));
   if (before !== undefined) query = query.where("id", "<", before);
   if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);
   if (status !== undefined) query = query.where("status", "=", status);
   if (kanban_status !== undefined) query = query.where("kanban_status", "=", kanban_status);
   if (opted_out !== undefined) query = query.where("opted_out_at", opted_out ? "is not" : "is", null);
-  if (search) {
-    const parts = [search, ...searchedNumbers(search)];
-    query = query.where(
-      sql<boolean>`exists (select from unnest(${parts}::text[]) part
-        where position(search_form(part) in search_form(concat_ws(' ', name, email, phone))) > 0)`,
-    );
-  }
   return query.orderBy("id", "desc").limit(limit).execute();
 }

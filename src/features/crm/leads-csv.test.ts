@@ -87,12 +87,12 @@ test("signs of the table in tags and fields come back from a leads export, so th
     custom_fields: { Note: "l1\nl2\r\n\r\n=l3", Long: "x\n".repeat(50), Blank: " x " },
   };
   const { data } = await owner.createLead({ phone: newPhone(), name: "Signs", ...lead });
-  const { bytes = new Uint8Array() } = await owner.exportLeads({ search: "Signs" });
+  const { bytes = new Uint8Array() } = await owner.exportLeads({ q: "Signs" });
   const file = { bytes, mime_type: "text/csv" };
   expect((await owner.importLeads({ file })).data).toMatchObject({ unchanged: 1, invalid_count: 0 });
   expect((await owner.getLeadDetails({ id: data.id })).data).toMatchObject(lead);
   expect((await stranger.importLeads({ file })).data).toMatchObject({ created: 1 });
-  const { data: there } = await stranger.listLeads({ search: "Signs" });
+  const { data: there } = await stranger.listLeads({ q: "Signs" });
   expect(there[0]).toMatchObject({ tags: lead.tags, custom_fields: { Note: "l1\nl2\n\n=l3" } });
   await stranger.deleteLead({ id: there[0]?.id ?? 0 });
   await owner.deleteLead({ id: data.id });
@@ -117,7 +117,7 @@ test.each([
 ])("leads come from a file of %s, with their name and phone", async (_what, text) => {
   const phone = newPhone();
   expect(await importOf(owner, text.replace("PHONE", phone))).toMatchObject({ created: 1, invalid_count: 0 });
-  const { data } = await owner.listLeads({ search: phone });
+  const { data } = await owner.listLeads({ q: phone });
   expect(data).toMatchObject([{ phone, name: "Ana Reis" }]);
   await owner.deleteLead({ id: data[0]?.id ?? 0 });
 });
@@ -152,7 +152,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     [10, "has more cells than the first line, which has 4"],
     [11, `phone: is that of lead ${one.id}, but id names lead ${two.id}. Empty one of the two cells`],
   ]);
-  expect((await owner.listLeads({ search: good })).data).toMatchObject([{ email: "good@example.com" }]);
+  expect((await owner.listLeads({ q: good })).data).toMatchObject([{ email: "good@example.com" }]);
 });
 
 test("a CSV row with a lead's id changes a lead without a phone, but never lifts an opt-out", async () => {
@@ -174,9 +174,7 @@ test("an imported lead of a person who has opted out is opted out", async () => 
   const { data } = await owner.createLead({ phone, opted_out: true });
   await owner.deleteLead({ id: data.id });
   await importOf(owner, "phone,name", `${phone},Back`);
-  expect((await owner.listLeads({ search: phone })).data).toMatchObject([
-    { opted_out_at: expect.any(String) },
-  ]);
+  expect((await owner.listLeads({ q: phone })).data).toMatchObject([{ opted_out_at: expect.any(String) }]);
 });
 
 test("a plan's limit rejects the excess CSV rows, and the others are imported", async () => {
@@ -310,7 +308,7 @@ test("an import ends when its client leaves, and the rows under way are not impo
     async () => (await pool.query("select from pg_stat_activity where pid = $1", [pid])).rowCount === 0,
   );
   await pool.query("drop function wait_long() cascade");
-  expect((await owner.listLeads({ search: phone })).data).toEqual([]);
+  expect((await owner.listLeads({ q: phone })).data).toEqual([]);
 });
 
 test("a leads export applies the filters, streams many rows, and contains no formula", async () => {
@@ -322,7 +320,7 @@ test("a leads export applies the filters, streams many rows, and contains no for
   expect(rows).toHaveLength(1_100);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(1_100);
   expect(rows.every(({ name }) => name?.startsWith("'=1+"))).toBe(true);
-  expect(await exported(owner, { search: "5531900000007" })).toHaveLength(1);
+  expect(await exported(owner, { q: "5531900000007" })).toHaveLength(1);
   const { bytes } = await owner.exportLeads({ tag: "bulk" });
   const back = await owner.importLeads({ file: { bytes: bytes ?? new Uint8Array(), mime_type: "text/csv" } });
   expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 1_100 });
@@ -345,7 +343,7 @@ test("a number without a country code waits for a confirmation, and then gets th
   });
   const { data } = await owner.importLeads({ ...toFile(lines), confirm_assumed: true });
   expect(data).toMatchObject({ created: 2, unchanged: 1, warning_count: 0 });
-  const { data: leads } = await owner.listLeads({ search: "Rui" });
+  const { data: leads } = await owner.listLeads({ q: "Rui" });
   expect(leads.map(({ phone }) => phone)).toEqual(["5531988881111"]);
   expect((await owner.createLead({ phone: "(31) 98888-2222" })).data.phone).toBe("5531988882222");
   await owner.updateAccount({ settings: { default_country: null } });
@@ -364,7 +362,7 @@ test("a row with a NUL, or with an emoji where its shown text ends, is imported"
     `${cut},${name}\u{1f600},`,
   );
   expect(done).toMatchObject({ created: 2, invalid_count: 0 });
-  const { data } = await owner.listLeads({ search: nul });
+  const { data } = await owner.listLeads({ q: nul });
   expect(data).toMatchObject([{ name: "Bia", custom_fields: { City: "Natal" } }]);
 });
 

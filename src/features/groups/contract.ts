@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, type UploadedFile } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pagination,
+  route,
+  searchAliases,
+  searchInput,
+  type UploadedFile,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
@@ -113,6 +120,7 @@ const access = "instance";
 export const groupsContract = {
   listGroups: route({
     http: "GET /api/v1/instances/:id/groups",
+    heavy: "search",
     errors: SESSION_ERRORS,
     access,
     tag,
@@ -120,10 +128,10 @@ export const groupsContract = {
     description:
       "The gateway asks the network at most once per minute; otherwise it returns the stored group with its age.",
     message: "Groups",
-    aliases: { participants: ["getParticipants", "get_participants"] },
+    aliases: { ...searchAliases, participants: ["getParticipants", "get_participants"] },
     input: z.object({
       id,
-      ...pageInput,
+      ...searchInput,
       refresh: queryFlag.default(false),
       participants: queryFlag.default(true).describe("false: without them."),
     }),

@@ -1,9 +1,11 @@
+import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/jid.ts";
 import type { GroupChange } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
@@ -43,7 +45,7 @@ function readHandlers(
   reader: GroupReader,
 ): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
   return {
-    async listGroups({ input: { id, limit, cursor, refresh, participants } }) {
+    async listGroups({ input: { id, limit, cursor, q, refresh, participants } }) {
       const refreshed_at = await reader.prepareList(await getInstance(db, id), refresh);
       const before = readCursor(cursor);
       const found = await db
@@ -51,6 +53,7 @@ function readHandlers(
         .selectAll()
         .where("instance_id", "=", id)
         .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .where(containsText(q, sql`subject, description, jid`))
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
+import { isoTime, pagination, route, searchAliases, searchInput } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
@@ -75,10 +75,12 @@ export const LOG_TYPES = ["messages", "connections", "webhooks", "api"] as const
 export const instanceLogsContract = {
   listInstanceLogs: route({
     http: "GET /api/v1/instances/:id/logs",
+    heavy: "search",
     access: "instance",
     tag: "Instances",
     summary: "Get the latest log entries of an instance, newest first; with `type` one log with pages",
     message: "Logs",
+    aliases: searchAliases,
     input: z.object({
       id: instanceId,
       type: z.enum(LOG_TYPES).optional().describe("Default: the newest entries of each log."),
@@ -88,7 +90,7 @@ export const instanceLogsContract = {
         .describe("true: only failures, and connections that ended."),
       since: time.optional().describe("Only entries at or after this time."),
       until: time.optional().describe("Only entries before this time."),
-      ...pageInput,
+      ...searchInput,
     }),
     output: z.object({
       messages: z.array(message),

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import {
   type ListOrder,
   microsecondsOf,
@@ -53,6 +54,7 @@ interface LogPage {
   id: number;
   limit: number;
   cursor?: string;
+  q?: string;
   failed?: boolean;
   since?: Date;
   until?: Date;
@@ -64,10 +66,11 @@ async function readLog(
   type: LogType,
   { id, limit, cursor, showUrl, ...filter }: LogPage,
 ): Promise<Page<LogRow>> {
-  const { from, columns, order, failure } = LOGS[type];
+  const { from, columns, order, failure, texts } = LOGS[type];
   const { rows } = await sql<LogRow>`
     select ${columns} from ${from} l where instance_id = ${id} and ${order.after(cursor)}
       and ${filter.failed === undefined ? sql`true` : filter.failed ? failure : sql`not (${failure})`}
+      and ${containsText(filter.q, texts)}
       and ${filter.since ? sql`created_at >= ${filter.since}` : sql`true`}
       and ${filter.until ? sql`created_at < ${filter.until}` : sql`true`}
     order by ${order.by} limit ${limit + 1}`.execute(db);
@@ -84,6 +87,8 @@ interface LogSource {
   order: ListOrder;
   /** Which entries are failures. */
   failure: RawBuilder<unknown>;
+  /** What a search reads: nothing that some callers do not see, such as the path of a URL. */
+  texts: RawBuilder<unknown>;
 }
 
 const BY_NUMBER = newestById(sql`id`);
@@ -95,12 +100,14 @@ const LOGS: Record<LogType, LogSource> = {
       ${microsecondsOf(sql`sent_at`)} as at`,
     order: newestByTime(sql`sent_at`, sql`id`),
     failure: sql`status = 'failed'`,
+    texts: sql`message_id, jid, track_id, error ->> 'code', error ->> 'message'`,
   },
   connections: {
     from: sql`connection_log`,
     columns: sql`id, status, reason, created_at`,
     order: BY_NUMBER,
     failure: sql`status in ('disconnected', 'logged_out', 'banned', 'error', 'qr_expired')`,
+    texts: sql`status, reason`,
   },
   webhooks: {
     from: sql`attempt`,
@@ -108,11 +115,13 @@ const LOGS: Record<LogType, LogSource> = {
       duration_ms, created_at`,
     order: BY_NUMBER,
     failure: sql`not success`,
+    texts: sql`webhook_name, event, event_id, error`,
   },
   api: {
     from: sql`api_log`,
     columns: sql`id, method, route, status, code, duration_ms, caller, user_id, key_last4, ip, request_id, created_at`,
     order: BY_NUMBER,
     failure: sql`status >= 400`,
+    texts: sql`method, route, code, request_id`,
   },
 };

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import {
   isoTime,
-  pageInput,
   pagination,
   type RefusedFields,
   refuseAll,
   removedRow,
   route,
+  searchAliases,
+  searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
@@ -314,15 +315,12 @@ export const instancesContract = {
     access: "account",
     keepsToInstances: true,
     tag,
-    summary: "List the instances of the account, newest first unless `sort` says otherwise",
+    summary: "List the instances of the account, newest first unless `sort` says otherwise; `q` can be an id",
     message: "Instances",
-    aliases: { search: ["q", "query"] },
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       status: instanceStatus.optional().describe("Only instances with this status."),
-      search: boundedText(100)
-        .optional()
-        .describe("Only instances whose name or phone contains this text, or whose id it is."),
       sort: z
         .enum(["newest", "oldest", "name"])
         .default("newest")
@@ -494,6 +492,7 @@ export const apiKeysContract = {
   }),
   listAllInstances: route({
     http: "GET /instance/all",
+    heavy: "search",
     access: "key_or_admin",
     keepsToInstances: true,
     assistants: "by tools",
@@ -502,7 +501,8 @@ export const apiKeysContract = {
     description:
       "A key lists its own instance only, if the account's setting `keys_manage_instances` is false and its scope is `instance`.",
     message: "Instances",
-    input: z.object(pageInput),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(instanceWithToken),
     beside: z.object({ pagination }),
   }),

@@ -25,13 +25,13 @@ describe("the list of instances", () => {
 
   test("is searched by a part of the name, of the phone, or by id, and takes no pattern", async () => {
     const { data } = await gateway.owner.getInstance({ id: ids["Returns 100 %"] ?? 0 });
-    expect(await names({ search: "ETA" })).toEqual(["Béta"]);
-    expect(await names({ search: "%" })).toEqual(["Returns 100 %"]);
-    expect(await names({ search: "a_1" })).toEqual(["Gamma_1"]);
-    expect(await names({ search: `+${data.phone?.slice(0, 4)} ${data.phone?.slice(4)}` })).toEqual([
+    expect(await names({ q: "ETA" })).toEqual(["Béta"]);
+    expect(await names({ q: "%" })).toEqual(["Returns 100 %"]);
+    expect(await names({ q: "a_1" })).toEqual(["Gamma_1"]);
+    expect(await names({ q: `+${data.phone?.slice(0, 4)} ${data.phone?.slice(4)}` })).toEqual([
       "Returns 100 %",
     ]);
-    expect(await names({ search: String(ids.alpha) })).toContain("alpha");
+    expect(await names({ q: String(ids.alpha) })).toContain("alpha");
   });
 
   test("goes by age or by name, also from page to page", async () => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { isWithin } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
@@ -17,7 +18,7 @@ export interface ListInstancesOptions {
   cursor?: string;
   status?: InstanceStatus;
   /** Part of the name or the phone, or an id. */
-  search?: string;
+  q?: string;
   sort?: "newest" | "oldest" | "name";
 }
 
@@ -27,7 +28,7 @@ export type ListedInstance = InstanceView & { token: string | null };
 export async function listInstances(
   db: Db,
   baseUrl: string,
-  { account_id, ids = null, limit, cursor, status, search, sort = "newest" }: ListInstancesOptions,
+  { account_id, ids = null, limit, cursor, status, q, sort = "newest" }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
   const last = readCursor(cursor);
   const { by, after } = ORDERS[sort];
@@ -37,7 +38,7 @@ export async function listInstances(
     .limit(limit + 1);
   if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
   if (status !== undefined) query = query.where("instance.status", "=", status);
-  if (search?.trim()) query = query.where(matches(search.trim()));
+  if (q) query = query.where(matches(q));
   if (last !== undefined) query = query.where(after(last));
   const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
   return { rows: rows.map((row) => toListed(row, baseUrl)), pagination };
@@ -60,11 +61,8 @@ const ORDERS: Readonly<Record<NonNullable<ListInstancesOptions["sort"]>, Instanc
   },
 };
 
-function matches(text: string): RawBuilder<boolean> {
-  const digits = text.replace(/[\s().+-]/g, "");
-  const isNumber = /^\d{1,15}$/.test(digits);
-  return sql`(position(search_form(${text}) in search_form(instance.name)) > 0
-    or (${isNumber} and (instance.id::text = ${digits} or position(${digits} in coalesce(instance.phone, '')) > 0)))`;
+function matches(q: string): RawBuilder<boolean> {
+  return sql`(${containsText(q, sql`instance.name, instance.phone`)} or instance.id::text = ${q})`;
 }
 
 /** Throws NOT_FOUND. */

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import {
+  pagination,
+  removedRow,
+  route,
+  rowId,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { trimmedText } from "../../platform/text/bounded-text.ts";
 
@@ -84,7 +91,8 @@ export const plansContract = {
     tag,
     summary: "List the plans; a reseller sees those that it can assign",
     message: "Plans",
-    input: z.object(pageInput),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(plan),
     beside: z.object({ pagination }),
   }),

@@ -1,7 +1,8 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { PlanTable } from "../../tables.ts";
@@ -90,9 +91,18 @@ async function requireUnused(trx: Trx, id: number, name: string): Promise<void> 
 }
 
 /** A reseller sees only plans within its own, which it can assign. Plans are few, so all are read. */
-async function listPlans(db: Db, caller: Caller, { limit, cursor }: InputOf<typeof plansContract.listPlans>) {
+async function listPlans(
+  db: Db,
+  caller: Caller,
+  { limit, cursor, q }: InputOf<typeof plansContract.listPlans>,
+) {
   const before = readCursor(cursor);
-  const all = await db.selectFrom("plan").selectAll().orderBy("id", "desc").execute();
+  const all = await db
+    .selectFrom("plan")
+    .selectAll()
+    .where(containsText(q, sql`name`))
+    .orderBy("id", "desc")
+    .execute();
   const own = caller.kind === "user" && caller.account_type === "reseller" ? await planOf(db, caller) : null;
   const shown = all.filter((plan) => own === null || isPlanWithin(plan, own));
   const rest = before === undefined ? shown : shown.filter(({ id }) => id < before);

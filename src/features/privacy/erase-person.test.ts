@@ -300,6 +300,6 @@ describe("the erasure of one person", () => {
     expect(await refusal({ jid: "120363111111111111@g.us" })).toContain("jid: must be a person");
     expect(await refusal({ number: "98765-4321" })).toContain("has no country code");
     expect(await refusal({ lead_id: 999_999_999 })).toContain("There is no such lead");
-    expect((await owner.listLeads({ search: ana.phone })).data).toMatchObject([{ phone: ana.phone }]);
+    expect((await owner.listLeads({ q: ana.phone })).data).toMatchObject([{ phone: ana.phone }]);
   });
 });

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, removedRow, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pagination,
+  removedRow,
+  route,
+  rowId,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
@@ -26,10 +34,12 @@ export const quickRepliesContract = {
   listQuickReplies: route({
     http: "GET /api/quick-replies",
     ...SHARED,
+    heavy: "search",
     keepsToInstances: true,
     summary: "List the quick replies of the account",
     message: "Quick replies",
-    input: z.object({ ...pageInput }),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(quickReply),
     beside: z.object({ pagination }),
   }),

@@ -1,7 +1,8 @@
-import type { Selectable } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { QuickReplyTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -11,13 +12,14 @@ export type QuickReply = Selectable<QuickReplyTable>;
 
 export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract> {
   return {
-    async listQuickReplies({ input: { limit, cursor }, caller }) {
+    async listQuickReplies({ input: { limit, cursor, q }, caller }) {
       const before = readCursor(cursor);
       const found = await db
         .selectFrom("quick_reply")
         .selectAll()
         .where("account_id", "=", accountOf(caller))
         .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .where(containsText(q, sql`shortcut, title, content`))
         .orderBy("id", "desc")
         .limit(limit + 1)
         .execute();

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import {
   isoTime,
-  pageInput,
   pagination,
   type RefusedFields,
   refuseAll,
   removedRow,
   route,
   rowId,
+  searchAliases,
+  searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
@@ -363,7 +364,8 @@ export const webhooksContract = {
     tag,
     summary: "List the webhooks of an instance, newest first",
     message: "Webhooks",
-    input: z.object({ id: instanceId, ...pageInput }),
+    aliases: searchAliases,
+    input: z.object({ id: instanceId, ...searchInput }),
     output: z.array(webhook),
     beside: z.object({ pagination }),
   }),
@@ -537,14 +539,16 @@ export const webhooksContract = {
   postGlobalWebhook: route({ ...setGlobal, http: "POST /globalwebhook" }),
   listDeliveryLogs: route({
     http: "GET /api/v1/instances/:id/webhook-logs",
+    heavy: "search",
     access: "instance",
     role: "admin",
     tag,
     summary: "List the delivery attempts, one row per HTTP request",
     message: "Webhook logs",
+    aliases: searchAliases,
     input: z.object({
       id: instanceId,
-      ...pageInput,
+      ...searchInput,
       webhook_id: z.coerce.number().int().optional(),
       event: listedEvent.optional(),
       event_id: boundedText(64).optional(),

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { isListedEvent } from "../events/events.ts";
@@ -52,6 +53,7 @@ function payloadOf(
 function readLogs(db: Db, input: InputOf<typeof webhooksContract.listDeliveryLogs>) {
   const before = readCursor(input.cursor);
   let query = selectLogs(db, input.id)
+    .where(containsText(input.q, sql`a.webhook_name, a.event, a.event_id, a.url, a.error`))
     .orderBy("a.id", "desc")
     .limit(input.limit + 1);
   if (before !== undefined) query = query.where("a.id", "<", before);

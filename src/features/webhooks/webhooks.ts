@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
@@ -56,6 +58,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       const before = readCursor(input.cursor);
       const found = await selectWebhooks(db, input.id)
         .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .where(containsText(input.q, sql`name, url`))
         .orderBy("id", "desc")
         .limit(input.limit + 1)
         .execute();

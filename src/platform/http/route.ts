@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ErrorCode } from "../error-codes.ts";
-import { boundedText } from "../text/bounded-text.ts";
+import { boundedText, trimmedText } from "../text/bounded-text.ts";
 import { named } from "./schema-name.ts";
 
 /**
@@ -215,6 +215,15 @@ export const pageInput = {
   limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
   cursor: boundedText(200).optional().describe("`next_cursor` of the previous page."),
 };
+
+/** The query fields of a list that can be searched. */
+export const searchInput = {
+  ...pageInput,
+  q: trimmedText(200)
+    .optional()
+    .describe("Part of a name, a number or another text of the row. Case and accents do not matter."),
+};
+export const searchAliases: Aliases = { q: ["search", "query"] };
 
 /** The pagination of a list's response. */
 export const pagination = named(

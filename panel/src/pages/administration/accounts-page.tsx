@@ -34,7 +34,7 @@ const COLUMNS = [
 export function AccountsPage() {
   const t = useTranslations("administration.accounts");
   const { search, status, type, reseller } = useSearch({ from: "/shell/administration/accounts" });
-  const filter = { search, status, account_type: type, parent_id: reseller };
+  const filter = { q: search, status, account_type: type, parent_id: reseller };
   const query = useInfiniteQuery(accountsQuery(filter));
   return (
     <>

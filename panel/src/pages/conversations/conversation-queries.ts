@@ -112,7 +112,7 @@ export const leadQuery = (phone: string) =>
   queryOptions({
     queryKey: ["conversations", "lead", phone],
     queryFn: async ({ signal }) => {
-      const { data } = await gateway.listLeads({ search: phone, limit: 50 }, { signal });
+      const { data } = await gateway.listLeads({ q: phone, limit: 50 }, { signal });
       const found = data.find((lead) => lead.phone === phone);
       return found ? (await gateway.getLeadDetails({ id: found.id }, { signal })).data : null;
     },

@@ -30,7 +30,7 @@ export function readLeadFilter(search: Record<string, unknown>): LeadFilter {
 /** The filter as the gateway reads it. */
 export function toLeadQuery({ search, stage, status, tag, optedOut }: LeadFilter) {
   return {
-    ...(search && { search }),
+    ...(search && { q: search }),
     ...(stage && { kanban_status: stage }),
     ...(status && { status }),
     ...(tag && { tag }),

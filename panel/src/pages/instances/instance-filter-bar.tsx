@@ -6,7 +6,7 @@ import type { Table } from "../../api/to-csv.ts";
 import { ExportButton } from "../../components/list-export.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { type InstanceFilter, SORTS, STATUSES } from "./instances-queries.ts";
+import { type InstanceFilter, SORTS, STATUSES, toInstanceQuery } from "./instances-queries.ts";
 
 const TYPING_MS = 250;
 /** What a spreadsheet still opens well. */
@@ -94,7 +94,7 @@ function InstanceExport({ filter }: { filter: InstanceFilter }) {
     let cursor: string | null = null;
     do {
       const page: Awaited<ReturnType<typeof gateway.listInstances>> = await gateway.listInstances({
-        ...filter,
+        ...toInstanceQuery(filter),
         limit: 200,
         ...(cursor && { cursor }),
       });

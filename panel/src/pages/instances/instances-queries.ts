@@ -36,12 +36,20 @@ export function readInstanceFilter({ status, search, sort }: Record<string, unkn
   };
 }
 
+/** The filter as the gateway reads it. */
+export function toInstanceQuery({ search, ...filter }: InstanceFilter) {
+  return { ...filter, ...(search && { q: search }) };
+}
+
 /** Live by the stream of states, so it asks again only now and then, and not for the pages of a long scroll. */
 export const instanceListQuery = (filter: InstanceFilter) =>
   infiniteQueryOptions({
     queryKey: ["instances", "list", filter],
     queryFn: ({ pageParam, signal }) =>
-      gateway.listInstances({ ...filter, limit: 100, ...(pageParam && { cursor: pageParam }) }, { signal }),
+      gateway.listInstances(
+        { ...toInstanceQuery(filter), limit: 100, ...(pageParam && { cursor: pageParam }) },
+        { signal },
+      ),
     initialPageParam: "",
     getNextPageParam: ({ pagination }) => pagination.next_cursor ?? undefined,
     refetchInterval: ({ state }) => (isLong(state.data) ? false : 60_000),
