@@ -398,7 +398,7 @@ describe("a page at the address of a file", () => {
     ["with the type of a PDF", () => at("/b.pdf", PAGE, "application/pdf"), 'the page "Sign in & go on"'],
     ["without a type", () => at("/c.mp4", PAGE, "application/octet-stream"), 'the page "Sign in & go on"'],
     ["without a title", () => at("/d.png", WITHOUT_TITLE, "image/png"), "a page"],
-    ["that is plain words", () => at("/e.zip", Buffer.from("Not found"), "text/html"), "a page"],
+    ["that is plain words", () => at("/e", Buffer.from("Not found"), "text/html"), "a page"],
     [
       "that the caller names",
       () => at("/f", PAGE, "text/html", { file_name: "offer.pdf" }),
@@ -440,6 +440,65 @@ describe("a page at the address of a file", () => {
     [
       "it is a PDF that only its server calls a page",
       () => at("/m", SAMPLE.pdf, "text/html"),
+      "application/pdf",
+    ],
+  ])("is sent when %s", async (_, input, mime_type) => {
+    expect(await send(input())).toMatchObject({ type: "document", mime_type });
+  });
+});
+
+describe("a text at the address of a file", () => {
+  const at = (path: string, text: string, type: string, more = {}) => ({
+    url: files.serve(path, file(Buffer.from(text), type)),
+    ...more,
+  });
+  const DENIED = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
+  const DECLARED = `<?xml version="1.0" encoding="UTF-8"?>\n${DENIED}`;
+  const EXPIRED = '{"error": "The link has expired"}';
+
+  test.each<[string, () => object, string]>([
+    ["of an object store", () => at("/a.pdf", DECLARED, "application/xml"), "AccessDenied Access Denied"],
+    [
+      "of an object store, with the type of the file",
+      () => at("/b.jpg", `\ufeff${DENIED}`, "image/jpeg"),
+      "AccessDenied Access Denied",
+    ],
+    ["of an API", () => at("/c.docx", EXPIRED, "application/json"), EXPIRED],
+    [
+      "of an API, in place of a picture",
+      () => at("/d", EXPIRED, "application/json", { type: "image" }),
+      EXPIRED,
+    ],
+    ["of an API that calls it a page", () => at("/e.mp4", EXPIRED, "text/html"), EXPIRED],
+    [
+      "of an API, in place of what the caller names",
+      () => at("/f.json", EXPIRED, "application/json", { file_name: "invoice.pdf" }),
+      EXPIRED,
+    ],
+    ["in words", () => at("/g.zip", "No such file\n", "text/plain"), "No such file"],
+  ])("%s is refused with what it says", async (_, input, text) => {
+    const { code, message } = await send(input());
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(message).toContain(`url: returns the text "${text}" instead of a file`);
+  });
+
+  test.each<[string, () => object, string]>([
+    ["its address names it", () => at("/h.json", EXPIRED, "application/json"), "application/json"],
+    ["its address says nothing", () => at("/i", DECLARED, "application/xml"), "application/xml"],
+    [
+      "the caller's type says so",
+      () => at("/j.pdf", EXPIRED, "application/json", { mime_type: "application/json" }),
+      "application/json",
+    ],
+    [
+      "the caller's name says so",
+      () => at("/k.pdf", EXPIRED, "application/json", { file_name: "data.json" }),
+      "application/json",
+    ],
+    ["it is a drawing", () => at("/l.png", SAMPLE.svg.toString(), "image/svg+xml"), "image/svg+xml"],
+    [
+      "it is a PDF that only its server calls a text",
+      () => at("/m.pdf", SAMPLE.pdf.toString(), "text/plain"),
       "application/pdf",
     ],
   ])("is sent when %s", async (_, input, mime_type) => {

@@ -21,7 +21,7 @@ import { requireStorageQuota } from "../../../media/media.ts";
 import type { StoredMedia } from "../../log/message-view.ts";
 import { OutgoingFile } from "../outgoing-file.ts";
 import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
-import { refusePage } from "./refuse-page.ts";
+import { refuseErrorDocument } from "./refuse-error-document.ts";
 
 /** A file in a request: an upload, a URL, or base64. */
 export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
@@ -72,7 +72,7 @@ export async function readMedia(
     if (file.size === 0) throw invalidField(source.field, "is empty");
     const { content_type, address_name } = source;
     if (content_type !== undefined)
-      await refusePage(source.field, { ...input, head: file.head, content_type, address_name });
+      await refuseErrorDocument(source.field, { ...input, head: file.head, content_type, address_name });
     const detected = await detectMediaType(file.head, {
       ...input,
       ...(input.ptv && { type: "video" }),

@@ -67,7 +67,7 @@ function readMeta(attributes: Readonly<Record<string, string>>, summary: PageSum
 }
 
 /** Joins the text into one line. */
-function toLine(text: string): string {
+export function toLine(text: string): string {
   return text
     .slice(0, VALUE_MAX)
     .replace(/[\s\p{Cc}]/gu, " ")
