@@ -3,7 +3,7 @@ import type { Config } from "../../platform/config/config.ts";
 import type { DataDir } from "../../platform/config/data-dir.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
-import { createMediaConverter, type MediaConverter } from "../../platform/media/media-converter.ts";
+import { createMediaConverter, type SharedMediaConverter } from "../../platform/media/media-converter.ts";
 import type { MediaStore } from "../../platform/media/media-store.ts";
 import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { emptyDirectory } from "../../platform/media/temporary-file.ts";
@@ -18,7 +18,7 @@ export interface NodeMedia {
   store: MediaStore;
   files: FileStorage;
   mediaUrls: MediaUrls;
-  converter: MediaConverter;
+  converter: SharedMediaConverter;
   /** For temporary files; empty at the start. */
   scratchDir: string;
   /** Deletes at once the files that no message references. */

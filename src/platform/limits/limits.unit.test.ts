@@ -237,6 +237,13 @@ describe("work of several keys", () => {
     expect(began).toEqual(["a1", "a2", "b1"]);
   });
 
+  test("takes turns where equally much of each is in progress", async () => {
+    const { began, start } = open({ limit: 1 });
+    const works = ["a1", "a2", "a3", "a4", "b1", "b2"].map((name) => start(name, { key: name[0] }));
+    for (const at of [0, 1, 4, 2, 5]) await works[at]?.finish();
+    expect(began).toEqual(["a1", "a2", "b1", "a3", "b2", "a4"]);
+  });
+
   test("is not limited in total if only the keys are", () => {
     const { began, start, semaphore } = open({ limitPerKey: 1 });
     for (const key of ["a", "b", "a", "c", "a"]) start(key, { key });

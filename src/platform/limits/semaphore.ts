@@ -14,7 +14,7 @@ export interface SemaphoreOptions {
 }
 
 export interface SlotRequest {
-  /** Whose work it is: the key with the least running work goes first. */
+  /** Whose work it is: the key with the least running work goes first, and equal ones take turns. */
   key?: unknown;
   /** 1 by default; work heavier than the limit runs alone. */
   weight?: number;
@@ -28,7 +28,6 @@ interface QueuedSlot {
   key: unknown;
   weight: number;
   priority: number;
-  arrival: number;
   start(slot: Slot): void;
 }
 
@@ -36,10 +35,10 @@ interface QueuedSlot {
 export class Semaphore {
   readonly #limit: number;
   readonly #limitPerKey: number;
+  /** In the order of their turns. */
   readonly #queues = new Map<unknown, QueuedSlot[]>();
   readonly #running = new Map<unknown, number>();
   #used = 0;
-  #arrivals = 0;
 
   constructor({ limit = Number.POSITIVE_INFINITY, limitPerKey = limit }: SemaphoreOptions) {
     this.#limit = limit;
@@ -95,7 +94,7 @@ export class Semaphore {
   }
 
   #enqueue({ key, weight = 1, priority = 0 }: SlotRequest, start: QueuedSlot["start"]): QueuedSlot {
-    const queued = { key, weight, priority, arrival: this.#arrivals++, start };
+    const queued = { key, weight, priority, start };
     const queue = this.#queues.get(key) ?? [];
     const behind = queue.findLastIndex((one) => one.priority >= priority);
     queue.splice(behind + 1, 0, queued);
@@ -119,9 +118,17 @@ export class Semaphore {
     // Lighter work does not overtake, or heavy work would never start.
     for (let next = this.#findNext(); next && fits(next, this.#used, this.#limit); next = this.#findNext()) {
       this.#dequeue(next);
+      this.#endTurn(next.key);
       this.#change(next, next.weight);
       next.start(this.#createSlot(next));
     }
+  }
+
+  #endTurn(key: unknown): void {
+    const queue = this.#queues.get(key);
+    if (!queue) return;
+    this.#queues.delete(key);
+    this.#queues.set(key, queue);
   }
 
   #createSlot(running: QueuedSlot): Slot {
@@ -145,13 +152,9 @@ export class Semaphore {
     let next: QueuedSlot | undefined;
     for (const [first] of this.#queues.values()) {
       if (!first || !fits(first, this.#runningOf(first), this.#limitPerKey)) continue;
-      if (!next || this.#isBefore(first, next)) next = first;
+      if (!next || this.#runningOf(first) < this.#runningOf(next)) next = first;
     }
     return next;
-  }
-
-  #isBefore(one: QueuedSlot, other: QueuedSlot): boolean {
-    return (this.#runningOf(one) - this.#runningOf(other) || one.arrival - other.arrival) < 0;
   }
 
   #runningOf({ key }: QueuedSlot): number {

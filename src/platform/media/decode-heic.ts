@@ -29,20 +29,21 @@ const DECODER = `
   });
 `;
 
-/** One at a time: each takes up to 250 MB. */
+/** One at a time, of the accounts in turn: each takes up to 250 MB. */
 const memory = new Semaphore({ limit: 1 });
 
 /**
  * The main picture of a HEIC file, upright, as a TIFF file without loss; undefined if it is unreadable, has more than 25
  * million pixels, or takes too long. Decodes in a thread, since that takes seconds.
  */
-export function decodeHeic(bytes: Uint8Array): Promise<Buffer | undefined> {
-  return memory.use(async () => {
+export function decodeHeic(bytes: Uint8Array, account_id: number): Promise<Buffer | undefined> {
+  const decode = async () => {
     const picture = await decodeInThread(bytes);
     if (!picture) return undefined;
     const pixels = await openPixels(picture);
     return (picture.hasAlpha ? pixels : pixels.removeAlpha()).tiff({ compression: "none" }).toBuffer();
-  });
+  };
+  return memory.use(decode, { key: account_id });
 }
 
 function decodeInThread(bytes: Uint8Array): Promise<DecodedPicture | undefined> {

@@ -1,6 +1,8 @@
-import { chmod, readdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, open as openFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { promisify } from "node:util";
 import { fileTypeFromBuffer } from "file-type";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,7 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => dir.remove());
 
-const open = (ffmpeg: string) => createMediaConverter({ ffmpeg, scratchDir: dir.path });
+const share = (ffmpeg: string) => createMediaConverter({ ffmpeg, scratchDir: dir.path });
+const open = (ffmpeg: string) => share(ffmpeg).forAccount(1);
 const make = (ffmpeg: string, bytes: Buffer, type: string) =>
   open(ffmpeg).toOggOpus(Readable.from([bytes]), type);
 
@@ -203,4 +206,19 @@ describe("the thumbnail of a video", () => {
     expect(await open("/nowhere/ffmpeg").toM4a(video(), "audio/wav")).toBe("missing");
     expect((await readdir(dir.path)).filter((name) => /^[0-9a-f]{24}$/.test(name))).toEqual([]);
   });
+});
+
+test("the conversions of an account leave a place to another one, however many it has", async () => {
+  const gate = join(dir.path, "gate");
+  await promisify(execFile)("mkfifo", [gate]);
+  const wait = `while [ "$1" != -i ]; do shift; done\n[ "$(cat "$2")" = slow ] && read -r _ < ${gate}`;
+  const shared = share(await fakeFfmpeg("waiting", `${wait}\nprintf '\\377\\330\\377'`));
+  const convert = (account_id: number, video: string) =>
+    shared.forAccount(account_id).toThumbnail(Readable.from([Buffer.from(video)]), "video/mp4");
+  const slow = Array.from({ length: 5 }, () => convert(1, "slow"));
+  expect(await convert(2, "quick")).toBeDefined();
+  const opened = await openFile(gate, "r+");
+  await opened.write("\n".repeat(slow.length));
+  expect((await Promise.all(slow)).every((picture) => picture !== undefined)).toBe(true);
+  await opened.close();
 });

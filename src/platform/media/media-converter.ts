@@ -37,13 +37,20 @@ export interface MediaConverter {
 /** The converted file; or `missing`, without ffmpeg; or `failed`, if it cannot be read or becomes too large. */
 export type Conversion = Buffer | "missing" | "failed";
 
+/** The converter of all accounts, which take turns. */
+export interface SharedMediaConverter {
+  forAccount(account_id: number): MediaConverter;
+}
+
 export interface MediaConverterOptions {
   /** The program's name or path. */
   ffmpeg: string;
   scratchDir: string;
 }
 
-const AT_ONCE = 2;
+const AT_ONCE = 3;
+/** So another account need not wait for the end of a conversion. */
+const AT_ONCE_PER_ACCOUNT = 2;
 const OUTPUT_BYTES = 16 * 1024 * 1024;
 /** 24 hours at 8 kHz and 16 bits. */
 const SOUND_BYTES = 24 * 3600 * 16_000;
@@ -56,27 +63,22 @@ const GIF_SIDE = 640;
 const VIDEO_SIDE = 1280;
 const VIDEO_BYTES = 64 * 1024 * 1024;
 
-export function createMediaConverter(options: MediaConverterOptions): MediaConverter {
-  const slots = new Semaphore({ limit: AT_ONCE });
-  const converter = new Converter(options);
-  return {
-    toOggOpus: (audio, mimeType) => slots.use(() => converter.toOggOpus(audio, mimeType)),
-    measureOggOpus: (open) => slots.use(() => converter.measureOggOpus(open)),
-    toThumbnail: (video, mimeType) => slots.use(() => converter.toThumbnail(video, mimeType)),
-    toJpeg: (picture, mimeType) => slots.use(() => converter.toJpeg(picture, mimeType)),
-    toGifVideo: (gif) => slots.use(() => converter.toGifVideo(gif)),
-    toMp4: (video, mimeType) => slots.use(() => converter.toMp4(video, mimeType)),
-    toM4a: (audio, mimeType) => slots.use(() => converter.toM4a(audio, mimeType)),
-  };
+export function createMediaConverter(options: MediaConverterOptions): SharedMediaConverter {
+  const slots = new Semaphore({ limit: AT_ONCE, limitPerKey: AT_ONCE_PER_ACCOUNT });
+  return { forAccount: (key) => new Converter(options, (work) => slots.use(work, { key })) };
 }
 
-class Converter {
+type RunInTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+class Converter implements MediaConverter {
   readonly #ffmpeg: string;
   readonly #scratchDir: string;
+  readonly #inTurn: RunInTurn;
 
-  constructor({ ffmpeg, scratchDir }: MediaConverterOptions) {
+  constructor({ ffmpeg, scratchDir }: MediaConverterOptions, inTurn: RunInTurn) {
     this.#ffmpeg = ffmpeg;
     this.#scratchDir = scratchDir;
+    this.#inTurn = inTurn;
   }
 
   async toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio> {
@@ -172,15 +174,17 @@ class Converter {
   }
 
   /** ffmpeg reads from a file, because many formats cannot be read from a pipe. */
-  async #onFile<T>(bytes: Bytes, use: (path: string) => Promise<T>): Promise<T> {
-    const source = await TemporaryFile.begin(this.#scratchDir);
-    try {
-      for await (const piece of bytes) await source.write(piece);
-      await source.end({ isDurable: false });
-      return await use(source.path);
-    } finally {
-      await source.discard();
-    }
+  #onFile<T>(bytes: Bytes, use: (path: string) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const source = await TemporaryFile.begin(this.#scratchDir);
+      try {
+        for await (const piece of bytes) await source.write(piece);
+        await source.end({ isDurable: false });
+        return await use(source.path);
+      } finally {
+        await source.discard();
+      }
+    });
   }
 }
 

@@ -12,7 +12,7 @@ const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 const MAX_SECONDS = 20;
 const QUALITY = 85;
 
-/** A decoded image is much larger than its file, so the largest image is processed alone. */
+/** A decoded image is much larger than its file, so the largest image is processed alone. Accounts take turns. */
 const memory = new Semaphore({ limit: MAX_PIXELS * BYTES_PER_PIXEL });
 
 /**
@@ -28,12 +28,12 @@ export function toSquareImage(bytes: Uint8Array, field: string): Promise<Buffer>
 /**
  * The whole image as a sticker: WebP, 512 x 512 pixels, transparent background. Throws like `toSquareImage`.
  */
-export function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
-  return convert(bytes, field, (image) =>
+export function toSticker(bytes: Uint8Array, field: string, account_id: number): Promise<Buffer> {
+  const change = (image: Sharp) =>
     image
       .resize(STICKER_SIDE, STICKER_SIDE, { fit: "contain", background: "transparent" })
-      .webp({ quality: QUALITY }),
-  );
+      .webp({ quality: QUALITY });
+  return convert(bytes, field, change, account_id);
 }
 
 /**
@@ -42,21 +42,27 @@ export function toSticker(bytes: Uint8Array, field: string): Promise<Buffer> {
  */
 export async function toPicture(
   bytes: Uint8Array,
+  account_id: number,
 ): Promise<{ bytes: Buffer; mime_type: string } | undefined> {
   try {
     const { format, pages = 1, hasAlpha } = await readMetadata(bytes, "file");
     if (format === "tiff" && pages > 1) return undefined;
-    const png = hasAlpha && (await convert(bytes, "file", (image) => image.png()));
+    const png = hasAlpha && (await convert(bytes, "file", (image) => image.png(), account_id));
     if (png && png.byteLength <= MAX_PICTURE_BYTES) return { bytes: png, mime_type: "image/png" };
     const jpeg = (image: Sharp) => image.flatten({ background: "white" }).jpeg({ quality: QUALITY });
-    return { bytes: await convert(bytes, "file", jpeg), mime_type: "image/jpeg" };
+    return { bytes: await convert(bytes, "file", jpeg, account_id), mime_type: "image/jpeg" };
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
 }
 
-async function convert(bytes: Uint8Array, field: string, change: (image: Sharp) => Sharp): Promise<Buffer> {
+async function convert(
+  bytes: Uint8Array,
+  field: string,
+  change: (image: Sharp) => Sharp,
+  account_id?: number,
+): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
   const image = await openImage(bytes, MAX_PIXELS);
   const work = () =>
@@ -65,7 +71,7 @@ async function convert(bytes: Uint8Array, field: string, change: (image: Sharp) 
       .catch((cause: unknown) => {
         throw notAnImage(field, cause);
       });
-  return memory.use(work, { weight: width * height * BYTES_PER_PIXEL });
+  return memory.use(work, { key: account_id, weight: width * height * BYTES_PER_PIXEL });
 }
 
 async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata> {

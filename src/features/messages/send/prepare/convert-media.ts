@@ -79,7 +79,7 @@ async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Prom
     return isTooLarge ? file : { ...file, ...(await readPicture(await readWhole(file, db))) };
   if (isTooLarge)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
-  const bytes = await toSticker(await readWhole(file, db), "file");
+  const bytes = await toSticker(await readWhole(file, db), "file", file.file.account_id);
   return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...(await readPicture(bytes)) };
 }
 
@@ -93,14 +93,16 @@ async function fitPicture(file: ReceivedFile, { db, converter }: ConvertMediaOpt
   if (SHOWN_PICTURES.includes(from)) return file;
   const isTooLarge = file.file.size > PICTURE_BYTES;
   const decoded = isTooLarge ? undefined : await decodePicture(file, { db, converter });
-  const picture = isTooLarge ? undefined : await toPicture(decoded ?? (await readWhole(file, db)));
+  const picture = isTooLarge
+    ? undefined
+    : await toPicture(decoded ?? (await readWhole(file, db)), file.file.account_id);
   if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
   return replaceAs(file, db, picture.bytes, picture.mime_type);
 }
 
 /** The picture in a format that the image library reads; undefined if it may read this one itself. */
 async function decodePicture(file: ReceivedFile, { db, converter }: ConvertMediaOptions) {
-  if (HEIC.test(file.mime_type)) return decodeHeic(await readWhole(file, db));
+  if (HEIC.test(file.mime_type)) return decodeHeic(await readWhole(file, db), file.file.account_id);
   return converter.toJpeg(readParts(db, file.file.id), file.mime_type);
 }
 

@@ -1,3 +1,4 @@
+import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import { fileTooLarge, readBase64File } from "../../../../platform/http/body/base64-file.ts";
 import type { SpooledUpload, UploadedFile } from "../../../../platform/http/route.ts";
@@ -10,6 +11,7 @@ import {
   withTypeOf,
 } from "../../../../platform/media/clean-file-name.ts";
 import { type DeclaredMedia, detectMediaType } from "../../../../platform/media/detect-media-type.ts";
+import type { SharedMediaConverter } from "../../../../platform/media/media-converter.ts";
 import type {
   DownloadOutcome,
   OutgoingRequest,
@@ -20,7 +22,7 @@ import { mimeType } from "../../../media/contract.ts";
 import { requireStorageQuota } from "../../../media/media.ts";
 import type { StoredMedia } from "../../log/message-view.ts";
 import { OutgoingFile } from "../outgoing-file.ts";
-import { type ConvertMediaOptions, convertMedia, type ReceivedFile } from "./convert-media.ts";
+import { convertMedia, type ReceivedFile } from "./convert-media.ts";
 import { refuseErrorDocument } from "./refuse-error-document.ts";
 
 /** A file in a request: an upload, a URL, or base64. */
@@ -36,7 +38,10 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   ptv?: boolean;
 }
 
-export interface MediaOptions extends FetchMediaOptions, ConvertMediaOptions {}
+export interface MediaOptions extends FetchMediaOptions {
+  db: Db;
+  converter: SharedMediaConverter;
+}
 
 /** The account whose storage a file uses. */
 export interface StorageOwner {
@@ -88,7 +93,7 @@ export async function readMedia(
     const gif = isGif && detected.media_type === "video" && { gif_playback: true };
     const fitted = await convertMedia(
       { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
-      options,
+      { db, converter: options.converter.forAccount(account_id) },
     );
     return toStored(fitted, input, source);
   } catch (error) {
