@@ -45,20 +45,45 @@ export async function isRecognised(head: Buffer): Promise<boolean> {
   return (await findMimeType(head)) !== undefined;
 }
 
-/** Loads the library with the first file. */
+/** Loads the library with the first file. It calls every container a video. */
 async function findMimeType(head: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import("file-type");
-  return (await fileTypeFromBuffer(head))?.mime;
+  const mime = (await fileTypeFromBuffer(head))?.mime;
+  return mime && hasOnlySound(head, mime) ? asSound(mime) : mime;
+}
+
+const BOXES = {
+  picture: Buffer.from("hdlr\0\0\0\0\0\0\0\0vide"),
+  sound: Buffer.from("hdlr\0\0\0\0\0\0\0\0soun"),
+};
+const ELEMENTS = { picture: Buffer.from("838101", "hex"), sound: Buffer.from("838102", "hex") };
+/** How containers name the kind of a track. */
+const TRACKS: Readonly<Record<string, typeof BOXES>> = {
+  mp4: BOXES,
+  "3gpp": BOXES,
+  webm: ELEMENTS,
+  matroska: ELEMENTS,
+};
+/** In WebM and Matroska, the content of the tracks begins here. */
+const CLUSTER = Buffer.from("1f43b675", "hex");
+
+function hasOnlySound(head: Buffer, mime: string): boolean {
+  const kinds = TRACKS[containerOf(mime) ?? ""];
+  if (!kinds) return false;
+  const content = head.indexOf(CLUSTER);
+  const tracks = content < 0 ? head : head.subarray(0, content);
+  return tracks.includes(kinds.sound) && !tracks.includes(kinds.picture);
 }
 
 const ANYTHING = "application/octet-stream";
 
-/** Containers are ambiguous: an office document is a zip, an SVG is XML, and an mp4 may hold only audio. */
+/** Containers are ambiguous: an office document is a zip, an SVG is XML, and an mp4 may be called audio or video. */
 function isRefinedBy(found: string, claimed: string | undefined): boolean {
   // Content that names its codec is already specific.
   if (claimed === undefined || found.includes("codecs=")) return false;
   if (found === "application/zip" || found === "application/x-cfb") return claimed.startsWith("application/");
   if (found === "application/xml") return claimed.endsWith("xml");
+  if (familyOf(found) === "audio" && familyOf(claimed) === "video") return false;
   const container = containerOf(found);
   return container !== undefined && container === containerOf(claimed);
 }

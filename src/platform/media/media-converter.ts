@@ -30,6 +30,8 @@ export interface MediaConverter {
   toGifVideo(gif: Bytes): Promise<Conversion>;
   /** A video as MP4 of H.264 and AAC. That of a QuickTime file is kept if an MP4 can hold it. */
   toMp4(video: Bytes, mimeType: string): Promise<Conversion>;
+  /** The Opus audio of a WebM or Matroska file in Ogg, unchanged; `failed` for any other. */
+  toOgg(audio: Bytes, mimeType: string): Promise<Conversion>;
   /** Audio as AAC in an MP4. */
   toM4a(audio: Bytes, mimeType: string): Promise<Conversion>;
 }
@@ -61,6 +63,8 @@ const WHOLE_PICTURE = ["-q:v", "2", "-pix_fmt", "yuvj444p"];
 const BMP_TYPE = "image/bmp";
 const GIF_SIDE = 640;
 const VIDEO_SIDE = 1280;
+/** The first page of Ogg Opus contains only this header. */
+const OPUS_HEAD_WITHIN = 64;
 const VIDEO_BYTES = 64 * 1024 * 1024;
 
 export function createMediaConverter(options: MediaConverterOptions): SharedMediaConverter {
@@ -143,6 +147,14 @@ class Converter implements MediaConverter {
     });
   }
 
+  async toOgg(audio: Bytes, mimeType: string): Promise<Conversion> {
+    const reader = findDemuxer(mimeType);
+    if (reader !== "matroska") return "failed";
+    const ogg = await this.#onFile(audio, (path) => this.#toFile(oggArgs(reader, path)));
+    // It may be Vorbis, which phones do not play.
+    return typeof ogg === "string" || ogg.subarray(0, OPUS_HEAD_WITHIN).includes("OpusHead") ? ogg : "failed";
+  }
+
   async toM4a(audio: Bytes, mimeType: string): Promise<Conversion> {
     const reader = findDemuxer(mimeType);
     return reader ? this.#onFile(audio, (path) => this.#toFile(m4aArgs(reader, path))) : "failed";
@@ -223,6 +235,10 @@ function gifArgs(path: string): string[] {
 function mp4Args(reader: string, path: string, video: readonly string[]): string[] {
   const input = ["-f", reader, "-i", path, "-map", "0:v:0", "-map", "0:a:0?"];
   return [...input, ...video, ...AAC, ...OUTPUT, "-f", "mp4"];
+}
+
+function oggArgs(reader: string, path: string): string[] {
+  return ["-f", reader, "-i", path, "-map", "0:a:0", "-map_metadata", "-1", "-c:a", "copy", "-f", "ogg"];
 }
 
 function m4aArgs(reader: string, path: string): string[] {

@@ -53,9 +53,10 @@ const READERS: readonly [RegExp, string][] = [
   [/^image\/bmp/, "bmp_pipe"],
 ];
 
-/** Undefined if no demuxer reads the type. */
+/** Undefined if no demuxer reads the type. Its parameters may name a codec, which says nothing of the container. */
 export function findDemuxer(mimeType: string): string | undefined {
-  return READERS.find(([type]) => type.test(mimeType))?.[1];
+  const [container = ""] = mimeType.split(";");
+  return READERS.find(([type]) => type.test(container))?.[1];
 }
 
 /** Runs ffmpeg as a limited child process without the gateway's environment, which holds secrets. */

@@ -129,7 +129,7 @@ const VIDEO_TYPE = "video/mp4";
 const PLAYED_VIDEOS = [VIDEO_TYPE, "video/3gpp", "video/x-m4v"];
 const QUICKTIME = "video/quicktime";
 const AUDIO_TYPE = "audio/mp4";
-const PLAYED_AUDIO = /^audio\/(?:aac|amr|mp4|mpeg|mp3|x-m4a)\b|\bopus\b/;
+const PLAYED_AUDIO = /^audio\/(?:aac|amr|mp4|mpeg|mp3|x-m4a)\b/;
 
 /** Converts a video that phones would not play; one that cannot be converted goes as a document. */
 async function fitVideo(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
@@ -143,8 +143,11 @@ async function fitVideo(file: ReceivedFile, options: ConvertMediaOptions): Promi
 /** As `fitVideo`, for audio. */
 async function fitAudio(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   const { db, converter } = options;
-  if (PLAYED_AUDIO.test(file.mime_type)) return describeAudio(file, options);
-  const audio = await converter.toM4a(readParts(db, file.file.id), file.mime_type);
+  const { mime_type } = file;
+  if (PLAYED_AUDIO.test(mime_type) || OGG_OPUS.test(mime_type)) return describeAudio(file, options);
+  const opus = await converter.toOgg(readParts(db, file.file.id), mime_type);
+  if (typeof opus !== "string") return describeAudio(await replaceAs(file, db, opus, OGG_OPUS_TYPE), options);
+  const audio = await converter.toM4a(readParts(db, file.file.id), mime_type);
   return typeof audio === "string"
     ? asDocument(file, audio)
     : describeAudio(await replaceAs(file, db, audio, AUDIO_TYPE), options);

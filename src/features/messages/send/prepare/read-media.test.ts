@@ -292,6 +292,8 @@ const OF_KINDS: readonly Row[] = [
   ],
 ];
 
+const recording = () => sampleSound("webm", ["-c:a", "libopus"]);
+
 const WITH_FFMPEG: readonly Row[] = [
   ["a moving GIF", async () => base64(await moving()), turned("image/gif", "video/mp4")],
   ["a BMP", base64(bmpOf(40, 30)), turned("image/bmp", "image/jpeg")],
@@ -306,9 +308,39 @@ const WITH_FFMPEG: readonly Row[] = [
     turned("video/vnd.avi", "video/mp4"),
   ],
   [
-    "a WebM without a picture",
-    async () => base64(await sampleSound("webm")),
-    turned("video/webm", "document"),
+    "a WebM of Opus without a picture",
+    async () => base64(await recording(), { file_name: "recording.webm" }),
+    { ...turned("audio/webm", "audio/ogg; codecs=opus"), file_name: "recording.ogg" },
+  ],
+  [
+    "a WebM without a picture that is called a video",
+    async () => base64(await recording(), { mime_type: "video/webm" }),
+    turned("audio/webm", "audio/ogg; codecs=opus"),
+  ],
+  [
+    "a WebM whose declared type names Opus",
+    async () => base64(await recording(), { mime_type: "audio/webm;codecs=opus" }),
+    turned("audio/webm;codecs=opus", "audio/ogg; codecs=opus"),
+  ],
+  [
+    "a WebM of Vorbis without a picture",
+    async () => base64(await sampleSound("webm", ["-c:a", "libvorbis"])),
+    turned("audio/webm", "audio/mp4"),
+  ],
+  [
+    "a WebM without a picture as a voice note",
+    async () => base64(await recording(), { ptt: true, mime_type: "audio/webm;codecs=opus" }),
+    sent("ptt", "audio/ogg; codecs=opus"),
+  ],
+  [
+    "a WebM without a picture as a video",
+    async () => base64(await recording(), { type: "video" }),
+    refused("type: the file is not a video"),
+  ],
+  [
+    "an MP4 without a picture, as Safari records it",
+    async () => base64(await sampleSound("mp4", ["-movflags", "frag_keyframe+empty_moov"])),
+    sent("audio", "audio/mp4"),
   ],
   ["a WAV", async () => base64(await sampleSound("wav")), turned("audio/wav", "audio/mp4")],
   [
