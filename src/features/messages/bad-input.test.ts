@@ -89,7 +89,7 @@ describe("a file", () => {
       { url: "http://127.0.0.1:1/a.png" },
       { status: 502, code: "MEDIA_DOWNLOAD_FAILED" },
     ],
-    ["an invalid sticker", { base64: inBase64(SAMPLE.gif), type: "sticker" }, invalid("type", "WebP")],
+    ["an invalid sticker", { base64: inBase64(SAMPLE.pdf), type: "sticker" }, invalid("type", "a picture")],
     [
       "a PDF declared as an image",
       { base64: inBase64(SAMPLE.pdf), type: "image" },

@@ -118,7 +118,7 @@ const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean
   video: (mime) => familyOf(mime) === "video",
   audio: (mime) => familyOf(mime) === "audio" || containerOf(mime) !== undefined,
   ptt: (mime) => FITS.audio(mime),
-  sticker: (mime) => /^image\/(webp|png|jpeg)$/.test(mime),
+  sticker: (mime) => FITS.image(mime),
 };
 
 const NAMES: Record<Exclude<SendMediaType, "document">, string> = {
@@ -126,7 +126,7 @@ const NAMES: Record<Exclude<SendMediaType, "document">, string> = {
   video: "a video",
   audio: "audio",
   ptt: "audio",
-  sticker: "a WebP, PNG or JPEG picture for a sticker",
+  sticker: "a picture or a GIF for a sticker",
 };
 
 /** An SVG: only browsers display it, and it can contain scripts. */

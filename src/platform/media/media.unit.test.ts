@@ -1,4 +1,4 @@
-import sharp from "sharp";
+import sharp, { type Sharp } from "sharp";
 import { describe, expect, it, test } from "vitest";
 import { HEIC_PICTURE, mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
 import { blackPng, SAMPLE } from "../../../test/sample-files.ts";
@@ -6,7 +6,7 @@ import { decodeHeic } from "./decode-heic.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
 import { readPicture } from "./read-picture.ts";
-import { toSquareImage } from "./to-square-image.ts";
+import { isSticker, toSquareImage, toSticker } from "./to-square-image.ts";
 import { WaveformMeter } from "./waveform-meter.ts";
 
 async function* pieces(bytes: Buffer, length: number): AsyncGenerator<Buffer> {
@@ -157,6 +157,64 @@ describe("a profile picture", () => {
     await expect(toSquareImage(await bytes, "image")).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ field: "image", issue: "is not an image that can be read" }] },
+    });
+  });
+});
+
+/** Frames of pixels without order, one below the other; the same in each run. */
+function disorder(width: number, height: number, frames = 1): Sharp {
+  let state = 1;
+  const data = Buffer.from(
+    Array.from({ length: width * height * frames * 3 }, () => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state >> 8;
+    }),
+  );
+  return sharp(data, { raw: { width, height: height * frames, channels: 3, pageHeight: height } });
+}
+
+describe("a sticker", () => {
+  test("of a picture has all of it in 512 pixels each way, on a transparent ground", async () => {
+    const sticker = await toSticker(await draw(900, 300).tiff().toBuffer(), "file", 1);
+    const { data, info } = await sharp(sticker).raw().toBuffer({ resolveWithObject: true });
+    expect(info).toMatchObject({ width: 512, height: 512, channels: 4 });
+    const opacityAt = (x: number, y: number) => data[(y * 512 + x) * 4 + 3];
+    expect([opacityAt(256, 256), opacityAt(256, 10)]).toEqual([255, 0]);
+  });
+
+  test("of a picture full of detail has at most 100 KB", async () => {
+    const sticker = await toSticker(await disorder(600, 600).png().toBuffer(), "file", 1);
+    expect(isSticker({ width: 512, height: 512, is_animated: false }, sticker.length)).toBe(true);
+    expect(sticker.length).toBeLessThanOrEqual(102_400);
+  });
+
+  test("of a GIF keeps its frames and their times", async () => {
+    const gif = await disorder(20, 20, 3)
+      .gif({ delay: [100, 200, 300], loop: 0 })
+      .toBuffer();
+    const sticker = await toSticker(gif, "file", 1);
+    const { format, pages, delay, loop } = await sharp(sticker).metadata();
+    expect({ format, pages, delay, loop }).toEqual({
+      format: "webp",
+      pages: 3,
+      delay: [100, 200, 300],
+      loop: 0,
+    });
+    expect(await readPicture(sticker)).toEqual({ width: 512, height: 512, is_animated: true });
+  });
+
+  test.each([
+    [
+      "has too many frames",
+      () => disorder(2, 2, 200),
+      "has 200 frames. Send an animation of at most 190 frames",
+    ],
+    ["stays larger than 500 KB", () => disorder(512, 512, 8), "has more than 500 KB as a sticker"],
+  ])("of a GIF that %s is refused", async (_, image, issue) => {
+    const gif = await image().gif({ effort: 1, colours: 16, dither: 0 }).toBuffer();
+    await expect(toSticker(gif, "file", 1)).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining(issue),
     });
   });
 });

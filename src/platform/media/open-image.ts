@@ -7,9 +7,11 @@ const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif"].map(
 
 let loaded: ReturnType<typeof loadLibrary> | undefined;
 
-/** Opens an image. Loads the image library at the first image, since it takes 20 MB. */
-export async function openImage(bytes: Uint8Array, maxPixels: number): Promise<Sharp> {
-  return (await library())(bytes, { limitInputPixels: maxPixels });
+/**
+ * Opens an image, or all frames of an animated one. Loads the image library at the first image, since it takes 20 MB.
+ */
+export async function openImage(bytes: Uint8Array, maxPixels: number, animated = false): Promise<Sharp> {
+  return (await library())(bytes, { limitInputPixels: maxPixels, animated });
 }
 
 /** Opens decoded pixels: red, green, blue and opacity, a byte each. */

@@ -2,15 +2,22 @@ import type { Metadata, Sharp } from "sharp";
 import { GatewayError, invalidField } from "../gateway-error.ts";
 import { Semaphore } from "../limits/semaphore.ts";
 import { openImage } from "./open-image.ts";
+import type { PictureFacts } from "./read-picture.ts";
 
 const SIDE = 640;
 const STICKER_SIDE = 512;
+const STICKER_BYTES = 100 * 1024;
+const ANIMATED_STICKER_BYTES = 500 * 1024;
 const MAX_PIXELS = 50_000_000;
 const BYTES_PER_PIXEL = 4;
 /** The network's limit for a picture. */
 const MAX_PICTURE_BYTES = 16 * 1024 * 1024;
 const MAX_SECONDS = 20;
 const QUALITY = 85;
+/** Of a sticker: each is tried until the file is small enough. */
+const STICKER_QUALITIES = [QUALITY, 40, 10];
+/** With the default of 4, an animation takes half as long again, for little. */
+const STICKER_EFFORT = 2;
 
 /** A decoded image is much larger than its file, so the largest image is processed alone. Accounts take turns. */
 const memory = new Semaphore({ limit: MAX_PIXELS * BYTES_PER_PIXEL });
@@ -25,15 +32,37 @@ export function toSquareImage(bytes: Uint8Array, field: string): Promise<Buffer>
   );
 }
 
+/** Whether a WebP picture of so many bytes is one that phones show as a sticker. */
+export function isSticker({ width, height, is_animated }: PictureFacts, bytes: number): boolean {
+  return width === STICKER_SIDE && height === STICKER_SIDE && bytes <= maxStickerBytes(is_animated);
+}
+
 /**
- * The whole image as a sticker: WebP, 512 x 512 pixels, transparent background. Throws like `toSquareImage`.
+ * The whole image as a sticker: WebP, 512 x 512 pixels, transparent background, at most 100 KB. A GIF or WebP stays
+ * animated, with at most 500 KB and 190 frames. Throws like `toSquareImage`, and if the sticker would be larger.
  */
-export function toSticker(bytes: Uint8Array, field: string, account_id: number): Promise<Buffer> {
-  const change = (image: Sharp) =>
-    image
-      .resize(STICKER_SIDE, STICKER_SIDE, { fit: "contain", background: "transparent" })
-      .webp({ quality: QUALITY });
-  return convert(bytes, field, change, account_id);
+export async function toSticker(bytes: Uint8Array, field: string, account_id: number): Promise<Buffer> {
+  const { format, width, height, pages = 1 } = await readMetadata(bytes, field);
+  const isAnimated = pages > 1 && (format === "gif" || format === "webp");
+  const frames = isAnimated ? pages : 1;
+  const mostFrames = Math.floor(MAX_PIXELS / Math.max(width * height, STICKER_SIDE ** 2));
+  if (frames > mostFrames)
+    throw invalidField(field, `has ${frames} frames. Send an animation of at most ${mostFrames} frames`);
+  const most = maxStickerBytes(isAnimated);
+  for (const quality of STICKER_QUALITIES) {
+    const change = (image: Sharp) =>
+      image
+        .resize(STICKER_SIDE, STICKER_SIDE, { fit: "contain", background: "transparent" })
+        .webp({ quality, alphaQuality: quality, effort: STICKER_EFFORT });
+    const sticker = await convert(bytes, field, change, { account_id, frames });
+    if (sticker.byteLength <= most) return sticker;
+  }
+  const cure = isAnimated ? "a shorter animation" : "a picture with less detail";
+  throw invalidField(field, `has more than ${most / 1024} KB as a sticker. Send ${cure}`);
+}
+
+function maxStickerBytes(isAnimated: boolean): number {
+  return isAnimated ? ANIMATED_STICKER_BYTES : STICKER_BYTES;
 }
 
 /**
@@ -47,31 +76,38 @@ export async function toPicture(
   try {
     const { format, pages = 1, hasAlpha } = await readMetadata(bytes, "file");
     if (format === "tiff" && pages > 1) return undefined;
-    const png = hasAlpha && (await convert(bytes, "file", (image) => image.png(), account_id));
+    const png = hasAlpha && (await convert(bytes, "file", (image) => image.png(), { account_id }));
     if (png && png.byteLength <= MAX_PICTURE_BYTES) return { bytes: png, mime_type: "image/png" };
     const jpeg = (image: Sharp) => image.flatten({ background: "white" }).jpeg({ quality: QUALITY });
-    return { bytes: await convert(bytes, "file", jpeg, account_id), mime_type: "image/jpeg" };
+    return { bytes: await convert(bytes, "file", jpeg, { account_id }), mime_type: "image/jpeg" };
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
 }
 
+interface ConvertOptions {
+  account_id?: number;
+  /** More than one: converts all of them. */
+  frames?: number;
+}
+
 async function convert(
   bytes: Uint8Array,
   field: string,
   change: (image: Sharp) => Sharp,
-  account_id?: number,
+  { account_id, frames = 1 }: ConvertOptions = {},
 ): Promise<Buffer> {
   const { width, height } = await readMetadata(bytes, field);
-  const image = await openImage(bytes, MAX_PIXELS);
+  const image = await openImage(bytes, MAX_PIXELS, frames > 1);
   const work = () =>
     change(image.timeout({ seconds: MAX_SECONDS }).autoOrient())
       .toBuffer()
       .catch((cause: unknown) => {
         throw notAnImage(field, cause);
       });
-  return memory.use(work, { key: account_id, weight: width * height * BYTES_PER_PIXEL });
+  const pixels = frames * Math.max(width * height, STICKER_SIDE ** 2);
+  return memory.use(work, { key: account_id, weight: pixels * BYTES_PER_PIXEL });
 }
 
 async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata> {

@@ -181,6 +181,8 @@ function hintOf(from: string, to: string): string {
   const [verb, advice] = SHOWN[family as keyof typeof SHOWN] ?? SHOWN.image;
   if (to === "document")
     return `Phones do not ${verb} ${from} in the chat, and the gateway cannot convert this file, so it is sent as a document. ${advice}`;
+  if (to === "image/webp")
+    return `Phones show a sticker that is ${to}, of 512 x 512 pixels and at most 100 KB, or 500 KB if it is animated, so the picture was converted.`;
   if (from === "image/gif")
     return `Phones show a GIF file as a still picture at most, so it is sent as ${to}.`;
   return `Phones do not ${verb} ${from}, so the file is sent as ${to}.`;

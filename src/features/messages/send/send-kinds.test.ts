@@ -347,7 +347,7 @@ describe("the metadata that phones receive with a file", () => {
     const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...input });
     const { media } = (await story.outcome(data.message_id ?? "")).data.message;
     const [entry] = await story.ledger({ action: "send", message_id: data.message_id ?? "" });
-    return { media, content: entry?.content };
+    return { data, media, content: entry?.content };
   };
 
   test.each([
@@ -371,8 +371,9 @@ describe("the metadata that phones receive with a file", () => {
 
   test("of a sticker contains its size and whether it is animated", async () => {
     const sticker = await webpSticker(2);
-    const { content } = await sent({ base64: inBase64(sticker), type: "sticker" });
+    const { data, content } = await sent({ base64: inBase64(sticker), type: "sticker" });
     expect(content).toMatchObject({ width: 512, height: 512, is_animated: true });
+    expect(data.converted).toBeUndefined();
   });
 });
 

@@ -11,7 +11,7 @@ import {
 import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts";
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
 import { readPicture } from "../../../../platform/media/read-picture.ts";
-import { toPicture, toSticker } from "../../../../platform/media/to-square-image.ts";
+import { isSticker, toPicture, toSticker } from "../../../../platform/media/to-square-image.ts";
 import { readParts } from "../../../media/media.ts";
 import type { MediaConversion } from "../../log/message-view.ts";
 import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
@@ -73,14 +73,17 @@ async function fitVoiceNote(
   return { ...(await replace(file, db, bytes)), mime_type: OGG_OPUS_TYPE, ...facts };
 }
 
-async function fitSticker(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
-  const isTooLarge = file.file.size > PICTURE_BYTES;
-  if (file.mime_type === STICKER_TYPE)
-    return isTooLarge ? file : { ...file, ...(await readPicture(await readWhole(file, db))) };
-  if (isTooLarge)
+async function fitSticker(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+  if (file.file.size > PICTURE_BYTES)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
-  const bytes = await toSticker(await readWhole(file, db), "file", file.file.account_id);
-  return { ...(await replace(file, db, bytes)), mime_type: STICKER_TYPE, ...(await readPicture(bytes)) };
+  const { db } = options;
+  const given = await readWhole(file, db);
+  const facts = await readPicture(given);
+  const isFitting = facts === undefined || isSticker(facts, given.length);
+  if (file.mime_type === STICKER_TYPE && isFitting) return { ...file, ...facts };
+  const decoded = await decodePicture(file, options);
+  const bytes = await toSticker(decoded ?? given, "file", file.file.account_id);
+  return { ...(await replaceAs(file, db, bytes, STICKER_TYPE)), ...(await readPicture(bytes)) };
 }
 
 const HEIC = /^image\/hei[cf]\b/;

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sampleSound, sampleVideo } from "../../../../../test/encoded-samples.ts";
-import { bmpOf, mp4Video } from "../../../../../test/media-samples.ts";
+import { bmpOf, HEIC_PICTURE, mp4Video } from "../../../../../test/media-samples.ts";
 import { findProgram } from "../../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../../test/sample-files.ts";
 import { type FileServer, file, redirect, startFileServer } from "../../../../../test/servers/file-server.ts";
@@ -244,8 +244,38 @@ const OF_KINDS: readonly Row[] = [
     base64(SAMPLE.png, { file_name: "a.jpg", mime_type: "image/jpeg" }),
     sent("image", "image/png"),
   ],
-  ["a PNG as a sticker", base64(SAMPLE.png, { type: "sticker" }), sent("sticker", "image/webp")],
+  [
+    "a PNG as a sticker",
+    base64(SAMPLE.png, { type: "sticker", file_name: "cat.png" }),
+    { ...turned("image/png", "image/webp", "sticker"), file_name: "cat.webp" },
+  ],
   ["a PNG in the field sticker", { sticker: SAMPLE.png.toString("base64") }, sent("sticker", "image/webp")],
+  [
+    "a moving GIF as a sticker",
+    async () => base64(await moving(), { type: "sticker" }),
+    turned("image/gif", "image/webp", "sticker"),
+  ],
+  [
+    "an AVIF as a sticker",
+    async () => base64(await red().avif({ effort: 0 }).toBuffer(), { type: "sticker" }),
+    turned("image/avif", "image/webp", "sticker"),
+  ],
+  [
+    "a HEIC as a sticker",
+    base64(HEIC_PICTURE, { type: "sticker" }),
+    turned("image/heic", "image/webp", "sticker"),
+  ],
+  [
+    "a WebP of another size as a sticker",
+    async () => base64(await red().webp().toBuffer(), { type: "sticker" }),
+    turned("image/webp", "image/webp", "sticker"),
+  ],
+  [
+    "a HEIC that is damaged as a sticker",
+    base64(heic, { type: "sticker" }),
+    refused("file: is not an image that can be read"),
+  ],
+  ["a PDF as a sticker", base64(pdf, { type: "sticker" }), refused("type: the file is not a picture")],
   ["a PDF as an image", base64(pdf, { type: "image" }), refused("type: the file is not an image")],
   [
     "a PNG called a video",
