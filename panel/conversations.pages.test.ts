@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
+import { findProgram } from "../test/run/programs.ts";
 import { blackPng } from "../test/sample-files.ts";
 import {
   DESKTOP,
@@ -258,6 +259,29 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await story.look(page, "chat-kinds");
     const { data } = await client.listChatMessages({ id, jid: BIA });
     expect(data.map(({ type }) => type)).toEqual(["contact", "location", "image", "image", "image"]);
+  });
+
+  test.skipIf(!findProgram("ffmpeg"))("records a voice message, and sends or discards it", async () => {
+    const shop = await story.gateway.connectInstance({ name: "Voice" });
+    await write(shop, "Call me");
+    const page = await openChats("Voice");
+    await chat(page, /Bia Souza/).click();
+    await page.getByRole("button", { name: "Attach" }).click();
+    await story.press(page, "Record a voice message");
+    await page.getByText("The browser does not give access to a microphone.").waitFor();
+    await page.context().grantPermissions(["microphone"]);
+    await story.press(page, "Record a voice message");
+    await page.getByText("Recording 0:01").waitFor();
+    await story.look(page, "chat-recording");
+    await story.press(page, "Send the voice message");
+    await bubble(page, /Voice message · \d sec/).waitFor();
+    await story.press(page, "Record a voice message");
+    await story.press(page, "Discard it");
+    await page.getByRole("button", { name: "Record a voice message" }).waitFor();
+    const { data } = await shop.client.listChatMessages({ id: shop.id, jid: BIA, direction: "outbound" });
+    expect(data.map(({ type, media }) => [type, media?.mime_type])).toEqual([
+      ["ptt", "audio/ogg; codecs=opus"],
+    ]);
   });
 
   test("reads why a message was not sent and sends it again, and sees that one is accepted whose response was lost", async () => {

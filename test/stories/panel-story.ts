@@ -51,7 +51,9 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   await buildPanel();
   const gateway = await startTestGateway(env);
   const executablePath = findProgram("chromium");
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+  // A microphone that beeps; a page gets it with the permission of its context.
+  const microphone = "--use-fake-device-for-media-stream";
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", microphone];
   const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
   const url = `${gateway.url}/panel/`;
   const interactions = measureInteractions();

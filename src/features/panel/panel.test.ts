@@ -163,7 +163,8 @@ describe("the files of the panel", () => {
         "cross-origin-resource-policy": "same-origin",
         "x-frame-options": "DENY",
       });
-      expect(headers["permissions-policy"]).toContain("camera=()");
+      expect(headers["permissions-policy"]).toContain("camera=(), ");
+      expect(headers["permissions-policy"]).toContain("microphone=(self), ");
     }
   });
 

@@ -39,7 +39,7 @@ const PAGE_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy":
-    "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), serial=(), usb=()",
+    "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), serial=(), usb=()",
   "x-frame-options": "DENY",
 };
 

@@ -19,6 +19,7 @@ import {
 } from "./media-parts.tsx";
 import type { BodyProps, ComposeProps, MessageKind, Outgoing, Texts } from "./message-kind.ts";
 import { textKind } from "./text-kind.tsx";
+import { VoiceRecorder } from "./voice-recorder.tsx";
 
 interface Card {
   name: string;
@@ -73,7 +74,7 @@ const audioKind: MessageKind = {
   Body: AudioBody,
   summarise: ({ type }, t) => t(type === "ptt" ? "kinds.voice" : "kinds.audio"),
   resend: resendMedia,
-  Compose: VoiceButton,
+  Compose: VoiceButtons,
 };
 
 function AudioBody({ instanceId, message }: BodyProps) {
@@ -95,16 +96,14 @@ function AudioBody({ instanceId, message }: BodyProps) {
   );
 }
 
-function VoiceButton({ onSend }: ComposeProps) {
+function VoiceButtons({ onSend }: ComposeProps) {
   const t = useTranslations("conversations");
+  const send = (file: File) => onSend({ shown: file.name, post: postFile(file, { type: "ptt", ptt: true }) });
   return (
-    <FileButton
-      label={t("compose.voice")}
-      accept="audio/*"
-      onChoose={([file]) =>
-        file && onSend({ shown: file.name, post: postFile(file, { type: "ptt", ptt: true }) })
-      }
-    />
+    <>
+      <VoiceRecorder onRecord={send} />
+      <FileButton label={t("compose.voice")} accept="audio/*" onChoose={([file]) => file && send(file)} />
+    </>
   );
 }
 
