@@ -97,27 +97,30 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     ]);
   });
 
-  test("answers the chats that wait with two keys each beside the words", async () => {
+  test("answers four chats from the open list with 12 keys beside the words", async () => {
     const shop = await story.gateway.connectInstance({ name: "Monday" });
     const waiting = ["5511977771241", "5511977771242", "5511977771243", "5511977771244"];
+    const answer = "Yes, it is.";
     for (const number of waiting) await write(shop, "Is it ready?", number, `Customer ${number.slice(-1)}`);
     const page = await openChats("Monday");
     for (let place = 0; place < waiting.length; place++) await chat(page, `Customer ${place + 1}`).waitFor();
+    await page.evaluate("keys = 0; addEventListener('keydown', () => { keys += 1; }, true)");
     for (const _ of waiting) {
       const before = page.url();
       await page.keyboard.press("Alt+ArrowDown");
       await expect.poll(() => page.url()).not.toBe(before);
       await bubble(page, "Is it ready?").waitFor();
       await expect.poll(() => field(page).evaluate((one) => one.matches(":focus"))).toBe(true);
-      await story.type(page, "Yes, it is.");
+      await story.type(page, answer);
       await page.keyboard.press("Enter");
-      await bubble(page, "Yes, it is.").getByText("Read", { exact: true }).waitFor();
+      await bubble(page, answer).getByText("Read", { exact: true }).waitFor();
     }
+    expect((await page.evaluate<number>("keys")) - waiting.length * answer.length).toBe(12);
     await page.keyboard.press("Alt+ArrowDown");
     await page.getByText("No other chat is unread.").waitFor();
     for (const jid of waiting) {
       const { data } = await shop.client.listChatMessages({ id: shop.id, jid });
-      expect(data.map(({ text }) => text)).toEqual(["Yes, it is.", "Is it ready?"]);
+      expect(data.map(({ text }) => text)).toEqual([answer, "Is it ready?"]);
     }
     const list = page.getByRole("list", { name: "Chats" }).getByRole("link");
     expect(await list.evaluateAll((links) => links.filter(({ tabIndex }) => tabIndex === 0).length)).toBe(1);
