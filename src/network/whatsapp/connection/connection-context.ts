@@ -178,8 +178,12 @@ export class ConnectionContext {
     const release = keys.commitWithMessages && this.reporter.reserve(this.orderingKeyOf(entry.stanza));
     if (!release) return undefined;
     // What cannot be read is reported, and logged, from the journal.
-    const event = await this.#read(readStanza([entry], creds.me ?? { id: "" }), false).catch(() => undefined);
-    if (event && "message" in event) return { message: event.message, release };
+    const read = async () => {
+      const decrypted = await readStanza([entry], creds.me ?? { id: "" });
+      return decrypted && this.changes.readMessage(decrypted);
+    };
+    const message = await read().catch(() => undefined);
+    if (message) return { message, release };
     release();
     return undefined;
   }
@@ -190,23 +194,15 @@ export class ConnectionContext {
     decrypting: Promise<DecryptedMessage | undefined>,
     isReplay: boolean,
   ): Promise<void> {
-    const read = (of: Record<string, string>) => {
-      const message = decrypting.then((decrypted) => decrypted && { ...decrypted, stanza: of });
-      return this.reporter.report(this.orderingKeyOf(of), this.#read(message, isReplay));
+    const read = async (of: Record<string, string>) => {
+      const decrypted = await decrypting;
+      const seen = isReplay ? { offline: "0", ...of } : of;
+      return decrypted && this.changes.read({ ...decrypted, stanza: seen });
     };
+    const report = (of: Record<string, string>) => this.reporter.report(this.orderingKeyOf(of), read(of));
     // What our own phone writes to a broadcast list goes to several chats.
-    if (!recipients || !this.identities.isMe(stanza.participant)) return read(stanza);
-    await Promise.all(recipients.map((recipient) => read(toRecipient(stanza, recipient))));
-  }
-
-  async #read(
-    decrypting: Promise<DecryptedMessage | undefined>,
-    isReplay: boolean,
-  ): Promise<ReportableEvent | undefined> {
-    const message = await decrypting;
-    const event = message && (await this.changes.read(message));
-    if (!event || !("message" in event) || !isReplay) return event;
-    return { type: "message", message: { ...event.message, offline: true } };
+    if (!recipients || !this.identities.isMe(stanza.participant)) return report(stanza);
+    await Promise.all(recipients.map((recipient) => report(toRecipient(stanza, recipient))));
   }
 }
 

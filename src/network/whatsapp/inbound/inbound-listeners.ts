@@ -213,9 +213,8 @@ async function reportHistory(
 }
 
 async function readHistory(message: WAMessage, changes: MessageChanges): Promise<NetworkEvent | undefined> {
-  const event = await changes.read({ message, stanza: toStanzaAttributes(message) });
-  if (!event || !("message" in event)) return undefined;
-  return { type: "message", message: { ...event.message, history: true } };
+  const read = await changes.readMessage({ message, stanza: toStanzaAttributes(message) });
+  return read && { type: "message", message: { ...read, history: true } };
 }
 
 /** The attributes that the message's stanza would have had. */

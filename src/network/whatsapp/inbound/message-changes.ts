@@ -3,6 +3,7 @@ import type {
   IgnoredChangeReason,
   MessageId,
   NetworkEvent,
+  NetworkMessage,
   OpenSessionOptions,
   OriginalMessage,
   UnknownTextReason,
@@ -48,10 +49,10 @@ export class MessageChanges {
 
   /** Undefined if users would see nothing. */
   async read(decrypted: DecryptedMessage): Promise<ReportableEvent | undefined> {
-    const read = await readInboundMessage(decrypted, this.#options.identities, this.#options.timers);
+    const read = await this.#read(decrypted);
     switch (read?.type) {
       case "message":
-        return { type: "message", message: this.#options.early.applyTo(read.message) };
+        return async () => ({ type: "message", message: this.#options.early.applyTo(read.message) });
       case "sealed":
       case "message_edited":
       case "message_deleted":
@@ -59,6 +60,16 @@ export class MessageChanges {
       default:
         return read;
     }
+  }
+
+  /** A message of a chat in which nothing waits; undefined for everything else. */
+  async readMessage(decrypted: DecryptedMessage): Promise<NetworkMessage | undefined> {
+    const read = await this.#read(decrypted);
+    return read?.type === "message" ? this.#options.early.applyTo(read.message) : undefined;
+  }
+
+  #read(decrypted: DecryptedMessage): ReturnType<typeof readInboundMessage> {
+    return readInboundMessage(decrypted, this.#options.identities, this.#options.timers);
   }
 
   async #resolve(change: Change, decrypted: DecryptedMessage): Promise<NetworkEvent | undefined> {
