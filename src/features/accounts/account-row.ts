@@ -23,6 +23,14 @@ export function findAndLockAccount(
   return (removal ? query.forUpdate() : query.forNoKeyUpdate()).executeTakeFirst();
 }
 
+/**
+ * Locks the account until the commit, before its users and leads: transactions that lock several of them then never wait
+ * for each other.
+ */
+export async function lockAccount(trx: Trx, id: number): Promise<void> {
+  await trx.selectFrom("account").select("id").where("id", "=", id).forNoKeyUpdate().execute();
+}
+
 /** Throws NOT_FOUND, also while it is being removed. */
 export async function requireAccount(db: Db, id: number): Promise<void> {
   const query = db.selectFrom("account").select("id").where("id", "=", id).where("removed_at", "is", null);

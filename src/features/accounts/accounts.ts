@@ -1,6 +1,7 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
+export { lockAccount } from "./account-row.ts";
 export { accountStateSql } from "./account-state.ts";
 export { requireActiveAccount } from "./authorise.ts";
 export { grantedInstancesSql } from "./credential-cache.ts";

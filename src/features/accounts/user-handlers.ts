@@ -8,7 +8,7 @@ import type { InputOf } from "../../platform/http/route.ts";
 import { isWithin } from "../../platform/reach.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
-import { requireAccount } from "./account-row.ts";
+import { lockAccount, requireAccount } from "./account-row.ts";
 import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
@@ -186,16 +186,7 @@ export function requireRank(caller: User, ...roles: (Role | undefined)[]): void 
   });
 }
 
-/** If two administrators remove each other at once, one must remain. */
-async function lockAccount(trx: Trx, account_id: number): Promise<void> {
-  await trx
-    .selectFrom("account")
-    .select("id")
-    .where("id", "=", account_id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-}
-
+/** The account is locked: if two administrators remove each other at once, one must remain. */
 async function requireAdministrator(trx: Trx, account_id: number): Promise<void> {
   const left = await trx
     .selectFrom("account_user")

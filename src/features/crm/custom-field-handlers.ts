@@ -4,7 +4,7 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { requireUser } from "../accounts/accounts.ts";
+import { lockAccount, requireUser } from "../accounts/accounts.ts";
 import { type crmContract, MAX_FIELDS } from "./contract.ts";
 
 type FieldHandlers = Pick<
@@ -76,7 +76,7 @@ function requireOptions(type: string, options: readonly string[]): void {
 }
 
 async function requireSpace(trx: Trx, accountId: number): Promise<void> {
-  await trx.selectFrom("account").select("id").where("id", "=", accountId).forNoKeyUpdate().execute();
+  await lockAccount(trx, accountId);
   const declared = await trx
     .selectFrom("custom_field")
     .select("id")

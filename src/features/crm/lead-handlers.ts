@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { requireUser } from "../accounts/accounts.ts";
+import { lockAccount, requireUser } from "../accounts/accounts.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 import {
@@ -68,6 +68,8 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       const context = contextOf(caller);
       const { account_id } = context.reach;
       const lead = await db.transaction().execute(async (trx) => {
+        // As an import does, which may make a lead of the phone and change this one.
+        if (change.phone !== undefined) await lockAccount(trx, account_id);
         const known = await lockLead(trx, context.reach, id);
         requireIdentityAfter(known, change);
         return changeLead(trx, context, known, change);
@@ -195,24 +197,33 @@ async function changeLead(trx: Trx, deps: LeadContext, lead: LeadRow, change: Le
   const { opted_out, tags, custom_fields, ...rest } = change;
   const phone = change.phone === undefined ? lead.phone : await readNewPhone(trx, deps, lead, change.phone);
   if (phone !== null && phone !== lead.phone) await claimPhone(trx, lead, phone);
-  const optOut = opted_out === undefined ? {} : await setOptOut(trx, deps, { ...lead, phone }, opted_out);
-  return trx
+  const now = sql<Date>`now()`;
+  const changed = await trx
     .updateTable("lead")
     .set({
       ...rest,
       phone,
-      ...optOut,
+      ...(opted_out !== undefined && { opted_out_at: opted_out ? (lead.opted_out_at ?? now) : null }),
       ...(tags && { tags: unique(tags) }),
       ...(custom_fields && {
         custom_fields: JSON.stringify(
           await mergeFields(trx, lead.account_id, lead.custom_fields, custom_fields),
         ),
       }),
-      updated_at: sql<Date>`now()`,
+      updated_at: now,
     })
     .where("id", "=", lead.id)
     .returningAll()
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow()
+    .catch(throwPhoneConflict);
+  // After the lead, as inbound messages and imports do.
+  if (opted_out !== undefined) await setOptOut(trx, deps, changed, opted_out);
+  return changed;
+}
+
+/** An inbound message has just made a lead of the phone. */
+function throwPhoneConflict(error: unknown): never {
+  throw isUniqueViolation(error) ? phoneInUse() : error;
 }
 
 async function readNewPhone(
@@ -246,12 +257,15 @@ async function claimPhone(
   if (before === null) await copyConsentToPhone(trx, id, phone);
 }
 
-async function setOptOut(trx: Trx, { suppression }: LeadDeps, lead: LeadRow, optedOut: boolean) {
-  const { account_id, phone } = lead;
+async function setOptOut(
+  trx: Trx,
+  { suppression }: LeadDeps,
+  { account_id, phone, lid }: LeadRow,
+  optedOut: boolean,
+): Promise<void> {
   if (phone === null) throw invalidField("opted_out", "needs a lead with a phone");
   if (optedOut) await suppression.add(trx, [{ account_id, phone }], "panel");
-  else await suppression.remove(trx, { account_id, phone, lid: lead.lid });
-  return { opted_out_at: optedOut ? (lead.opted_out_at ?? sql<Date>`now()`) : null };
+  else await suppression.remove(trx, { account_id, phone, lid });
 }
 
 function unique(tags: readonly string[]): string[] {

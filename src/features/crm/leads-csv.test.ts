@@ -1,16 +1,10 @@
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase } from "../../../test/database.ts";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { startStatementMeter } from "../../../test/statement-meter.ts";
 import type { Client } from "../../client/client.ts";
-import { createSecretBox } from "../../platform/secrets/secret-box.ts";
 import { createAccount } from "../accounts/create-account.ts";
-import { createSuppressionList } from "../consent/consent.ts";
-import type { InboundRow } from "../messages/inbound/insert-inbound-messages.ts";
-import { createLeadFollower } from "./lead-follower.ts";
-import { createLeadImporter } from "./lead-importer.ts";
 
 let gateway: TestGateway;
 let owner: Client;
@@ -232,52 +226,6 @@ test("an import of many rows costs as many statements as one of few", async () =
   } finally {
     meter.stop();
   }
-});
-
-test("an import changes a lead that an inbound message has created meanwhile, and keeps its opt-out", async () => {
-  const store = await createTestDatabase();
-  const { db, pool } = store.database;
-  const login = { email: "race@example.com", password: PASSWORD };
-  const { account_id } = await createAccount(db, { name: "Race", account_type: "client", ...login });
-  const suppression = await createSuppressionList(db, createSecretBox("kT9u3xQ0bZr7Wm2LpVf8Hs5Jd1Nc6Ya4"));
-  const follow = createLeadFollower(suppression);
-  const importLeads = createLeadImporter({ db, suppression, findCountry: async () => undefined });
-  const [known, stranger] = [newPhone(), newPhone()];
-  await pool.query("insert into lead (account_id, phone) values ($1, $2)", [account_id, known]);
-  const from = (chat_phone: string, text: string) =>
-    ({
-      account_id,
-      creates_leads: true,
-      chat_type: "contact",
-      chat_phone,
-      jid: "",
-      content: { kind: "text", text },
-    }) as unknown as InboundRow;
-  const isWaiting = async () =>
-    (
-      await pool.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      )
-    ).rowCount === 1;
-  const trx = await db.startTransaction().execute();
-  await follow(trx as never, [from(stranger, "Hello")]);
-  const imported = importLeads({
-    input: toFile(["phone,name", `${stranger},New`, `${known},Known`]),
-    caller: { kind: "user", account_id, instance_ids: null },
-  } as never);
-  await waitUntil(isWaiting);
-  // A transaction that locked the known lead before it waits would wait for this one forever.
-  await follow(trx as never, [from(known, "STOP")]);
-  await trx.commit().execute();
-  expect(await imported).toMatchObject({ created: 0, updated: 2, invalid_count: 0 });
-  const { rows } = await pool.query(
-    "select phone, name, opted_out_at is not null as out from lead order by id",
-  );
-  expect(rows).toEqual([
-    { phone: known, name: "Known", out: true },
-    { phone: stranger, name: "New", out: false },
-  ]);
-  await store.drop();
 });
 
 test("an import ends when its client leaves, and the rows under way are not imported", async () => {
