@@ -135,6 +135,7 @@ describeInBrowser("the way into the panel", () => {
     await heading(page, "Choose your own password");
     await page.reload({ waitUntil: "load" });
     await heading(page, "Choose your own password");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
     await look(page, "own-password");
     await page.getByLabel("Present password").fill(PASSWORD);
     await page.getByLabel("New password").fill(STRONG);
@@ -197,7 +198,7 @@ describeInBrowser("the way into the panel", () => {
       sameSite: "Strict",
     });
     const second = await page.context().newPage();
-    await second.goto(`${url}settings`, { waitUntil: "load" });
+    await second.goto(`${url}crm`, { waitUntil: "load" });
     await press(second, "Sign out");
     await heading(second, "Sign in");
     expect(await page.context().cookies()).toMatchObject([DEVICE]);
@@ -241,6 +242,22 @@ describeInBrowser("the way into the panel", () => {
     expect((await ended).status()).toBe(401);
     await heading(page, "Sign in");
     expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("a sign-out asks first if something on the page is not saved", async () => {
+    const { openPage, signIn, heading, press } = story;
+    const page = await openPage();
+    await signIn(page, "administration/plans/new");
+    await heading(page, "New plan");
+    await page.getByLabel("Name").fill("Small");
+    await press(page, "Sign out");
+    await page.getByRole("alertdialog", { name: "Leave without saving?" }).waitFor();
+    await press(page, "Stay here");
+    expect(await page.getByLabel("Name").inputValue()).toBe("Small");
+    await press(page, "Sign out");
+    await press(page, "Leave");
+    await heading(page, "Sign in");
+    expect(await page.context().cookies()).toMatchObject([DEVICE]);
   });
 
   test("another site can neither use the session nor show the panel in a frame", async () => {

@@ -116,6 +116,7 @@ describeInBrowser("every page of the panel", () => {
       await visit(page, address);
       const isNotFound = NOT_FOUND.includes((await page.locator("h1").first().textContent()) ?? "");
       expect(isNotFound, path).toBe(path === UNKNOWN_ADDRESS);
+      expect(await page.locator(".mast button").isVisible(), `${path}: sign-out`).toBe(true);
       await see(path);
     }
   }

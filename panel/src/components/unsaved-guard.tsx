@@ -7,6 +7,10 @@ import { ActionButton } from "./action-button.tsx";
 /** The forms of the page with something to lose. The first of them asks for all, so that one question is enough. */
 const unsaved = new Set<string>();
 
+export function hasUnsaved(): boolean {
+  return unsaved.size > 0;
+}
+
 /** Asks before what is not saved is lost, by another page or a reload. After a save, navigate with `ignoreBlocker`. */
 export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
   const id = useId();

@@ -16,6 +16,7 @@ import { FaultNotice } from "../components/fault-notice.tsx";
 import { FormField } from "../components/form-field.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
+import { SignOutButton } from "../components/sign-out-button.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { BrandMark } from "./gate-frame.tsx";
 import { OwnPasswordPage } from "./own-password.tsx";
@@ -40,6 +41,7 @@ function PageFrame() {
         <Link to="/" className="brand">
           <BrandMark /> Waygate
         </Link>
+        <SignOutButton />
       </header>
       <MainNavigation />
       <div className="main-column">

@@ -6,11 +6,12 @@ import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { gateway, setToken } from "../api/gateway.ts";
 import { sessionQuery } from "../api/queries.ts";
 import { readForm } from "../api/read-search.ts";
-import { ActionButton, LinkButton } from "../components/action-button.tsx";
+import { ActionButton } from "../components/action-button.tsx";
 import { FaultNotice, useFault } from "../components/fault-notice.tsx";
 import { FormField } from "../components/form-field.tsx";
 import { PageHead } from "../components/page-head.tsx";
 import { SessionDialog } from "../components/session-dialog.tsx";
+import { SignOutButton } from "../components/sign-out-button.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { GateFrame, MemoryHint } from "./gate-frame.tsx";
 
@@ -23,7 +24,7 @@ export function OwnPasswordPage() {
         <PageHead title={t("ownPassword")} lead={t("ownPasswordLead")} />
         <PasswordForm />
         <div className="buttons">
-          <LinkButton to="/sign-in">{t("sessionOther")}</LinkButton>
+          <SignOutButton />
         </div>
         <MemoryHint />
       </GateFrame>

@@ -166,8 +166,9 @@ const signedIn = named(
     expires_in: z.number().int().describe("Seconds."),
     device_token: z
       .string()
+      .optional()
       .describe(
-        "Store it on this device and send it with the next sign-in or password change. Failed sign-ins from elsewhere then cannot delay it.",
+        "For programs; the panel has a cookie. Store it on this device and send it with the next sign-in or password change. Failed sign-ins from elsewhere then cannot delay it.",
       ),
     account,
     user,

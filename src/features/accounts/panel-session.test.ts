@@ -79,7 +79,24 @@ describe("a browser in which somebody has signed in", () => {
     }
   });
 
-  test("never sends the cookie of a plain page to a secure one, and a program gets no cookie", async () => {
+  test("gets the token of its device in a cookie alone, and a program in the body alone", async () => {
+    const { email } = await startSession();
+    const entered = await signIn(PANEL, { email });
+    const password = "gravel trombone oyster lamp";
+    const authorization = `Bearer ${entered.body.token}`;
+    const change = { current_password: PASSWORD, new_password: password };
+    const changed = await server.send("POST /api/auth/password", { ...PANEL, authorization }, change);
+    for (const { status, body, cookies } of [entered, changed]) {
+      const [, token = ""] = /^__Host-waygate-device=([^;]+)/.exec(cookies[0] ?? "") ?? [];
+      expect([status, token.length > 50]).toEqual([200, true]);
+      expect(JSON.stringify(body)).not.toContain(token);
+      expect(body.data.device_token).toBeUndefined();
+    }
+    const { cookies, body } = await signIn({}, { email, password });
+    expect([cookies, body.data.device_token.length > 50]).toEqual([[], true]);
+  });
+
+  test("never sends the cookie of a plain page to a secure one", async () => {
     const { email } = await startSession();
     const plain = await signIn({ ...PANEL, origin: "http://127.0.0.1:3000" }, { email });
     const device = plain.cookies[0]?.split(";")[0] ?? "";
@@ -87,7 +104,6 @@ describe("a browser in which somebody has signed in", () => {
     const secure = { ...PANEL, origin: "https://gate.test" };
     expect((await signIn({ ...secure, cookie: device }, { email })).status).toBe(429);
     await sql`delete from use_counter`.execute(store.database.db);
-    expect((await signIn({}, { email })).cookies).toEqual([]);
   });
 });
 

@@ -149,7 +149,8 @@ async function changePassword(
   });
   const session = by.caller.is_panel ? { user_id: user.id, sign_in } : undefined;
   const changed = { ...user, must_change_password: false };
-  return { response: await signedIn(parts, changed, sign_in, { session }), ended: ended.map(({ id }) => id) };
+  const response = await signedIn(parts, changed, sign_in, { from: by.headers, session });
+  return { response, ended: ended.map(({ id }) => id) };
 }
 
 function entryOf(user: SignInUser, { ip, request_id }: SignInContext, sign_in: string) {
@@ -205,12 +206,13 @@ function deviceHeaders(token: string, { origin }: RequestHeaders): Record<string
 }
 
 interface SignedInOptions {
-  /** The headers of the request that signed in. */
+  /** The headers of the request. */
   from?: RequestHeaders | undefined;
   /** The panel's, whose cookie is replaced. */
   session?: AccessTokenClaims | undefined;
 }
 
+/** No script of the panel gets the token of the device, which is in a cookie. */
 async function signedIn(
   { tokens, devices }: SignInDeps,
   user: SignInUser,
@@ -219,13 +221,14 @@ async function signedIn(
 ): Promise<SignedIn> {
   const token = await tokens.sign({ user_id: user.id, sign_in });
   const device_token = devices.issue(user.id);
-  const shown = toUserView(user);
+  const panel = from?.[PANEL_HEADER] === "1" ? from : undefined;
+  const signed = { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds };
   return new OkResponse(
-    { token, token_type: "Bearer" as const, expires_in: tokens.lifetimeSeconds, device_token, ...shown },
+    { ...signed, ...(!panel && { device_token }), ...toUserView(user) },
     {
       beside: { token, accountId: user.account_id },
+      ...(panel && { headers: deviceHeaders(device_token, panel) }),
       ...(session && { headers: await sessionHeaders(tokens, session) }),
-      ...(from?.[PANEL_HEADER] === "1" && { headers: deviceHeaders(device_token, from) }),
     },
   );
 }

@@ -1,11 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { signOut } from "../../api/gateway.ts";
 import { sessionQuery } from "../../api/queries.ts";
-import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { useLanguage } from "../../i18n/language-provider.tsx";
@@ -39,16 +35,7 @@ export function SettingsPage() {
 function SignedInUser() {
   const t = useTranslations("settings");
   const nameAccount = useTranslations("signIn");
-  const queries = useQueryClient();
-  const navigate = useNavigate();
   const { data } = useQuery(sessionQuery);
-  const leave = useMutation({
-    mutationFn: signOut,
-    onSuccess: async () => {
-      await navigate({ to: "/sign-in" });
-      queries.clear();
-    },
-  });
   return (
     <section className="plate">
       <h2>{t("account")}</h2>
@@ -58,12 +45,6 @@ function SignedInUser() {
         <Fact name={t("accountName")} value={data && nameAccount("account", data.account)} />
         <Fact name={t("role")} value={data && t(`roles.${data.user.role}`)} />
       </dl>
-      <FaultNotice error={leave.error} />
-      <div className="buttons">
-        <ActionButton isPending={leave.isPending} onPress={() => leave.mutate()}>
-          {t("signOut")}
-        </ActionButton>
-      </div>
     </section>
   );
 }

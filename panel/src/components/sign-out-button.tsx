@@ -1,0 +1,36 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslations } from "use-intl";
+import { signOut } from "../api/gateway.ts";
+import { ActionButton } from "./action-button.tsx";
+import { useFaultText } from "./fault-notice.tsx";
+import { showToast } from "./toasts.tsx";
+import { hasUnsaved, LeaveDialog } from "./unsaved-guard.tsx";
+
+/** Ends the sign-in. Asks first if something on the page is not saved. */
+export function SignOutButton() {
+  const t = useTranslations("settings");
+  const textOf = useFaultText();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [isAsking, setAsking] = useState(false);
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: async () => {
+      await navigate({ to: "/sign-in", ignoreBlocker: true });
+      queries.clear();
+    },
+    onError: (error) => showToast(textOf(error), "stop"),
+    onSettled: () => setAsking(false),
+  });
+  const press = () => (hasUnsaved() ? setAsking(true) : leave.mutate());
+  return (
+    <>
+      <ActionButton kind="bare" isPending={leave.isPending} onPress={press}>
+        {t("signOut")}
+      </ActionButton>
+      {isAsking && <LeaveDialog onStay={() => setAsking(false)} onLeave={() => leave.mutate()} />}
+    </>
+  );
+}
