@@ -85,6 +85,7 @@ test.each([
   [{ jid: "120363025246125486@g.us", number: "5511999990001" }, "jid", "number"],
   [{ jid: "120363025246125486@g.us", number: "120363025246125487@g.us" }, "jid", "number"],
   [{ jid: "251234567890123@lid", number: "251234567890124@lid" }, "jid", "number"],
+  [{ jid: "251234567890123@lid", number: "120363025246125486@g.us" }, "jid", "number"],
 ])("the fields of %j name two recipients, so they are refused", (target, one, other) => {
   expect(() => resolveRecipient(target, BRAZIL)).toThrow(
     `${one}: names another person or chat than \`${other}\``,

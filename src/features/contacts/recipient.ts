@@ -1,9 +1,8 @@
 import type { Jid } from "../../network/driver.ts";
 import { groupJid, lidJid, phoneJid } from "../../network/jid.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
-import { differentAddresses } from "../../platform/http/input/refuse-different-addresses.ts";
+import { areDifferent, differentAddresses } from "../../platform/http/input/refuse-different-addresses.ts";
 import { foldSigns } from "../../platform/phone/fold-phone-text.ts";
-import { canonicalNumberOf } from "../../platform/phone/number-variants.ts";
 import { type PhoneCountry, readPhoneNumber } from "../../platform/phone/read-phone-number.ts";
 import type { FindCountry } from "./find-country.ts";
 
@@ -34,25 +33,19 @@ const SERVERS: Record<string, string> = {
 
 /** Resolves a target to a chat. A number without its country code needs a country that a setting names. */
 export function resolveRecipient(target: RecipientInput, country?: PhoneCountry): Recipient {
-  const [first, ...others] = FIELDS.flatMap((field) => {
-    const text = (target[field] ?? "").trim();
-    return text === "" ? [] : [{ field, who: readAddress(field, text, country) }];
+  const [first, ...others] = FIELDS.flatMap((name) => {
+    const sent = (target[name] ?? "").trim();
+    if (sent === "") return [];
+    const who = readAddress(name, sent, country);
+    return [{ name, text: who.jid, who }];
   });
   if (!first) throw invalidField("number", "one of number, phone or jid is required");
-  const other = others.find(({ who }) => areDifferent(first.who, who));
-  if (other) throw differentAddresses(first.field, other.field);
+  const other = others.find((one) => areDifferent(first, one));
+  if (other) throw differentAddresses(first.name, other.name);
   return first.who;
 }
 
 const FIELDS = ["jid", "number", "phone"] as const;
-
-/** Whether two addresses cannot be of the same person or chat; the phone of a LID is not known here. */
-function areDifferent(one: Recipient, other: Recipient): boolean {
-  if (one.phone !== null && other.phone !== null)
-    return canonicalNumberOf(one.phone) !== canonicalNumberOf(other.phone);
-  if (one.type === other.type && (one.phone === null) !== (other.phone === null)) return false;
-  return one.jid !== other.jid;
-}
 
 /** The recipient of a request to an instance, whose settings name the country. */
 export async function resolveForInstance(

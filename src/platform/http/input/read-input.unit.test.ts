@@ -271,6 +271,7 @@ test.each([
   [{ number: "5521988880001", key: { remoteJid: "5531988880001@c.us" } }, "number", "key.remoteJid"],
   [{ number: "+1 21 98888-0001", to: "5521988880001" }, "number", "to"],
   [{ to: "5521988880001", chatId: "120363040000000001@g.us" }, "to", "chatId"],
+  [{ to: "77665544332211@lid", chatId: "120363040000000001@g.us" }, "to", "chatId"],
 ])("the aliases of one address in %j disagree, so both are named", (body, one, other) => {
   expect(() => readChat(body)).toThrowError(
     expect.objectContaining({

@@ -45,12 +45,16 @@ interface Address {
   isWhole: boolean;
 }
 
-/** Whether two texts cannot mean the same; the phone of a LID is not known here. */
-function areDifferent(one: NamedText, other: NamedText): boolean {
+/**
+ * Whether two texts cannot mean the same person or chat; the phone of a LID is not known here. Throws VALIDATION_ERROR for a
+ * damaged number.
+ */
+export function areDifferent(one: NamedText, other: NamedText): boolean {
   if (one.text === other.text) return false;
   const [a, b] = [readAddress(one), readAddress(other)];
   if (a.digits === b.digits) return false;
-  if (a.server !== b.server) return a.server !== "lid" && b.server !== "lid";
+  const servers = [a.server, b.server];
+  if (a.server !== b.server) return !(servers.includes("lid") && servers.includes(""));
   if (a.server !== "") return true;
   return !isWithin(a, b) && !isWithin(b, a);
 }
