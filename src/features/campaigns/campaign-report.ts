@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
-import { toCsvLine } from "../../platform/text/to-csv-line.ts";
+import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import {
   type CampaignRow,
@@ -59,8 +59,6 @@ async function readRows(
 }
 
 const ROWS_AT_ONCE = 1_000;
-/** More columns than spreadsheets support. */
-const MOST_NAMES = 1_000;
 
 function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
   return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
@@ -69,11 +67,11 @@ function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResp
 }
 
 async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
-  const names = await findVariables(db, id);
-  yield toCsvLine([...REPORT_COLUMNS, ...names.map((name) => VARIABLE_COLUMN + name)]);
+  const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id));
+  yield toCsvLine([...REPORT_COLUMNS, ...variables.heads]);
   for (let after = 0; ; ) {
     const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });
-    yield rows.map((row) => toCsvLine(cellsOf(row, names))).join("");
+    yield rows.map((row) => toCsvLine([...cellsOf(row), ...variables.cellsOf(row.variables)])).join("");
     after = rows.at(-1)?.id ?? 0;
     if (rows.length < ROWS_AT_ONCE) return;
   }
@@ -83,13 +81,11 @@ async function* csvPieces(db: Db, id: number, status: string | undefined): Async
 async function findVariables(db: Db, id: number): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct variable as name from campaign_recipient, jsonb_object_keys(variables) as x (variable)
-    where campaign_id = ${id} order by variable limit ${MOST_NAMES}`.execute(db);
+    where campaign_id = ${id} order by variable limit ${NAMES_READ}`.execute(db);
   return rows.map(({ name }) => name);
 }
 
-function cellsOf(row: ReportRow, names: readonly string[]): string[] {
-  const { phone, status, reason, message_id, planned_at, decided_at, variables } = row;
+function cellsOf({ phone, status, reason, message_id, planned_at, decided_at }: ReportRow): string[] {
   const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
-  const values = names.map((name) => (Object.hasOwn(variables, name) ? (variables[name] ?? "") : ""));
-  return [phone, status, reason ?? "", message_id ?? "", ...times, ...values];
+  return [phone, status, reason ?? "", message_id ?? "", ...times];
 }

@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { describe, expect, test, vi } from "vitest";
 import { createGate } from "../../../test/gate.ts";
 import { waitUntil } from "../../../test/gateway.ts";
@@ -502,6 +503,26 @@ test("the CSV report is safe to open in a spreadsheet", async () => {
   expect(type).toContain("text/csv");
   expect(text.split("\n")[0]).toBe("phone,status,reason,message_id,planned_at,decided_at,variables.x;'=cmd");
   expect(text.split("\n")[1]).toMatch(/,"'=a,b"$/);
+});
+
+test("the CSV report has every variable of more than a thousand, those behind them as JSON", async () => {
+  const id = await story.create();
+  const recipients = newPhones(21).map((phone, of) => {
+    const names = Array.from({ length: 50 }, (_, n) => `v${10_000 + of * 50 + n}`);
+    return { phone, variables: Object.fromEntries(names.map((name) => [name, `is ${name}`])) };
+  });
+  await story.owner.addRecipients({ id, recipients });
+  const { bytes } = await story.owner.getCampaignReport({ id, format: "csv" });
+  const [heads = [], ...rows] = parse(Buffer.from(bytes ?? [])) as string[][];
+  expect([heads.length, heads.at(-2), heads.at(-1)]).toEqual([1_007, "variables.v10999", "variables"]);
+  const found = rows.map((cells) => {
+    const own = heads.slice(6, -1).map((head, at) => [head.slice("variables.".length), cells[6 + at]]);
+    return {
+      ...Object.fromEntries(own.filter(([, cell]) => cell !== "")),
+      ...JSON.parse(cells.at(-1) ?? ""),
+    };
+  });
+  expect(found).toEqual(recipients.map(({ variables }) => variables));
 });
 
 test("the CSV report gives the recipients of another campaign the same variables, and changes no lead", async () => {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { toCsvLine } from "../../platform/text/to-csv-line.ts";
+import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN } from "./contract.ts";
 import { findLeads, type LeadFilter } from "./find-leads.ts";
 import type { LeadRow } from "./lead-row.ts";
@@ -24,8 +24,6 @@ const COLUMNS = [
   "updated_at",
 ];
 const ROWS_AT_ONCE = 1_000;
-/** More columns than spreadsheets support. */
-const MOST_FIELDS = 1_000;
 
 /** All leads that match a filter, newest first, streamed page by page. */
 export function exportLeads(db: Db, reach: Reach, filter: LeadFilter): RawResponse {
@@ -35,11 +33,11 @@ export function exportLeads(db: Db, reach: Reach, filter: LeadFilter): RawRespon
 }
 
 async function* csvPieces(db: Db, reach: Reach, filter: LeadFilter): AsyncGenerator<string> {
-  const fields = await findFieldNames(db, reach.account_id);
-  yield toCsvLine([...COLUMNS, ...fields.map((name) => CUSTOM_FIELD_COLUMN + name)]);
+  const fields = namedColumns(CUSTOM_FIELD_COLUMN, await findFieldNames(db, reach.account_id));
+  yield toCsvLine([...COLUMNS, ...fields.heads]);
   for (let before: number | undefined; ; ) {
     const rows = await findLeads(db, reach, filter, before, ROWS_AT_ONCE);
-    yield rows.map((row) => toCsvLine(cellsOf(row, fields))).join("");
+    yield rows.map((row) => toCsvLine([...cellsOf(row), ...fields.cellsOf(row.custom_fields)])).join("");
     before = rows.at(-1)?.id;
     if (rows.length < ROWS_AT_ONCE) return;
   }
@@ -49,11 +47,11 @@ async function* csvPieces(db: Db, reach: Reach, filter: LeadFilter): AsyncGenera
 async function findFieldNames(db: Db, accountId: number): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select distinct field as name from lead, jsonb_object_keys(custom_fields) as x (field)
-    where account_id = ${accountId} order by field limit ${MOST_FIELDS}`.execute(db);
+    where account_id = ${accountId} order by field limit ${NAMES_READ}`.execute(db);
   return rows.map(({ name }) => name);
 }
 
-function cellsOf(lead: LeadRow, fields: readonly string[]): string[] {
+function cellsOf(lead: LeadRow): string[] {
   const { opted_out_at, created_at, updated_at } = lead;
   return [
     String(lead.id),
@@ -63,8 +61,5 @@ function cellsOf(lead: LeadRow, fields: readonly string[]): string[] {
     toTagCell(lead.tags),
     String(opted_out_at !== null),
     ...[opted_out_at, created_at, updated_at].map((at) => at?.toISOString() ?? ""),
-    ...fields.map((name) =>
-      Object.hasOwn(lead.custom_fields, name) ? String(lead.custom_fields[name]) : "",
-    ),
   ];
 }

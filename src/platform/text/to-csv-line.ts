@@ -32,3 +32,26 @@ export function toCsvCell(text: string): string {
 export function toCsvLine(cells: readonly string[]): string {
   return `${cells.map(toCsvCell).join(",")}\n`;
 }
+
+/** More columns than spreadsheets support. */
+const MOST_NAMES = 1_000;
+/** How many names to read, so that `namedColumns` knows whether there are more than it gives columns. */
+export const NAMES_READ = MOST_NAMES + 1;
+
+/**
+ * The columns of values that each row names itself: one for each of the first 1,000 names, behind the prefix, such as
+ * `variables.`. If there are more names, a last one without the dot has the other values of a row, as JSON.
+ */
+export function namedColumns(prefix: string, names: readonly string[]) {
+  const own = names.slice(0, MOST_NAMES);
+  const isOwn = new Set(own);
+  const hasOthers = names.length > own.length;
+  return {
+    heads: [...own.map((name) => prefix + name), ...(hasOthers ? [prefix.replace(/\.$/, "")] : [])],
+    cellsOf(values: Readonly<Record<string, unknown>>): string[] {
+      const cells = own.map((name) => (Object.hasOwn(values, name) ? String(values[name]) : ""));
+      const others = Object.entries(values).filter(([name]) => !isOwn.has(name));
+      return hasOthers ? [...cells, JSON.stringify(Object.fromEntries(others))] : cells;
+    },
+  };
+}
