@@ -224,6 +224,18 @@ describe.skipIf(!findProgram("helm"))("the Helm chart", () => {
     expect(JSON.stringify(existing)).toContain('"claimName":"my-claim"');
   });
 
+  test("names its image by the version of the chart, or by a digest", async () => {
+    const imageOf = async (image: Json) => {
+      const { objects } = await renderer.render({ secrets: SECRETS, image });
+      return find(objects, "StatefulSet").spec.template.spec.containers[0].image;
+    };
+    const digest = `sha256:${"0".repeat(64)}`;
+    expect(await imageOf({})).toMatch(/^waygate:\d+\.\d+\.\d+/);
+    expect(await imageOf({ tag: "edge" })).toBe("waygate:edge");
+    expect(await imageOf({ tag: "edge", digest })).toBe(`waygate@${digest}`);
+    await expect(imageOf({ digest: "0".repeat(64) })).rejects.toThrow("image.digest");
+  });
+
   test("makes no backups without a volume, and says so", async () => {
     const { objects, notes } = await renderer.render(
       INSTALLATIONS["with a bucket and no volume, budget or policy"],
