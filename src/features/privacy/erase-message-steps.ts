@@ -10,7 +10,7 @@ import {
 } from "./anonymisation.ts";
 import { anonymiseRows } from "./anonymise-table-steps.ts";
 import { isEventOf, isMessageOf } from "./erased-person.ts";
-import { eraseTracesInEvents, eraseTracesInMessages } from "./person-trace-steps.ts";
+import { eraseTracesInEvents, eraseTracesInMessages, logGroupMessages } from "./person-trace-steps.ts";
 import { PERSONAL_DATA } from "./personal-data.ts";
 import { assignments } from "./treatment.ts";
 
@@ -142,6 +142,7 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
     trx,
     files.flatMap(({ blob }) => blob ?? []),
   );
+  await logGroupMessages(trx, run, run.instances[position.nth] ?? 0, ids);
   await eraseTracesInMessages(trx, run, { theirs: ids, others });
   await anonymiseRows(trx, run, "message", ids);
   const untold = found.filter(({ is_untold, is_theirs }) => is_untold && is_theirs);

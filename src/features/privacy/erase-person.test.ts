@@ -285,6 +285,41 @@ describe("the erasure of one person", () => {
     await waitUntil(async () => (await findMarks(rows, [ana.mark, ana.phone])).length === 0);
   });
 
+  test("is repeated after a restore in groups, for who has written there and for who was only a member", async () => {
+    const { id, client } = desk;
+    const [ana, bea, cai] = [person("ana"), person("bea"), person("cai")];
+    const participants = [ana, bea, cai].map(({ phone }) => phone);
+    const { jid } = (await client.createGroup({ id, name: "Team", participants })).data;
+    for (const one of [ana, bea]) await receive(one, { group_jid: jid, text: one.mark });
+    await client.listGroups({ id });
+    await drained();
+    await rows(`create table kept_message as select * from message where jid = '${jid}'`);
+    await rows(`create table kept_group as select * from group_chat where jid = '${jid}'`);
+    const [before] = await rows<{ last: string }>("select max(id) as last from erasure_log");
+    await erase({ number: ana.phone });
+    await erase({ number: cai.phone });
+    const noted = await gateway.database.db
+      .selectFrom("erasure_log")
+      .selectAll()
+      .where("id", ">", Number(before?.last ?? 0))
+      .orderBy("id")
+      .execute();
+    expect(JSON.stringify(noted)).not.toMatch(new RegExp(participants.join("|")));
+    await rows(`
+      with written as (
+        update message m set sender = k.sender, content = k.content from kept_message k where k.id = m.id
+      )
+      update group_chat g set participants = k.participants, owner = k.owner from kept_group k where k.id = g.id`);
+    await rows("drop table kept_message, kept_group");
+    for (const one of [ana.mark, ana.phone, cai.phone]) expect(await findMarks(rows, [one])).not.toEqual([]);
+    for (const one of noted) await repeatErasure(gateway.database.db, gateway.gateway.engine, one);
+    await waitUntil(
+      async () => (await findMarks(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).length === 0,
+    );
+    const { data } = await client.listMessages({ id, chat: jid });
+    expect(data.map(({ text, sender }) => [text, sender?.phone])).toContainEqual([bea.mark, bea.phone]);
+  });
+
   test("is refused beside a scope that covers everybody, and for whom it cannot mean", async () => {
     const ana = person("ana");
     const { data: lead } = await owner.createLead({ phone: ana.phone });

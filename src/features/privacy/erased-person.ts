@@ -19,11 +19,11 @@ export function isAddressOf(value: RawBuilder<unknown>, { addresses }: ErasedPer
   return sql`${value} = any(${addresses}::text[])`;
 }
 
+const IDENTITY = ["jid", "lid", "phone"] as const;
+
 /** Whether a JSON object with `jid`, `lid` and `phone` names the person. */
 export function isIdentityOf(value: RawBuilder<unknown>, person: ErasedPerson): Condition {
-  const fields = ["jid", "lid", "phone"].map((name) =>
-    isAddressOf(sql`${value} ->> ${sql.lit(name)}`, person),
-  );
+  const fields = IDENTITY.map((name) => isAddressOf(sql`${value} ->> ${sql.lit(name)}`, person));
   return sql`coalesce(${sql.join(fields, sql` or `)}, false)`;
 }
 
@@ -80,24 +80,29 @@ export function andOfPerson(table: string, person: ErasedPerson | undefined): Ra
   return person && hasRowsOfPerson(table) ? sql`and ${ROWS_OF_PERSON[table](person)}` : sql``;
 }
 
-/** The columns with addresses of people whose rows the log of erasures can name. */
-const NAMED_ROWS = {
-  contact: "jid lid phone",
-  conversation: "jid phone",
-  lead: "phone lid",
-  campaign_recipient: "phone",
-  consent: "phone",
-} as const satisfies Partial<Record<keyof typeof ROWS_OF_PERSON, string>>;
+const refs = (...columns: string[]) => columns.map((column) => sql.ref<string>(column));
 
-/** Ids by table. */
-export type RowsOfPerson = Partial<Record<keyof typeof NAMED_ROWS, number[]>>;
+/** Where rows that the log of erasures can name have the addresses of the person. */
+const NAMED_ROWS = {
+  contact: refs("jid", "lid", "phone"),
+  conversation: refs("jid", "phone"),
+  lead: refs("phone", "lid"),
+  campaign_recipient: refs("phone"),
+  consent: refs("phone"),
+  // In a group: the conversation is not the person's.
+  message: IDENTITY.map((name) => sql<string>`sender ->> ${sql.lit(name)}`),
+} as const;
 
 type NamedTable = keyof typeof NAMED_ROWS;
 const NAMED_TABLES = Object.keys(NAMED_ROWS) as NamedTable[];
+
+/** Ids by table. Of a group, the person was a member. */
+export type RowsOfPerson = Partial<Record<NamedTable | "group_chat", readonly number[]>>;
+
 /** A few are enough to know the addresses again. */
 const MOST_NAMED = 20;
 
-/** Rows from which a restored backup knows the person again. */
+/** Rows from which a restored backup knows the person again, apart from messages in groups. */
 export async function findRowsOfPerson(
   trx: Trx,
   account_id: number,
@@ -105,12 +110,41 @@ export async function findRowsOfPerson(
 ): Promise<RowsOfPerson> {
   const found: RowsOfPerson = {};
   for (const table of NAMED_TABLES) {
+    if (!hasRowsOfPerson(table)) continue;
     const { rows } = await sql<{ id: number }>`
       select id from ${sql.table(table)} where account_id = ${account_id} and ${ROWS_OF_PERSON[table](person)}
       order by id limit ${MOST_NAMED}`.execute(trx);
     if (rows.length > 0) found[table] = rows.map(({ id }) => id);
   }
   return found;
+}
+
+interface ErasureEntry {
+  account_id: number;
+  scope: string;
+  request: number;
+  until: Readonly<Record<string, number>>;
+  /** Of one person. */
+  rows?: RowsOfPerson | undefined;
+}
+
+/** Adds an entry by which a restored backup repeats the erasure; one request may have several. It has ids only. */
+export async function logErasure(trx: Trx, entry: ErasureEntry): Promise<void> {
+  const { account_id, scope, request, until, rows } = entry;
+  const subject = JSON.stringify({ request, until, rows });
+  await trx.insertInto("erasure_log").values({ account_id, scope, subject }).execute();
+}
+
+/** Some of the messages that the person has written in groups. */
+export async function findGroupMessages(
+  trx: Trx,
+  person: ErasedPerson,
+  messages: readonly number[],
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from message m where id = any(${messages}::bigint[]) and not from_me and jid like '%@g.us'
+      and ${isIdentityOf(sql`m.sender`, person)} order by id limit ${MOST_NAMED}`.execute(trx);
+  return rows.map(({ id }) => id);
 }
 
 /** The person behind rows that a restore has brought back; without addresses once they are anonymised. */
@@ -121,9 +155,8 @@ export async function findPersonByRows(
 ): Promise<ErasedPerson> {
   const addresses: string[] = [];
   for (const table of NAMED_TABLES) {
-    const columns = NAMED_ROWS[table].split(" ").map((column) => sql.ref(column));
     const { rows } = await sql<{ address: string | null }>`
-      select unnest(array[${sql.join(columns)}]) as address from ${sql.table(table)}
+      select unnest(array[${sql.join(NAMED_ROWS[table])}]) as address from ${sql.table(table)}
       where account_id = ${account_id} and id = any(${named[table] ?? []}::bigint[])`.execute(trx);
     addresses.push(...rows.flatMap(({ address }) => address ?? []));
   }

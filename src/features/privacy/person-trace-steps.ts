@@ -7,7 +7,13 @@ import {
   ROWS_AT_ONCE,
 } from "./anonymisation.ts";
 import { anonymiseRows } from "./anonymise-table-steps.ts";
-import { type ErasedPerson, isAddressOf, isIdentityOf } from "./erased-person.ts";
+import {
+  type ErasedPerson,
+  findGroupMessages,
+  isAddressOf,
+  isIdentityOf,
+  logErasure,
+} from "./erased-person.ts";
 import { pseudonym } from "./treatment.ts";
 
 /** Rows of one batch: those to be anonymised, and those of other people. */
@@ -61,6 +67,24 @@ async function eraseInMessagesOfOthers(
     where id = any(${ids}::bigint[]) and (${isQuoted} or exists (${reactions(true)}))`.execute(trx);
 }
 
+/** Logs some of the person's messages in groups of an instance: a restored backup may know the person by nothing else. */
+export async function logGroupMessages(
+  trx: Trx,
+  run: Anonymisation,
+  instance_id: number,
+  theirs: readonly number[],
+): Promise<void> {
+  const { account_id, request, person } = run;
+  if (!person) return;
+  const message = await findGroupMessages(trx, person, theirs);
+  if (message.length === 0) return;
+  const { rows: logged } = await sql`
+    select from erasure_log e where account_id = ${account_id} and subject @> ${JSON.stringify({ request })}::jsonb
+      and exists (select from message where instance_id = ${instance_id} and id = (subject #>> '{rows,message,0}')::bigint)
+    limit 1`.execute(trx);
+  if (logged.length === 0) await logErasure(trx, { ...run, scope: "person", rows: { message } });
+}
+
 /** The deliveries of the events, and what events of others repeat of the person: quotes, and the members of groups. */
 export async function eraseTracesInEvents(
   trx: Trx,
@@ -99,12 +123,23 @@ async function leaveGroups(trx: Trx, run: Anonymisation, after: unknown): Promis
     select id from group_chat where account_id = ${account_id} and id > ${Number(after ?? 0)}
     order by id limit ${ROWS_AT_ONCE}`.execute(trx);
   const members = sql`participants::text`;
-  const { numAffectedRows = 0n } = await sql`
+  const { rows: left } = await sql<{ id: number }>`
     update group_chat set participants = ${withPseudonyms(run, person, members)}::jsonb,
       owner = ${pseudonym(run, sql`owner`)}, is_stale = true, updated_at = now()
-    where id = any(${rows.map(({ id }) => id)}::bigint[])
-      and (${isAddressOf(sql`owner`, person)} or ${names(person, members)})`.execute(trx);
-  return { rows: Number(numAffectedRows), after: rows.at(-1)?.id ?? null };
+    where id = any(${idsOf(rows)}::bigint[]) and (${isAddressOf(sql`owner`, person)} or ${names(person, members)})
+    returning id`.execute(trx);
+  if (left.length > 0) await logErasure(trx, { ...run, scope: "person", rows: { group_chat: idsOf(left) } });
+  return { rows: left.length, after: rows.at(-1)?.id ?? null };
+}
+
+/**
+ * Repeats the step after a restore. A member who has written nothing is not known by then, so all members go: the next read
+ * of the group fetches them again.
+ */
+export async function forgetMembers(trx: Trx, account_id: number, groups: readonly number[]): Promise<void> {
+  await sql`
+    update group_chat set participants = '[]', owner = null, is_stale = true, updated_at = now()
+    where account_id = ${account_id} and id = any(${groups}::bigint[])`.execute(trx);
 }
 
 async function leaveIntegrations(

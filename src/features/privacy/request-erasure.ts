@@ -17,8 +17,10 @@ import {
   findPerson,
   findPersonByRows,
   findRowsOfPerson,
+  logErasure,
   type RowsOfPerson,
 } from "./erased-person.ts";
+import { forgetMembers } from "./person-trace-steps.ts";
 
 /** The kind of the lane that runs requests, those of one account sequentially. */
 export const PRIVACY_LANE = "privacy";
@@ -68,11 +70,8 @@ export async function requestErasure(db: Db, { whom, ...erasure }: RequestedEras
     const until = await readLastRows(trx);
     const person = whom && (await findRequestedPerson(trx, account_id, whom));
     const queued = await queueErasure(trx, { ...erasure, person, until });
-    const rows = person && { rows: await findRowsOfPerson(trx, account_id, person) };
-    await trx
-      .insertInto("erasure_log")
-      .values({ account_id, scope, subject: JSON.stringify({ request: queued.id, until, ...rows }) })
-      .execute();
+    const rows = person ? await findRowsOfPerson(trx, account_id, person) : undefined;
+    await logErasure(trx, { account_id, scope, request: queued.id, until, rows });
     const target = { type: "data_request", id: queued.id };
     await recordAudit(trx, { by, action: "data.anonymize", target, account_id, fields: [scope] });
     return queued;
@@ -127,6 +126,8 @@ export async function repeatErasure(
     const until = subject.until as Record<string, number>;
     const rows = subject.rows as RowsOfPerson | undefined;
     const person = rows ? await findPersonByRows(trx, account_id, rows) : null;
+    await forgetMembers(trx, account_id, rows?.group_chat ?? []);
+    if (person && person.addresses.length + person.leads.length === 0) return undefined;
     const repeated = {
       account_id,
       scope: scope as AnonymisationScope,
