@@ -247,6 +247,8 @@ export interface OpenSessionOptions {
   isNewChat?: (chat: Jid) => Promise<boolean>;
   /** Finds the message that a change is about. */
   findOriginal?: (chat: Jid, id: MessageId) => Promise<OriginalMessage | undefined>;
+  /** Whether the person may delete what others write in the chat; nobody may if absent. */
+  mayDelete?: (chat: Jid, by: Identity) => Promise<boolean>;
   /** The latest messages that could not be read. Those that can be read now are reported again, as history. */
   findUnsupported?: () => Promise<UnsupportedMessage[]>;
   /** `http:`, `https:`, `socks5:` or `socks4:` URL for all traffic of this session. */

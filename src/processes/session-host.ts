@@ -17,6 +17,7 @@ import { createPhoneCallRejecter } from "../features/messages/inbound/phone-call
 import { findOriginal } from "../features/messages/log/find-original.ts";
 import { findSentContent } from "../features/messages/log/find-sent-content.ts";
 import { findUnsupported } from "../features/messages/log/find-unsupported.ts";
+import { mayDelete } from "../features/messages/log/record-message-change.ts";
 import type { ReceiptRecorder } from "../features/messages/receipts/record-receipts.ts";
 import type { MessageCounters } from "../features/messages/record/create-message-counters.ts";
 import { createMessageInserter } from "../features/messages/send/insert-messages.ts";
@@ -133,6 +134,8 @@ function openOwnedSessions(
     isNewChat: (id, chat) => isNewChat(db, id, chat),
     findOriginal: async (id, chat, messageId) =>
       findOriginal(db, box, id, await conversations.addressOf(id, chat), messageId),
+    mayDelete: async (id, chat, by) =>
+      mayDelete(db, id, await conversations.addressOf(id, chat), await conversations.identify(id, by)),
     findUnsupported: (id) => findUnsupported(db, box, id),
     recorder,
     presence,

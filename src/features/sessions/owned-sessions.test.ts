@@ -64,6 +64,7 @@ function createSessions(): OwnedSessions {
     findSent: async () => undefined,
     isNewChat: async () => false,
     findOriginal: async () => undefined,
+    mayDelete: async () => false,
     findUnsupported: async () => [],
     recorder: {
       record: async ({ id }, event) => void recorded.push([id, event]),

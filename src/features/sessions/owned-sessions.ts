@@ -2,6 +2,7 @@ import type { Engine, Lane } from "../../engine/engine.ts";
 import type {
   Content,
   CredentialStore,
+  Identity,
   Jid,
   MessageId,
   NetworkDriver,
@@ -30,6 +31,8 @@ export interface OwnedSessionsDeps {
   isNewChat(instanceId: number, chat: Jid): Promise<boolean>;
   /** Finds the message that a change is about. */
   findOriginal(instanceId: number, chat: Jid, id: MessageId): Promise<OriginalMessage | undefined>;
+  /** Whether the person may delete what others write in the chat. */
+  mayDelete(instanceId: number, chat: Jid, by: Identity): Promise<boolean>;
   /** Finds the latest messages that could not be read. */
   findUnsupported(instanceId: number): Promise<UnsupportedMessage[]>;
   recorder: SessionEventRecorder;
@@ -100,7 +103,7 @@ export class OwnedSessions implements SessionOpener {
   }
 
   #start(id: number, network: NetworkDriver["network"], options: SessionOptions): Session {
-    const { drivers, findSent, isNewChat, findOriginal, findUnsupported } = this.#deps;
+    const { drivers, findSent, isNewChat, findOriginal, mayDelete, findUnsupported } = this.#deps;
     const driver = drivers.find((one) => one.network === network);
     if (!driver) throw new Error(`There is no driver for the network ${network}.`);
     const session = driver.open({
@@ -116,6 +119,7 @@ export class OwnedSessions implements SessionOpener {
       findSent: (chat, messageId) => findSent(id, chat, messageId),
       isNewChat: (chat) => isNewChat(id, chat),
       findOriginal: (chat, messageId) => findOriginal(id, chat, messageId),
+      mayDelete: (chat, by) => mayDelete(id, chat, by),
       findUnsupported: () => findUnsupported(id),
     });
     return session;

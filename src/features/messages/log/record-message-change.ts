@@ -1,6 +1,6 @@
 import { type Expression, sql } from "kysely";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Identity, NetworkEvent, UnknownTextReason } from "../../../network/driver.ts";
+import type { Identity, Jid, NetworkEvent, UnknownTextReason } from "../../../network/driver.ts";
 import { isSamePerson } from "../../../network/identity.ts";
 import { isGroupJid } from "../../../network/jid.ts";
 import { isUndecrypted } from "../../../network/network-message.ts";
@@ -96,9 +96,7 @@ async function refusalOf(
   if (change.type === "message_reaction") return undefined;
   if (change.type === "message_deleted") {
     const may =
-      (await isWriter(trx, row, change)) ||
-      (await isMe(trx, row, change.by)) ||
-      (await isAdmin(trx, row, change.by));
+      (await isWriter(trx, row, change)) || (await mayDelete(trx, row.instance_id, row.jid, change.by));
     return may ? undefined : "other_author";
   }
   if (!change.is_open && !(await isWriter(trx, row, change))) return "other_author";
@@ -111,16 +109,22 @@ const SECOND_MS = 1000;
 
 type WrittenMessage = Pick<MessageRow, "instance_id" | "from_me" | "sender">;
 
+/** Whether the person may delete what others write in the chat: the own phone, and in a group an admin. */
+export async function mayDelete(db: Db, instanceId: number, chat: Jid, by: Identity): Promise<boolean> {
+  return (await isMe(db, instanceId, by)) || (await isAdmin(db, instanceId, chat, by));
+}
+
 async function isWriter(trx: Trx, row: WrittenMessage, change: MessageChange): Promise<boolean> {
-  if (row.from_me) return change.type === "message_edited" ? change.from_me : isMe(trx, row, change.by);
+  if (row.from_me)
+    return change.type === "message_edited" ? change.from_me : isMe(trx, row.instance_id, change.by);
   return row.sender !== null && isSame(row.sender, change.by);
 }
 
-async function isMe(trx: Trx, { instance_id }: WrittenMessage, by: Identity): Promise<boolean> {
-  const me = await trx
+async function isMe(db: Db, instanceId: number, by: Identity): Promise<boolean> {
+  const me = await db
     .selectFrom("instance")
     .select(["jid", "lid", "phone"])
-    .where("id", "=", instance_id)
+    .where("id", "=", instanceId)
     .$castTo<Person>()
     .executeTakeFirstOrThrow();
   return isSame(me, by);
@@ -136,17 +140,13 @@ function isSame(one: Person, other: Person): boolean {
 }
 
 /** In a group whose members are not known, the network alone decides. */
-async function isAdmin(
-  trx: Trx,
-  { instance_id, jid, chat_type }: MessageRow,
-  by: Identity,
-): Promise<boolean> {
-  if (chat_type !== "group") return false;
-  const group = await trx
+async function isAdmin(db: Db, instanceId: number, chat: Jid, by: Identity): Promise<boolean> {
+  if (!isGroupJid(chat)) return false;
+  const group = await db
     .selectFrom("group_chat")
     .select("participants")
-    .where("instance_id", "=", instance_id)
-    .where("jid", "=", jid)
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", chat)
     .$castTo<{ participants: (Person & { admin: string | null })[] }>()
     .executeTakeFirst();
   return !group || group.participants.some((one) => one.admin !== null && isSame(one, by));

@@ -23,7 +23,7 @@ import { EventReporter } from "./event-reporter.ts";
 import type { WhatsAppRuntime } from "./whatsapp-runtime.ts";
 
 export interface ConnectionContextOptions
-  extends Pick<OpenSessionOptions, "findOriginal" | "findUnsupported"> {
+  extends Pick<OpenSessionOptions, "findOriginal" | "mayDelete" | "findUnsupported"> {
   runtime: WhatsAppRuntime;
   caches: SessionCaches;
   keys: PairingStore;
@@ -56,7 +56,7 @@ export class ConnectionContext {
   constructor(options: ConnectionContextOptions) {
     this.#options = options;
     this.#orderingKeys = options.caches.createCache("order");
-    const { runtime, caches, keys, creds, report, findOriginal, onLost, onPeerMessage } = options;
+    const { runtime, caches, keys, creds, report, onLost, onPeerMessage } = options;
     const { retryMs } = runtime.timing;
     const onFailure = (error: unknown) =>
       runtime.log?.warn({ err: error }, "whatsapp: not stored yet; retrying");
@@ -84,7 +84,8 @@ export class ConnectionContext {
       identities: this.identities,
       timers: this.timers,
       early: this.#early,
-      findOriginal,
+      findOriginal: options.findOriginal,
+      mayDelete: options.mayDelete,
       ownSecret: (id) => ownMessageSecret(creds, id).toString("base64"),
     });
     this.journal = new InboundJournal({

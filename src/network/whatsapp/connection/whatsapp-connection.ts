@@ -71,15 +71,16 @@ export class WhatsAppConnection {
   /** Reports the entries that earlier connections left behind, and then connects. */
   static async begin(options: WhatsAppConnectionOptions): Promise<WhatsAppConnection> {
     let connection: WhatsAppConnection | undefined;
-    const { runtime, caches, keys, creds, report, findOriginal, findUnsupported } = options;
+    const { runtime, caches, keys, creds, report } = options;
     const context = new ConnectionContext({
       runtime,
       caches,
       keys,
       creds,
       report,
-      findOriginal,
-      findUnsupported,
+      findOriginal: options.findOriginal,
+      mayDelete: options.mayDelete,
+      findUnsupported: options.findUnsupported,
       onLost: () =>
         connection?.endWith({ code: PAIRING_LOST_CODE, detail: "the pairing belongs to another process" }),
       onPeerMessage: (entry) => connection?.handlePeerMessage(entry),

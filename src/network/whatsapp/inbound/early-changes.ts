@@ -70,14 +70,22 @@ export class EarlyChanges {
     await this.#keys.set({ [KIND]: { [ID]: this.#held } });
   }
 
-  /** The message after the changes of it that arrived before; those of other people change nothing. */
-  applyTo(message: NetworkMessage): NetworkMessage {
+  /**
+   * The message after the changes of it that arrived before. Those of other people change nothing, except a deletion by
+   * somebody who may delete it.
+   */
+  async applyTo(
+    message: NetworkMessage,
+    mayDelete: (by: Identity) => Promise<boolean>,
+  ): Promise<NetworkMessage> {
     const changes = this.#held.filter(({ chat, id }) => chat === message.chat && id === message.id);
     if (changes.length === 0) return message;
     for (const one of changes) this.#applied.add(one);
-    const own = changes.filter(({ by }) => isSamePerson(by, message.sender));
-    const deletion = own.find(isDeletion);
-    const edits = own.flatMap((one) => openEdit(one, message) ?? []);
+    const isOwn = ({ by }: EarlyChange) => isSamePerson(by, message.sender);
+    let deletion: EarlyChange | undefined;
+    for (const one of changes.filter(isDeletion))
+      if (!deletion && (isOwn(one) || (await mayDelete(one.by)))) deletion = one;
+    const edits = changes.filter(isOwn).flatMap((one) => openEdit(one, message) ?? []);
     const [edit] = edits.toSorted((one, other) => other.at.getTime() - one.at.getTime());
     return {
       ...message,

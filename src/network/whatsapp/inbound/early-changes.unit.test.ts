@@ -33,7 +33,7 @@ test("a flood of early edits displaces those of nobody else, and what is stored 
   expect(stored.match(/FLOOD/g)).toHaveLength(16);
   // A message is read again if its commit fails.
   for (const _ of ["first", "second"]) {
-    const applied = early.applyTo(messageOf("ANA", "5511999990001"));
+    const applied = await early.applyTo(messageOf("ANA", "5511999990001"), async () => false);
     expect(applied).toMatchObject({ content: { text: "Latest" }, edited_at: expect.any(Date) });
   }
 });

@@ -25,7 +25,7 @@ import type { EarlyChanges } from "./early-changes.ts";
 /** An event, or one that can be read only after the earlier events of its chat are stored. */
 export type ReportableEvent = NetworkEvent | (() => Promise<NetworkEvent | undefined>);
 
-export interface MessageChangesOptions extends Pick<OpenSessionOptions, "findOriginal"> {
+export interface MessageChangesOptions extends Pick<OpenSessionOptions, "findOriginal" | "mayDelete"> {
   identities: IdentityStore;
   timers: TimerStore;
   early: EarlyChanges;
@@ -52,7 +52,7 @@ export class MessageChanges {
     const read = await this.#read(decrypted);
     switch (read?.type) {
       case "message":
-        return async () => ({ type: "message", message: this.#options.early.applyTo(read.message) });
+        return async () => ({ type: "message", message: await this.#applyEarly(read.message) });
       case "sealed":
       case "message_edited":
       case "message_deleted":
@@ -65,7 +65,12 @@ export class MessageChanges {
   /** A message of a chat in which nothing waits; undefined for everything else. */
   async readMessage(decrypted: DecryptedMessage): Promise<NetworkMessage | undefined> {
     const read = await this.#read(decrypted);
-    return read?.type === "message" ? this.#options.early.applyTo(read.message) : undefined;
+    return read?.type === "message" ? this.#applyEarly(read.message) : undefined;
+  }
+
+  #applyEarly(message: NetworkMessage): Promise<NetworkMessage> {
+    const { early, mayDelete = async () => false } = this.#options;
+    return early.applyTo(message, (by) => mayDelete(message.chat, by));
   }
 
   #read(decrypted: DecryptedMessage): ReturnType<typeof readInboundMessage> {
