@@ -292,6 +292,17 @@ describe("a change that arrives before its message", () => {
     expect(await stored(id)).toMatchObject({ content: { text: "Latest" }, edited_at: expect.any(Date) });
   });
 
+  test("wins: an option of a poll by another member, after an edit of the poll by its writer", async () => {
+    const id = "3A0EARLYOPTION";
+    const ask = (name: string) => ({ pollCreationMessageV3: { name, options: [{ optionName: "Yes" }] } });
+    await change(bia, group, id, { kind: "poll_option", option: "No" }, { secret: SECRET, writer: ana });
+    await change(ana, group, id, { kind: "raw", type: 4, message: ask("Lunch?") }, { secret: SECRET });
+    await eventOf("message.edited", id, 2);
+    await on.control.sendMessage(ana, group, { kind: "raw", message: ask("Luch?") }, { id, secret: SECRET });
+    expect((await eventOf("message.received", id)).message.text).toBe("Lunch?\n1. Yes\n2. No");
+    expect(await stored(id)).toMatchObject({ edited_at: expect.any(Date) });
+  });
+
   const BY = {
     "its writer": () => [ana, ana, me],
     "an admin of the group": () => [ana, bia, group],

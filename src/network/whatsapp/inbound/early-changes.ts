@@ -2,7 +2,7 @@ import type { SignalKeyStore } from "baileys";
 import type { Identity, Jid, MessageId, NetworkEvent, NetworkMessage } from "../../driver.ts";
 import { isSamePerson } from "../../identity.ts";
 import { addressesOf, decryptChange, type SecretUse } from "../wire/sealed/message-secret.ts";
-import { readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";
+import { readAddedOption, readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";
 
 type EditOrDeletion = SealedEvent | Extract<NetworkEvent, { type: "message_edited" | "message_deleted" }>;
 
@@ -71,8 +71,8 @@ export class EarlyChanges {
   }
 
   /**
-   * The message after the changes of it that arrived before. Those of other people change nothing, except a deletion by
-   * somebody who may delete it.
+   * The message after the changes of it that arrived before. Other people may only add options to a poll, or delete the
+   * message if they may do so.
    */
   async applyTo(
     message: NetworkMessage,
@@ -87,9 +87,11 @@ export class EarlyChanges {
       if (!deletion && (isOwn(one) || (await mayDelete(one.by)))) deletion = one;
     const edits = changes.filter(isOwn).flatMap((one) => openEdit(one, message) ?? []);
     const [edit] = edits.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+    let edited = edit && { content: withText(message.content, edit.text), edited_at: edit.at };
+    for (const one of changes) edited = addOption(one, message, edited) ?? edited;
     return {
       ...message,
-      ...(edit && { content: withText(message.content, edit.text), edited_at: edit.at }),
+      ...edited,
       ...(deletion && { deleted_at: new Date(deletion.at) }),
     };
   }
@@ -106,7 +108,7 @@ function toEarly(change: EditOrDeletion): EarlyChange | undefined {
   return { ...about, sealed: { kind: change.kind, uses, payload: toBase64(payload), iv: toBase64(iv) } };
 }
 
-const HELD_KINDS: ReadonlySet<SealedEvent["kind"]> = new Set(["message", "event", "poll"]);
+const HELD_KINDS: ReadonlySet<SealedEvent["kind"]> = new Set(["message", "event", "poll", "option"]);
 
 function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
@@ -120,20 +122,39 @@ function isDeletion({ text, sealed }: EarlyChange): boolean {
   return text === undefined && sealed === undefined;
 }
 
-function openEdit(
-  { id, from_me, text, sealed, ...change }: EarlyChange,
-  { secret, sender }: NetworkMessage,
-): { text: string; at: Date } | undefined {
+function openEdit(change: EarlyChange, message: NetworkMessage): { text: string; at: Date } | undefined {
+  const { id, from_me, text, sealed } = change;
   const at = new Date(change.at);
   if (text !== undefined) return { text, at };
+  if (!sealed || sealed.kind === "option") return undefined;
+  const plaintext = open(change, message);
+  return plaintext && readEdit(plaintext, { kind: sealed.kind, id, from_me, at });
+}
+
+type Edited = Pick<NetworkMessage, "content"> & { edited_at: Date };
+
+/** A poll with the option behind the others; undefined for other changes and messages. */
+function addOption(
+  change: EarlyChange,
+  message: NetworkMessage,
+  { content, edited_at }: Partial<Edited> = {},
+): Edited | undefined {
+  const poll = content ?? message.content;
+  if (change.sealed?.kind !== "option" || poll.kind !== "text" || !poll.is_poll) return undefined;
+  const plaintext = open(change, message);
+  const text = plaintext && readAddedOption(plaintext, poll.text);
+  if (text === undefined) return undefined;
+  return { content: { ...poll, text }, edited_at: new Date(Math.max(change.at, edited_at?.getTime() ?? 0)) };
+}
+
+function open({ id, by, sealed }: EarlyChange, { secret, sender }: NetworkMessage): Uint8Array | undefined {
   if (!sealed || !secret) return undefined;
   const [payload, iv] = [Buffer.from(sealed.payload, "base64"), Buffer.from(sealed.iv, "base64")];
-  const addresses = addressesOf(sender);
-  const plaintext = decryptChange(
+  const maker = isSamePerson(by, sender) ? sender : by;
+  return decryptChange(
     { uses: sealed.uses, payload, iv },
-    { id, secret, authors: addresses, senders: addresses },
+    { id, secret, authors: addressesOf(sender), senders: addressesOf(maker) },
   );
-  return plaintext && readEdit(plaintext, { kind: sealed.kind, id, from_me, at });
 }
 
 /** Leaves the content of a message without text unchanged. */
