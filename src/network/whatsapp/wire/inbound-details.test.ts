@@ -316,19 +316,30 @@ describe("each field of the network's message", () => {
         twelve: { kind: "payload", bytes: nested(12) },
         thousand: { kind: "payload", bytes: nested(1_000) },
         unknown: { kind: "payload", bytes: part(40, part(1, part(4_000, Buffer.from("?")))) },
-        masked: {
-          kind: "raw",
-          message: {
-            templateMessage: { hydratedTemplate: { ...template.hydratedTemplate, maskLinkedDevices: true } },
-          },
-        },
       }),
     ).toEqual({
       twelve: "text words",
       thousand: "unsupported ephemeral (unknown_kind)",
       unknown: "unsupported field_4000 (unknown_kind)",
-      masked: "unsupported template (masked)",
     });
+  });
+
+  it("is a code that its sender hides from linked devices, in whichever part it is", async () => {
+    const masked = { hydratedContentText: "Your code is 1234", maskLinkedDevices: true };
+    const raw = (message: Record<string, unknown>) => ({ kind: "raw", message }) as const;
+    const forms = [
+      { hydratedTemplate: masked },
+      { hydratedFourRowTemplate: masked },
+      { hydratedFourRowTemplate: masked, hydratedTemplate: template.hydratedTemplate },
+    ];
+    const codes = forms.flatMap((form) => [
+      raw({ templateMessage: form }),
+      raw({ highlyStructuredMessage: { hydratedHsm: form } }),
+    ]);
+    const said = await reported(Object.fromEntries(codes.map((code, nth) => [nth, code])));
+    expect(new Set(Object.values(said))).toEqual(
+      new Set(["unsupported template (masked)", "unsupported highlyStructured (masked)"]),
+    );
   });
 });
 

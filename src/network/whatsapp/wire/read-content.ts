@@ -52,9 +52,12 @@ function findContent(message: Message, name?: StoredMessageKey): Content | undef
 }
 
 /** A code that only the phone itself shows. */
-function isMasked({ placeholderMessage, templateMessage }: Message): boolean {
-  const template = templateMessage?.hydratedTemplate ?? templateMessage?.hydratedFourRowTemplate;
-  return placeholderMessage != null || template?.maskLinkedDevices === true;
+function isMasked({ placeholderMessage, templateMessage, highlyStructuredMessage }: Message): boolean {
+  const templates = [templateMessage, highlyStructuredMessage?.hydratedHsm].flatMap((one) => [
+    one?.hydratedTemplate,
+    one?.hydratedFourRowTemplate,
+  ]);
+  return placeholderMessage != null || templates.some((one) => one?.maskLinkedDevices === true);
 }
 
 function readUnsupported(message: Message): UnsupportedContent | undefined {
