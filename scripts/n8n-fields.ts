@@ -1,7 +1,14 @@
 import { z } from "zod";
 import type { Route } from "../src/platform/http/route.ts";
 import { displayNameOf, fieldDescription } from "./n8n-texts.ts";
-import type { JsonSchema } from "./openapi/json-schema.ts";
+
+/** A JSON Schema object of draft 2020-12, as zod emits it. */
+export interface JsonSchema {
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  description?: string;
+  [keyword: string]: unknown;
+}
 
 /** How the node turns a parameter into a field of the request; the same as in operation.ts of the node. */
 export type N8nFieldKind = "text" | "number" | "boolean" | "list" | "json";

@@ -62,11 +62,11 @@ const WRITTEN_BY_THE_DATABASE = ["consent_state", "storage_usage", "stored_file"
 const BY_NAME = [
   "accounts/finish-account-removals.ts",
   "backups/load-backup.ts",
-  "integrations/delete-stale-integration-data.ts",
+  "integrations/node-integrations.ts",
   "platform/db/partitions.ts",
   "privacy/anonymise-table-steps.ts",
   "privacy/delete-row-steps.ts",
-  "retention/log-retention.ts",
+  "retention/retention-jobs.ts",
   "sandbox/world/delete-copies.ts",
   "secrets/rotate-secrets.ts",
   "sessions/remove-instance.ts",

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WaygateError } from "../client/client.ts";
 import type { DoctorFinding } from "../features/health/doctor-checks.ts";
 import { CommandError } from "./command-error.ts";
-import { toDoctorReport } from "./doctor-report.ts";
+import { toDoctorReport } from "./doctor.ts";
 import { type ListenOptionTexts, readListenSettings, readSince } from "./listen/read-listen-settings.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
 import { readClientSettings } from "./read-client-settings.ts";

@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
 import { checkClientVersion } from "../features/health/check-client-version.ts";
@@ -19,14 +20,32 @@ import { checkSessions } from "../features/health/failed-instances.ts";
 import { loadBaileys } from "../network/whatsapp/connection/load-baileys.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config/config.ts";
 import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
+import { packageVersion } from "../platform/config/package-version.ts";
 import type { Db } from "../platform/db/database.ts";
 import { findPostgresHome, isPresent } from "../platform/embedded-postgres/postgres-home.ts";
+import { maskUrl } from "../platform/outgoing/mask-url.ts";
 import { createSafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { CleanupStack } from "../processes/cleanup-stack.ts";
 import { throwDatabaseStartError } from "../processes/start-error.ts";
 import { openCommandDatabase } from "./command-database.ts";
-import { toDoctorReport } from "./doctor-report.ts";
+
+/** What `waygate doctor --json` prints. Later versions may add fields and checks; the present ones keep their meaning. */
+interface DoctorReport {
+  version: string;
+  node: string;
+  platform: string;
+  /** Whether no check failed. */
+  healthy: boolean;
+  checks: { check: string; grade: DoctorFinding["grade"]; detail: string; fix: string | null }[];
+}
+
+const URL_IN_TEXT = /\b[a-z][a-z\d+.-]{1,20}:\/\/[^\s"'<>()]+/gi;
+
+const SECRET_NAME = /KEY|SECRET|TOKEN|PASSWORD/;
+
+/** A shorter value could be part of an ordinary word. */
+const SHORTEST_SECRET = 8;
 
 /** Prints one line per check, or a report in JSON; returns whether no check found a fault. */
 export async function doctor(env: Env, { json = false }: { json?: boolean } = {}): Promise<boolean> {
@@ -141,4 +160,32 @@ async function isLocked(dataDir: string): Promise<boolean> {
   const lock = await openDataDir(dataDir).catch(() => undefined);
   await lock?.release();
   return lock === undefined;
+}
+
+/** The findings for an issue: without secrets, the paths of URLs, and the name of the user in the home directory. */
+export function toDoctorReport(findings: readonly DoctorFinding[], env: Env): DoctorReport {
+  const mask = createMask(env, homedir());
+  return {
+    version: packageVersion(),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    healthy: findings.every(({ grade }) => grade !== "fail"),
+    checks: findings.map(({ label, grade, detail, fix }) => ({
+      check: label.toLowerCase().replaceAll(" ", "_"),
+      grade,
+      detail: mask(detail),
+      fix: fix === undefined ? null : mask(fix),
+    })),
+  };
+}
+
+function createMask(env: Env, home: string): (text: string) => string {
+  const secrets = Object.entries(env).flatMap(([name, value = ""]) =>
+    SECRET_NAME.test(name) && value.trim().length >= SHORTEST_SECRET ? [value.trim()] : [],
+  );
+  return (text) => {
+    const hidden = secrets.reduce((shown, secret) => shown.replaceAll(secret, "****"), text);
+    const masked = hidden.replace(URL_IN_TEXT, maskUrl);
+    return home.length > 1 ? masked.replaceAll(home, "~") : masked;
+  };
 }

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { abortAfter } from "./abort-after.ts";
-import { createNonceStore } from "./nodes/nonce-store.ts";
+import { createNonceStore } from "./nodes/add-node-rpc-route.ts";
 import { pointInTime } from "./point-in-time.ts";
 import { createTtlCache } from "./ttl-cache.ts";
 import { isUlid, ulid, ulidTime } from "./ulid.ts";

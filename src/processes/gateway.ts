@@ -10,11 +10,12 @@ import {
 import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
+import { packageVersion } from "../platform/config/package-version.ts";
 import type { Log } from "../platform/log/log.ts";
+import { flushSpans, setTracing } from "../platform/tracing/tracing.ts";
 import { CleanupStack } from "./cleanup-stack.ts";
 import { openDatabases, prepareDatabases } from "./open-databases.ts";
 import { rethrowAsStartError, throwSettingError } from "./start-error.ts";
-import { startTracing } from "./start-tracing.ts";
 
 /** A running gateway. */
 export interface Gateway {
@@ -105,4 +106,14 @@ async function start(
       await undo.run(graceMs);
     },
   };
+}
+
+/** Traces as the settings say. The last step of a stop exports the spans that the others have ended. */
+function startTracing({ tracing }: Config, log: Log, undo: CleanupStack): void {
+  const mode = setTracing(tracing, packageVersion());
+  if (mode === tracing) undo.add(() => flushSpans());
+  else
+    log.warn(
+      "WAYGATE_TRACING is on, but no OpenTelemetry SDK is loaded, so nothing is traced. See docs/operation/tracing.md.",
+    );
 }

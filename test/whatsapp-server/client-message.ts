@@ -1,15 +1,26 @@
+import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
 import { distrust } from "./contact-trust.ts";
-import type { Address, Envelope } from "./envelope.ts";
-import { Handset } from "./handset.ts";
+import { type Address, addressJid, type Envelope } from "./envelope.ts";
+import { Handset, type StoredMessage } from "./handset.ts";
+import { peer } from "./initial-sync.ts";
 import { listen } from "./listen.ts";
 import type { Network } from "./network.ts";
 import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
-import { handlePeerRequest } from "./peer.ts";
 import type { Device, ServerPerson } from "./person.ts";
 import type { MessageRecord } from "./records.ts";
 import { route } from "./routing.ts";
+
+const { PeerDataOperationRequestType } = proto.Message;
+
+const infoOf = (stored: StoredMessage, key: proto.IMessageKey | null | undefined): Uint8Array =>
+  proto.WebMessageInfo.encode({
+    key: { ...key, remoteJid: key?.remoteJid ?? addressJid(stored.to) },
+    message: stored.message,
+    messageTimestamp: seconds(stored.at),
+    pushName: stored.from.name,
+  }).finish();
 
 const NOT_UNDERSTOOD = 400;
 const FORBIDDEN = 403;
@@ -175,3 +186,34 @@ export const describe = (stanza: BinaryNode): string =>
   `<${stanza.tag} ${JSON.stringify(stanza.attrs)}>${children(stanza)
     .map((one) => `<${one.tag} ${JSON.stringify(one.attrs)}>`)
     .join("")}`;
+
+/** A linked device asks its own phone for a message that it could not read. */
+async function handlePeerRequest(
+  network: Network,
+  companion: Companion,
+  id: string,
+  message: proto.IMessage,
+): Promise<void> {
+  const { handset } = companion.person;
+  const request = message.protocolMessage?.peerDataOperationRequestMessage;
+  const type = request?.peerDataOperationRequestType;
+  if (type !== PeerDataOperationRequestType.PLACEHOLDER_MESSAGE_RESEND) {
+    network.book.unhandled.push(`peer request ${type} of ${handset.person.phone} in ${id}`);
+    return;
+  }
+  const found = (request?.placeholderMessageResendRequest ?? []).flatMap(({ messageKey }) => {
+    const stored = handset.kept(messageKey?.id ?? "");
+    return stored
+      ? [{ placeholderMessageResendResponse: { webMessageInfoBytes: infoOf(stored, messageKey) } }]
+      : [];
+  });
+  if (found.length === 0) return;
+  await peer(network, companion, {
+    type: proto.Message.ProtocolMessage.Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE,
+    peerDataOperationRequestResponseMessage: {
+      peerDataOperationRequestType: type,
+      stanzaId: id,
+      peerDataOperationResult: found,
+    },
+  });
+}

@@ -1,13 +1,38 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
 import type { Address } from "./envelope.ts";
-import { Handset } from "./handset.ts";
-import { handleMediaRetry } from "./media-retry.ts";
+import { Handset, type StoredMessage } from "./handset.ts";
+import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, childBytes, childrenNamed, childUint, node } from "./nodes.ts";
+import {
+  type BinaryNode,
+  bytes,
+  child,
+  childBytes,
+  childrenNamed,
+  childUint,
+  node,
+  seconds,
+} from "./nodes.ts";
 import { sendReceipt } from "./receipts.ts";
 import type { Bundle } from "./signal-end.ts";
 import { speakAgain } from "./speak.ts";
+
+const { ResultType } = proto.MediaRetryNotification;
+
+const retryKey = (mediaKey: Uint8Array): Buffer =>
+  Buffer.from(hkdfSync("sha256", mediaKey, "", "WhatsApp Media Retry Notification", 32));
+
+/** The phone that wrote it still has the file. */
+const keeper = (network: Network, id: string): StoredMessage | undefined => {
+  for (const person of network.people.values()) {
+    const stored = person.handset.kept(id);
+    if (stored?.file) return stored;
+  }
+  return undefined;
+};
 
 const DELIVERY = ["", "inactive", "sender", "peer_msg"];
 const READ = ["read", "read-self", "played", "played-self"];
@@ -85,4 +110,51 @@ function bundleIn(stanza: BinaryNode): Bundle | undefined {
     signedPreKey: { ...pair(skey), signature: childBytes(skey, "signature") },
     ...(key && { preKey: pair(key) }),
   };
+}
+
+/** A client asks the phones to upload a file again: the one who wrote the message does, if the file is still there. */
+async function handleMediaRetry(network: Network, companion: Companion, stanza: BinaryNode): Promise<void> {
+  const { id = "" } = stanza.attrs;
+  const rmr = child(stanza, "rmr")?.attrs;
+  const stored = keeper(network, id) ?? companion.person.handset.kept(id);
+  const mediaKey = stored && filePart(stored.message)?.part.mediaKey;
+  const attrs = { from: companion.person.jid("pn"), id, type: "mediaretry", t: seconds() };
+  const rmrNode = node("rmr", { ...rmr });
+  if (!stored || !mediaKey) {
+    companion.deliver(node("notification", attrs, [node("error", { code: ResultType.NOT_FOUND }), rmrNode]));
+    return;
+  }
+  const asked = opened(mediaKey, id, child(stanza, "encrypt"));
+  if (proto.ServerErrorReceipt.decode(asked).stanzaId !== id) throw new Error("a retry for another message");
+  const ordered = network.faults.take("media_retry_path", companion.person.phone);
+  const directPath = ordered?.path ?? (await uploadAgain(network, stored));
+  const answer = proto.MediaRetryNotification.encode({
+    stanzaId: id,
+    directPath,
+    result: directPath ? ResultType.SUCCESS : ResultType.NOT_FOUND,
+  }).finish();
+  companion.deliver(node("notification", attrs, [sealed(mediaKey, id, answer), rmrNode]));
+}
+
+async function uploadAgain(network: Network, stored: StoredMessage): Promise<string | undefined> {
+  const found = filePart(stored.message);
+  const file = stored.file;
+  if (!found?.part.mediaKey || !file) return undefined;
+  return network.media.storeAgain(file, found.type, found.part.mediaKey);
+}
+
+function opened(mediaKey: Uint8Array, id: string, encrypt: BinaryNode | undefined): Buffer {
+  const data = childBytes(encrypt, "enc_p");
+  const decipher = createDecipheriv("aes-256-gcm", retryKey(mediaKey), childBytes(encrypt, "enc_iv"));
+  decipher.setAAD(Buffer.from(id));
+  decipher.setAuthTag(data.subarray(-16));
+  return Buffer.concat([decipher.update(data.subarray(0, -16)), decipher.final()]);
+}
+
+function sealed(mediaKey: Uint8Array, id: string, plain: Uint8Array): BinaryNode {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", retryKey(mediaKey), iv);
+  cipher.setAAD(Buffer.from(id));
+  const data = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  return node("encrypt", {}, [node("enc_p", {}, data), node("enc_iv", {}, iv)]);
 }

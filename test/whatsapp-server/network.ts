@@ -1,13 +1,14 @@
 import { randomInt } from "node:crypto";
 import type { ServerConnection } from "./connection.ts";
-import type { NewServerPerson, Settings } from "./control.ts";
+import type { Fault, NewServerPerson, Settings } from "./control.ts";
 import type { Address } from "./envelope.ts";
-import { Faults } from "./faults.ts";
 import { ServerGroup } from "./group.ts";
 import { type Addressing, isGroup, parseJid } from "./jid.ts";
 import { ServerLedger } from "./ledger.ts";
 import type { ServerMediaStore } from "./media-store.ts";
 import { type Device, ServerPerson } from "./person.ts";
+
+type FaultOf<Name extends Fault["fault"]> = Extract<Fault, { fault: Name }>;
 
 /** Everybody and everything on the network. */
 export class Network {
@@ -121,3 +122,32 @@ export class Network {
 }
 
 const newLid = (): string => `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;
+
+/** The faults that tests ordered, each used up by the times it says. */
+class Faults {
+  #ordered: Fault[] = [];
+
+  order(fault: Fault): void {
+    this.#ordered.push({ ...fault, times: fault.times ?? 1 });
+  }
+
+  clear(): void {
+    this.#ordered = [];
+  }
+
+  /** The first fault of a kind that applies here; counts as one use of it. */
+  take<Name extends Fault["fault"]>(
+    name: Name,
+    phone: string | undefined,
+    fits: (fault: FaultOf<Name>) => boolean = () => true,
+  ): FaultOf<Name> | undefined {
+    const found = this.#ordered.find(
+      (one): one is FaultOf<Name> =>
+        one.fault === name && (one.phone === undefined || one.phone === phone) && fits(one as FaultOf<Name>),
+    );
+    if (!found) return undefined;
+    found.times = (found.times ?? 1) - 1;
+    if (found.times <= 0) this.#ordered = this.#ordered.filter((one) => one !== found);
+    return found;
+  }
+}

@@ -189,7 +189,7 @@ test("the panel knows why a message was not sent, by the gateway's own sentences
 
 test("the panel knows each code of an integration's error", () => {
   const sources = [
-    "n8n/explain-n8n-response.ts",
+    "n8n/read-workflow-response.ts",
     "typebot/explain-typebot-response.ts",
     "typebot/bot-client.ts",
     "chatwoot/chatwoot-error.ts",

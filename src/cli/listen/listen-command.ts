@@ -4,17 +4,29 @@ import { findOwnInstance } from "../../mcp/find-own-instance.ts";
 import type { Env } from "../../platform/config/config.ts";
 import { CleanupStack } from "../../processes/cleanup-stack.ts";
 import { CommandError } from "../command-error.ts";
+import { readField } from "../read-field.ts";
 import { toCommandError } from "../to-command-error.ts";
 import { toTerminalText } from "../to-terminal-text.ts";
 import { EventArrivals } from "./event-arrivals.ts";
 import { createEventPrinter, type EventPrinter } from "./event-printer.ts";
-import { createWebhookForwarder } from "./forward-webhook.ts";
+import { createWebhookForwarder, type WebhookForwarder } from "./forward-webhook.ts";
 import { createListenerWebhook, type ListenerWebhook } from "./listener-webhook.ts";
 import { type ListenOptionTexts, type ListenSettings, readListenSettings } from "./read-listen-settings.ts";
 import { findEventsSince, replayEvents } from "./replay-events.ts";
-import { respondToWebhook } from "./respond-to-webhook.ts";
 import { createStopSignal } from "./stop-signal.ts";
-import { startWebhookListener, type WebhookListener } from "./webhook-listener.ts";
+import {
+  type ListenerResponse,
+  startWebhookListener,
+  type VerifiedWebhook,
+  type WebhookListener,
+} from "./webhook-listener.ts";
+
+interface WebhookResponder {
+  arrivals: EventArrivals;
+  printer: EventPrinter;
+  /** Absent: every genuine webhook gets 204. */
+  forwarder: WebhookForwarder | undefined;
+}
 
 /** What the steps of the command share. */
 interface Listening {
@@ -130,4 +142,19 @@ async function replay(
   const lost = await replayEvents(client, { ...target, ids, arrivals, signal });
   for (const id of lost) printer.note(`${toTerminalText(id)} did not arrive within 20 s.`);
   if (!signal.aborted) printer.note(`Replayed ${ids.length - lost.length} of ${ids.length} event(s).`);
+}
+
+/** Prints a genuine webhook, passes it on, and returns the response to the gateway. */
+async function respondToWebhook(
+  { arrivals, printer, forwarder }: WebhookResponder,
+  webhook: VerifiedWebhook,
+): Promise<ListenerResponse> {
+  const isFirst = arrivals.add(webhook.event);
+  // The listener's own test of the way from the gateway to here.
+  if (readField(webhook.event, "data", "test") === true) return { status: 204 };
+  printer.event(webhook, isFirst);
+  if (forwarder === undefined) return { status: 204 };
+  const { response, note } = await forwarder.forward(webhook);
+  printer.note(note);
+  return response;
 }

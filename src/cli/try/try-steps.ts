@@ -1,14 +1,23 @@
-import { type Client, createClient } from "../../client/client.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Client, createClient, WaygateError } from "../../client/client.ts";
 import { CommandError } from "../command-error.ts";
 import { describeEvent } from "../listen/describe-event.ts";
 import { createListenerWebhook, type ListenerWebhook } from "../listen/listener-webhook.ts";
 import { readField } from "../read-field.ts";
 import { toTerminalText } from "../to-terminal-text.ts";
-import { pairSandboxInstance } from "./pair-sandbox-instance.ts";
 import type { TrySignIn } from "./read-try-settings.ts";
 import type { TemporaryGateway } from "./start-temporary-gateway.ts";
-import { surviveKill } from "./survive-kill.ts";
 import type { VerifiedEvents } from "./verified-events.ts";
+
+const WITHIN_MS = 90_000;
+
+const POLL_MS = 250;
+
+const QR_WITHIN_SECONDS = 30;
+
+const TEXTS = 20;
+
+const OUTCOMES_WITHIN_MS = 120_000;
 
 /** The instance that the command has made. */
 export interface TryInstance {
@@ -141,4 +150,50 @@ async function receiveEvent({ events, signal }: TryStepsOptions, name: string, t
 
 function say(text: string): void {
   console.log(`   ${text}`);
+}
+
+/**
+ * Queues texts, kills the gateway, starts it again, and waits until each text has its outcome. Throws CommandError if a
+ * text has none, or two.
+ */
+async function surviveKill(
+  gateway: TemporaryGateway,
+  { client, id }: { client: Client; id: number },
+  { number, events, signal }: { number: string; events: VerifiedEvents; signal: AbortSignal },
+): Promise<string> {
+  const texts = Array.from({ length: TEXTS }, (_, n) => `Queued text ${n + 1}`);
+  const accepted = await Promise.all(texts.map((text) => client.sendText({ id, number, text, async: true })));
+  const pid = await gateway.killAndRestart();
+  for (const { jobId } of accepted) {
+    const isOutcome = (event: unknown): boolean => readField(event, "data", "jobId") === jobId;
+    const found = await events.find(isOutcome, { withinMs: OUTCOMES_WITHIN_MS, signal });
+    signal.throwIfAborted();
+    if (found === undefined) throw new CommandError("An accepted text has no outcome.");
+    if (events.count(isOutcome) > 1) throw new CommandError("An accepted text has two outcomes.");
+  }
+  return `${TEXTS} texts were accepted with 202, and kill -9 ended process ${pid}. After the restart each has one outcome.`;
+}
+
+/** Lets a phone of the sandbox network scan the instance's QR; returns its number once it is connected. */
+async function pairSandboxInstance(client: Client, id: number, signal: AbortSignal): Promise<string> {
+  const deadline = performance.now() + WITHIN_MS;
+  await client.connectInstance({ id, wait_seconds: QR_WITHIN_SECONDS });
+  while (!signal.aborted && performance.now() < deadline) {
+    const { connected, phone, status } = (await client.getInstanceStatus({ id })).data;
+    if (connected && phone !== null) return phone;
+    if (status === "qr_pending") await scan(client, id);
+    await pause(POLL_MS, undefined, { signal }).catch(() => {});
+  }
+  signal.throwIfAborted();
+  throw new CommandError(
+    `The instance was not connected within ${WITHIN_MS / 1000} s. The log of the gateway says why.`,
+  );
+}
+
+/** A busy machine may replace the QR during the scan; the next status shows what became of it. */
+async function scan(client: Client, id: number): Promise<void> {
+  await client.sandboxScan({ id }).catch((error: unknown) => {
+    const isPassing = error instanceof WaygateError && /^(CONNECT_FAILED|CONFLICT)$/.test(error.code);
+    if (!isPassing) throw error;
+  });
 }

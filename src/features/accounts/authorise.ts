@@ -11,7 +11,6 @@ import { authRequired, isAccepted } from "./accepted-credentials.ts";
 import { type AccessTokens, invalidToken, type TokenUse } from "./access-tokens.ts";
 import { challengeAssistant } from "./challenge-assistant.ts";
 import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
-import { isOpenToAssistants } from "./is-open-to-assistants.ts";
 import { digestOAuthToken, isAssistantToken } from "./oauth-token.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
 
@@ -291,4 +290,10 @@ function requireWholeReach({ access, keepsToInstances }: Route, caller: Caller):
 /** The routes for the administrative token exist only while one is set. */
 function closed(): GatewayError {
   return new GatewayError("ROUTE_NOT_FOUND", "This route exists only while WAYGATE_ADMIN_TOKEN is set.");
+}
+
+/** Whether the token of an assistant is accepted: at /mcp, and by the routes that its tools use inside the process. */
+function isOpenToAssistants({ access, assistants }: Route, isInProcess: boolean): boolean {
+  if (assistants === "directly") return !isInProcess;
+  return isInProcess && (access === "instance" || assistants === "by tools");
 }

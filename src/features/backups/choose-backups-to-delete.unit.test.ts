@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseBackupsToDelete } from "./choose-backups-to-delete.ts";
+import { chooseBackupsToDelete } from "./run-backup.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-20T12:00:00Z");

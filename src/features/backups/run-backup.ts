@@ -8,10 +8,18 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { makeDirectory } from "../../platform/make-directory.ts";
 import { isDiskFull } from "../../platform/media/temporary-file.ts";
-import { chooseBackupsToDelete } from "./choose-backups-to-delete.ts";
 import { backupKeyId } from "./encrypted-stream.ts";
 import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
 import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
+
+const RETAINED = { day: 7, week: 4, month: 6 } as const;
+
+const DAY_MS = 86_400_000;
+
+interface DatedBackup {
+  id: string;
+  created_at: Date;
+}
 
 /** What this node needs to make backups. */
 export interface BackupDeps {
@@ -207,4 +215,33 @@ async function deleteOldBackups({ db, node, directory, clock }: BackupDeps): Pro
   await sql`
     delete from backup where status = 'failed'
       and created_at < now() - ${FAILED_ARE_KEPT_DAYS} * interval '1 day'`.execute(db);
+}
+
+/**
+ * Keeps all backups of the last 24 hours, and the newest of each of the last 7 days, 4 weeks and 6 months
+ * with a backup. Days are UTC; weeks begin on Monday.
+ */
+export function chooseBackupsToDelete<Backup extends DatedBackup>(
+  backups: readonly Backup[],
+  now: Date,
+): Backup[] {
+  const newestFirst = [...backups].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
+  const retained = new Set<Backup>();
+  for (const [span, count] of Object.entries(RETAINED)) {
+    const firsts = new Map<string, Backup>();
+    for (const backup of newestFirst) {
+      const name = nameOf(backup.created_at, span as keyof typeof RETAINED);
+      if (!firsts.has(name)) firsts.set(name, backup);
+    }
+    for (const backup of [...firsts.values()].slice(0, count)) retained.add(backup);
+  }
+  const isYoung = ({ created_at }: Backup) => created_at.getTime() > now.getTime() - DAY_MS;
+  return newestFirst.filter((backup) => !retained.has(backup) && !isYoung(backup));
+}
+
+function nameOf(at: Date, span: keyof typeof RETAINED): string {
+  if (span === "day") return at.toISOString().slice(0, 10);
+  if (span === "month") return at.toISOString().slice(0, 7);
+  // 1 January 1970 was a Thursday.
+  return String(Math.floor((at.getTime() / DAY_MS + 3) / 7));
 }

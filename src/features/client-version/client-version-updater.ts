@@ -6,9 +6,7 @@ import { type Db, isTransientDatabaseError } from "../../platform/db/database.ts
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
-import { adviseOnRejection } from "./advise-on-rejection.ts";
 import { type VersionPolicy, type VersionState, versionOf, versionStateOf } from "./client-version.ts";
-import { plausibleExpiration } from "./plausible-expiration.ts";
 import { searchListedRevision, searchRevision } from "./search-revision.ts";
 import {
   readVersionRow,
@@ -21,6 +19,14 @@ import {
   withdrawExpiration,
 } from "./version-row.ts";
 import { warnOfExpiration } from "./warn-of-expiration.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The shortest notice, as in WhatsApp's own web client. */
+const MIN_NOTICE_MS = 3 * DAY_MS;
+
+/** WhatsApp refuses each version after some months. */
+const MAX_NOTICE_MS = 730 * DAY_MS;
 
 const NAME = "client-version";
 const HOUR_MS = 3_600_000;
@@ -218,4 +224,46 @@ function isDue({ found_at }: VersionRow): boolean {
 function isNewer(one: ClientVersion, other: ClientVersion): boolean {
   const at = one.findIndex((part, index) => part !== other[index]);
   return at !== -1 && (one[at] ?? 0) > (other[at] ?? 0);
+}
+
+/** The time to store for an announced refusal, at least three days away; undefined if it cannot be meant. */
+export function plausibleExpiration(at: Date, now = Date.now()): Date | undefined {
+  const ms = at.getTime();
+  if (!(ms > 0) || ms > now + MAX_NOTICE_MS) return undefined;
+  return new Date(Math.max(ms, now + MIN_NOTICE_MS));
+}
+
+/** Advice about a rejected version. `next`: the newer version to use; `problem`: the last search's error. */
+function adviseOnRejection(
+  version: ClientVersion,
+  policy: VersionPolicy,
+  next: ClientVersion | undefined,
+  problem: string | null | undefined,
+): Pick<ClientVersionRejection, "message" | "action"> {
+  const refused = `WhatsApp rejects version ${version.join(".")} of its web client`;
+  if (next) return { message: `${refused}.`, action: `The gateway tries ${next.join(".")}.` };
+  if ("pinned" in policy) {
+    return {
+      message: `${refused}, which WAYGATE_WHATSAPP_VERSION sets.`,
+      action:
+        "Set it to the version of web.whatsapp.com, or remove it so that the gateway finds the version itself, and restart.",
+    };
+  }
+  if ("off" in policy) {
+    return {
+      message: `${refused}.`,
+      action: "Update Waygate, or set WAYGATE_WHATSAPP_VERSION to a current one and restart.",
+    };
+  }
+  if (problem) {
+    return {
+      message: `${refused}, and the gateway found no newer one (${problem.replace(/\.$/, "")}).`,
+      action:
+        "Let the gateway reach https://web.whatsapp.com, or set WAYGATE_WHATSAPP_VERSION to a current one and restart.",
+    };
+  }
+  return {
+    message: `${refused}, and web.whatsapp.com offers no newer one.`,
+    action: "The gateway looks again every day. Update Waygate if this lasts.",
+  };
 }

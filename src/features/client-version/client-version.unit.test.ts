@@ -6,6 +6,7 @@ import {
   type WebClientServer,
 } from "../../../test/servers/web-client-server.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { plausibleExpiration } from "./client-version-updater.ts";
 import {
   BUILT_IN_REVISION,
   findListedProblem,
@@ -13,7 +14,6 @@ import {
   findRevision,
   findRevisionProblem,
 } from "./find-revision.ts";
-import { plausibleExpiration } from "./plausible-expiration.ts";
 import { searchRevision } from "./search-revision.ts";
 import { findDueWarning } from "./warn-of-expiration.ts";
 

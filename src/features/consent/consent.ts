@@ -6,7 +6,8 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { canonicalNumberOf } from "../contacts/contacts.ts";
 
-export { isOptOut } from "./is-opt-out.ts";
+/** One word alone: a sentence that contains it is no opt-out. */
+const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;
 
 /** The phones (digits) whose latest record for this purpose, as a phone or a lead, grants consent. */
 export async function findConsenting(
@@ -127,4 +128,9 @@ async function findNames(
   );
   const own = phones.flatMap((phone) => [phone, lidJid(phone)].map((name) => ({ phone, name })));
   return [...own, ...rows];
+}
+
+/** Whether a contact who writes this text opts out of campaigns. */
+export function isOptOut(text: string): boolean {
+  return OPT_OUT.test(text);
 }

@@ -1,9 +1,16 @@
+import { type RawBuilder, sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import { phoneOfJid } from "../../network/jid.ts";
-import type { Db } from "../../platform/db/database.ts";
+import { lidJid, phoneOfJid } from "../../network/jid.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { canonicalNumberOf } from "../../platform/phone/number-variants.ts";
+import {
+  isImpossiblePhone,
+  type PhoneCountry,
+  readPhoneNumber,
+} from "../../platform/phone/read-phone-number.ts";
+import type { Reach } from "../../platform/reach.ts";
 import { getInstance, type InstanceRow } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
@@ -11,7 +18,37 @@ import type { contactsContract } from "./contract.ts";
 import { listContacts } from "./list-contacts.ts";
 import type { InstanceRef } from "./number-resolver.ts";
 import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
-import { type RecipientInput, resolveForInstance } from "./recipient.ts";
+import { type RecipientInput, readAddress, resolveForInstance } from "./recipient.ts";
+
+interface PersonColumns {
+  phone: RawBuilder<unknown>;
+  lid?: RawBuilder<unknown>;
+}
+
+interface LidMapping {
+  lid: string;
+  /** Null while no session of the account has received it. */
+  phone: string | null;
+}
+
+/** How the numbers of a list are read. */
+export interface ListedNumberOptions {
+  /** Of the numbers without a country code. */
+  country?: PhoneCountry;
+  /** A person has confirmed what is assumed; otherwise it is only listed as a warning. */
+  isConfirmed: boolean;
+}
+
+/** What was assumed about a number of a list. */
+export interface NumberWarning {
+  code: string;
+  params: Record<string, string | number>;
+  issue: string;
+  /** The digits that a confirmation takes. */
+  suggestion: string;
+}
+
+type ListedNumber = { phone: string; warning?: never } | { phone?: never; warning: NumberWarning };
 
 export {
   alternativeNumber,
@@ -26,14 +63,7 @@ export {
   findConversation,
 } from "./conversations.ts";
 export { createCountryFinder, type FindCountry } from "./find-country.ts";
-export { findLidMappings } from "./find-lid-mappings.ts";
-export { isReachedPerson, reachesPerson } from "./is-reached-person.ts";
 export { createNumberResolver, type NumberResolver } from "./number-resolver.ts";
-export {
-  type ListedNumberOptions,
-  type NumberWarning,
-  readListedNumber,
-} from "./read-listed-number.ts";
 export {
   type Recipient,
   type RecipientInput,
@@ -97,4 +127,70 @@ function requireOtherPerson(me: InstanceRow, jid: Jid): void {
   const isOwn =
     phone !== null && me.phone !== null && canonicalNumberOf(phone) === canonicalNumberOf(me.phone);
   if (isOwn || jid === me.lid) throw invalidField("number", "is the number of this instance itself");
+}
+
+/** Reads a number of a campaign or an import. Throws VALIDATION_ERROR for text that is no number of a person. */
+export function readListedNumber(text: string, { country, isConfirmed }: ListedNumberOptions): ListedNumber {
+  const reading = readPhoneNumber(text, country);
+  if (reading.is === "assumed") {
+    const { code, params, issue, suggestion } = reading;
+    return isConfirmed ? { phone: suggestion } : { warning: { code, params, issue, suggestion } };
+  }
+  const { phone } = readAddress("phone", text, country);
+  if (phone === null) throw invalidField("phone", "must be a phone number");
+  return { phone };
+}
+
+/** The people behind digits that are no valid phone but a LID known to the account, by the digits. */
+export async function findLidMappings(
+  db: Db | Trx,
+  accountId: number,
+  numbers: readonly string[],
+): Promise<Map<string, LidMapping>> {
+  const digits = new Map(
+    numbers.filter(isImpossiblePhone).map((number) => [lidJid(number) as string, number]),
+  );
+  if (digits.size === 0) return new Map();
+  const rows = await db
+    .selectFrom("instance as i")
+    .innerJoin("contact as c", "c.instance_id", "i.id")
+    .select(["c.lid", "c.phone"])
+    .where("i.account_id", "=", accountId)
+    .where("c.lid", "in", [...digits.keys()])
+    .execute();
+  const mappings = new Map<string, LidMapping>();
+  for (const { lid, phone } of rows) {
+    const number = lid === null ? undefined : digits.get(lid);
+    if (lid === null || number === undefined) continue;
+    mappings.set(number, { lid, phone: phone ?? mappings.get(number)?.phone ?? null });
+  }
+  return mappings;
+}
+
+/**
+ * Whether the person with this phone or LID is within reach: everybody, or a contact of one of the instances. The rows
+ * are those of the account.
+ */
+export function isReachedPerson(
+  { account_id, instance_ids }: Reach,
+  { phone, lid = sql`null` }: PersonColumns,
+): RawBuilder<boolean> {
+  if (instance_ids === null) return sql<boolean>`true`;
+  const reached = sql`select from contact reached where reached.account_id = ${account_id}
+    and reached.instance_id = any(${instance_ids}::bigint[])`;
+  // Two conditions, each with an index.
+  return sql<boolean>`(exists (${reached} and reached.phone = any(number_variants(${phone})))
+    or exists (${reached} and reached.lid = ${lid}))`;
+}
+
+/** As `isReachedPerson`, for one person. */
+export async function reachesPerson(
+  db: Db | Trx,
+  reach: Reach,
+  { phone, lid = null }: { phone: string | null; lid?: string | null },
+): Promise<boolean> {
+  if (reach.instance_ids === null) return true;
+  const columns = { phone: sql`${phone}::text`, lid: sql`${lid}::text` };
+  const { rows } = await sql`select 1 where ${isReachedPerson(reach, columns)}`.execute(db);
+  return rows.length > 0;
 }

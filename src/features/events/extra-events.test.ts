@@ -5,7 +5,7 @@ import { SAMPLE } from "../../../test/sample-files.ts";
 import { type Received, type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { bubble, startTypebot, type TypebotServer } from "../../../test/servers/typebot-server.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
-import { recordAttention } from "../sessions/record-attention.ts";
+import { recordAttention } from "../sessions/session-event-recorder.ts";
 import { EXTRA_EVENTS, STREAM_EVENTS } from "./contract.ts";
 
 const BIA = "5511977771234";

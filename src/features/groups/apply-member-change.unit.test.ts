@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { applyMemberChange } from "./apply-member-change.ts";
+import { applyMemberChange } from "./save-groups.ts";
 
 const ana = { jid: "1@s.whatsapp.net", lid: "11@lid", phone: "1", admin: "superadmin" as const };
 const bia = { jid: "2@s.whatsapp.net", lid: null, phone: "2", admin: null };

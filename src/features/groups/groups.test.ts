@@ -6,7 +6,7 @@ import { type FileServer, file, startFileServer } from "../../../test/servers/fi
 import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
 import type { Group } from "../../network/session-operations.ts";
-import { recordGroupChange } from "./record-group-change.ts";
+import { recordGroupChange } from "./groups.ts";
 
 const ANA = "5511988881111";
 const SHY = "5511988880006";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import type { Jid } from "../../network/driver.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Jid, NetworkEvent } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/jid.ts";
-import type { GroupChange } from "../../network/session-operations.ts";
+import type { GroupChange, ParticipantResult } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
@@ -9,18 +10,37 @@ import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
+import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import { type FindCountry, type NumberResolver, readAddress } from "../contacts/contacts.ts";
+import { type EventTag, recordEvents } from "../events/events.ts";
 import { getInstance } from "../instances/instances.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { changeGroupSettings } from "./change-group-settings.ts";
 import type { groupsContract } from "./contract.ts";
 import { createGroupReader, type GroupReader, type PairedGroupInstance } from "./group-reader.ts";
-import { applyGroupUpdate, deleteGroup, markGroupListStale, saveGroups } from "./save-groups.ts";
-import { toGroupView, toParticipantResultView } from "./to-group-view.ts";
+import {
+  applyGroupUpdate,
+  deleteGroup,
+  type GroupInstance,
+  type GroupRow,
+  markGroupListStale,
+  saveGroups,
+} from "./save-groups.ts";
+
+const REASONS: Record<number, string> = {
+  401: "has blocked this number",
+  403: "does not allow others to add them: send the invitation link",
+  404: "is not on the network or not in the group",
+  405: "is the group's creator",
+  408: "has left the group a short while ago",
+  409: "is in the group already",
+  419: "the group is full",
+};
+
+const DONE = 200;
 
 export { createGroupFetcher } from "./group-fetcher.ts";
-export { recordGroupChange } from "./record-group-change.ts";
 
 export interface GroupDeps extends PictureSource {
   db: Db;
@@ -179,4 +199,45 @@ async function resolveParticipants(
 
 function toMember(jid: Jid) {
   return { jid, lid: null, phone: phoneOfJid(jid), admin: null };
+}
+
+/** Stores the group as the network reports it, and records the event unless the instance ignores groups. */
+export async function recordGroupChange(
+  { db, engine }: { db: Db; engine: Pick<Engine, "wake"> },
+  owner: GroupInstance,
+  { group: jid, at, change }: Extract<NetworkEvent, { type: "group_updated" }>,
+  { ignore_groups }: { ignore_groups: boolean },
+): Promise<void> {
+  const { by, ...changed } = cleanFromNetwork(change);
+  const data = { jid, at: at.toISOString(), by: by ?? null, change: changed };
+  const lanes = await db.transaction().execute(async (trx) => {
+    await applyGroupUpdate(trx, owner, jid, change);
+    if (ignore_groups) return [];
+    const tags: EventTag[] = ["groups"];
+    return recordEvents(trx, [{ event: "group.updated", instance_id: owner.id, chat: jid, tags, data }]);
+  });
+  engine.wake(lanes);
+}
+
+/** A group as responses show it. */
+function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
+  const { jid, subject, description, owner, announce, locked, participants } = row;
+  return {
+    jid,
+    name: subject,
+    subject,
+    description,
+    owner,
+    size: participants.length,
+    announce,
+    locked,
+    created_at: row.group_created_at,
+    participants: withParticipants ? participants : [],
+    refreshed_at: row.read_at,
+  };
+}
+
+function toParticipantResultView({ jid, status }: ParticipantResult) {
+  const success = status === DONE;
+  return { jid, status, success, error: success ? null : (REASONS[status] ?? "was refused by the network") };
 }

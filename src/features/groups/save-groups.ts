@@ -1,10 +1,16 @@
 import { type Selectable, sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import type { Group, GroupUpdate } from "../../network/session-operations.ts";
+import type { Group, GroupUpdate, ParticipantAction } from "../../network/session-operations.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { GroupChatTable } from "../../tables.ts";
-import { applyMemberChange } from "./apply-member-change.ts";
+
+interface Member {
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  admin: "admin" | "superadmin" | null;
+}
 
 /** The instance whose groups they are. */
 export interface GroupInstance {
@@ -113,4 +119,27 @@ export async function deleteGroup(db: Db | Trx, instanceId: number, jid: string)
 /** Marks the list as stale: a group is missing in it. */
 export async function markGroupListStale(db: Db | Trx, instanceId: number): Promise<void> {
   await db.updateTable("group_list").set({ is_stale: true }).where("instance_id", "=", instanceId).execute();
+}
+
+/** The members of a group after a change; an unreported address stays as it was. */
+export function applyMemberChange(
+  members: readonly Member[],
+  { action, who }: { action: ParticipantAction; who: readonly Member[] },
+): Member[] {
+  const isMeant = (member: Member) => who.some((one) => isSame(one, member));
+  if (action === "remove") return members.filter((member) => !isMeant(member));
+  if (action === "add") {
+    const added = who.map((one) => {
+      const before = members.find((member) => isSame(one, member));
+      return { ...one, lid: one.lid ?? before?.lid ?? null, phone: one.phone ?? before?.phone ?? null };
+    });
+    return [...members.filter((member) => !isMeant(member)), ...added];
+  }
+  const roleOf = ({ admin }: Member) => (action === "promote" ? (admin ?? "admin") : null);
+  return members.map((member) => (isMeant(member) ? { ...member, admin: roleOf(member) } : member));
+}
+
+function isSame(one: Member, other: Member): boolean {
+  const addresses = [other.jid, other.lid];
+  return addresses.includes(one.jid) || (one.lid !== null && addresses.includes(one.lid));
 }

@@ -16,14 +16,17 @@ import type {
 } from "./integration-provider.ts";
 import {
   type Integration,
+  type IntegrationRow,
   lanesOf,
   openIntegration,
   type QueuedIntegration,
   readQueuedIntegrations,
 } from "./integration-row.ts";
+import { maskSecret } from "./mask-secret.ts";
 import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
-import { toIntegrationView } from "./to-integration-view.ts";
+
+type LastResponses = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;
 
 type IntegrationHandlers = Handlers<typeof integrationsContract>;
 
@@ -176,4 +179,29 @@ async function remove(
   engine.wake(lanesOf(row), { changed: true });
   deps.pathTokens.invalidate(instanceId);
   if (row.enabled) await provider.unregister?.(openIntegration(row, box));
+}
+
+/** The integration as the API shows it. */
+function toIntegrationView(
+  provider: IntegrationProvider,
+  row: Integration & Pick<QueuedIntegration, "waiting" | "paused_chats">,
+) {
+  const masked = provider.secrets.flatMap((name) => {
+    const secret = row.secrets[name];
+    return secret === undefined ? [] : [[name, maskSecret(secret)]];
+  });
+  const shown = Object.entries(row.config).filter(([name]) => row.secrets[name] === undefined);
+  return {
+    ...row,
+    config: Object.fromEntries([...shown, ...masked]),
+    has_token: row.secrets[provider.secrets[0] ?? ""] !== undefined,
+    last_error_is_past: isPast(row),
+    paused_until: row.paused_until && row.paused_until > new Date() ? row.paused_until : null,
+  };
+}
+
+function isPast({ status, last_error_at, last_success_at }: LastResponses): boolean {
+  return (
+    status === "ok" && last_error_at !== null && last_success_at !== null && last_success_at > last_error_at
+  );
 }

@@ -7,7 +7,7 @@ import { classifyResponse, describeOutcome, retryDelayMs } from "./classify-resp
 import { integrationsContract } from "./contract.ts";
 import { isOnIgnoreList } from "./is-on-ignore-list.ts";
 import { n8nConfig } from "./n8n/n8n-config.ts";
-import { createProviders } from "./providers.ts";
+import { createProviders } from "./node-integrations.ts";
 import { readIntegrationDraft } from "./save-integration.ts";
 import { typebotConfig } from "./typebot/typebot-config.ts";
 

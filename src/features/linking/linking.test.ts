@@ -5,7 +5,7 @@ import type { PasskeyState } from "../../network/session-operations.ts";
 import { createHttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
-import { recordAttention } from "../sessions/record-attention.ts";
+import { recordAttention } from "../sessions/session-event-recorder.ts";
 import { linkingContract } from "./contract.ts";
 import { linkingHandlers } from "./linking.ts";
 

@@ -14,9 +14,9 @@ import {
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
-import { applyFileRetention } from "../retention/file-retention.ts";
-import { createMediaUrls } from "./media-urls.ts";
+import { applyFileRetention } from "../retention/retention-jobs.ts";
 import { openFile } from "./open-file.ts";
+import { createMediaUrls } from "./open-media.ts";
 import { recordReadyFile } from "./record-ready-file.ts";
 import { sweepFiles } from "./sweep-files.ts";
 

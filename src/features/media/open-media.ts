@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import type { Config } from "../../platform/config/config.ts";
 import type { DataDir } from "../../platform/config/data-dir.ts";
@@ -9,9 +10,15 @@ import { openMediaStore } from "../../platform/media/open-media-store.ts";
 import { emptyDirectory } from "../../platform/media/temporary-file.ts";
 import { FileStorage } from "./file-storage.ts";
 import type { MediaUrls } from "./media.ts";
-import { createMediaUrls } from "./media-urls.ts";
 import { startSweeping } from "./sweep-files.ts";
-import { warnOfLocalStorage } from "./warn-of-local-storage.ts";
+
+interface MediaUrlOptions {
+  secretKey: string;
+  /** No longer signs, but its signatures are still valid. */
+  secondKey?: string | undefined;
+  /** The public URL of the gateway. */
+  baseUrl: string;
+}
 
 /** The files of this node, as other parts of the process use them. */
 export interface NodeMedia {
@@ -57,4 +64,53 @@ export async function openMedia(options: OpenMediaOptions): Promise<NodeMedia> {
     started: () => warnOfLocalStorage({ db, store, node }, log),
     close: () => sweeping.stop(),
   };
+}
+
+/** Warns if this node's files are lost with the node. */
+async function warnOfLocalStorage(
+  { db, store, node }: { db: Db; store: MediaStore; node: string },
+  log: Log,
+): Promise<void> {
+  if (store.isShared) return;
+  const others = await db
+    .selectFrom("node")
+    .select("id")
+    .where("id", "<>", node)
+    .where("dead", "=", false)
+    .execute();
+  if (others.length > 0)
+    log.warn(
+      { nodes: others.length + 1 },
+      `files are stored in ${store.description}, and other nodes can read them only while this node runs: set WAYGATE_MEDIA to a bucket, or to a folder that all nodes mount`,
+    );
+}
+
+export function createMediaUrls({ secretKey, secondKey, baseUrl }: MediaUrlOptions): MediaUrls {
+  const key = signingKey(secretKey);
+  const keys = secondKey === undefined ? [key] : [key, signingKey(secondKey)];
+
+  return {
+    create(mediaId, ttlSeconds) {
+      const expires = String(Math.floor(Date.now() / 1000) + ttlSeconds);
+      const signature = sign(key, mediaId, expires).toString("base64url");
+      return `${baseUrl}/media/${mediaId}/${expires}/${signature}`;
+    },
+    isGood(mediaId, expires, signature) {
+      const received = Buffer.from(signature, "base64url");
+      const isSigned = keys.map((one) => isSame(received, sign(one, mediaId, expires))).includes(true);
+      return isSigned && Number(expires) * 1000 > Date.now();
+    },
+  };
+}
+
+function signingKey(secretKey: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secretKey, "", "waygate media links 1", 32));
+}
+
+function sign(key: Buffer, mediaId: string, expires: string): Buffer {
+  return createHmac("sha256", key).update(`${mediaId}/${expires}`).digest();
+}
+
+function isSame(received: Buffer, right: Buffer): boolean {
+  return received.length === right.length && timingSafeEqual(received, right);
 }

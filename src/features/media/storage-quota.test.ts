@@ -7,7 +7,7 @@ import {
   startMessagingStory,
   waitUntil,
 } from "../../../test/stories/messaging-story.ts";
-import { applyFileRetention } from "../retention/file-retention.ts";
+import { applyFileRetention } from "../retention/retention-jobs.ts";
 
 const FROM = "5511966660002";
 const KIB = 1024;

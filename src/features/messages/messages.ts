@@ -1,11 +1,20 @@
-import type { ReachableSession } from "../../network/driver.ts";
+import { sql } from "kysely";
+import type { Engine } from "../../engine/engine.ts";
+import type { NetworkEvent, ReachableSession, Session } from "../../network/driver.ts";
+import { isUndecrypted, type NetworkMessage } from "../../network/network-message.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
+import { withTimeout } from "../../platform/limits/with-timeout.ts";
+import type { Log } from "../../platform/log/log.ts";
+import { addressesOf } from "../contacts/contacts.ts";
+import { type EventDraft, recordEvents } from "../events/events.ts";
 import { getInstance } from "../instances/instances.ts";
+import { queueReplacedFile } from "../media/media.ts";
 import { type ActionRequesterDeps, createActionRequester, queueAction } from "./actions/action-requester.ts";
 import { setPresence } from "./actions/set-presence.ts";
 import type { messagesContract } from "./contract.ts";
+import { type IncomingPhoneCall, queuePhoneCallRejection } from "./inbound/phone-call-rejecter.ts";
 import { listMessages, type MessageFilter } from "./log/list-messages.ts";
 import {
   type MessageRow,
@@ -16,6 +25,7 @@ import {
   toStoredMessageView,
 } from "./log/message-view.ts";
 import { listReceipts } from "./receipts/list-receipts.ts";
+import type { MessageReceipt } from "./receipts/message-receipt.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
 import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
 import { deleteOutgoing, touchOutgoing } from "./send/outgoing-file.ts";
@@ -31,13 +41,24 @@ import { requireQueue } from "./send/prepare-send.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
 import { createInstanceReader } from "./send/sending-instance.ts";
 
+const TOGETHER_MS = 250;
+
+const TIMEOUT_MS = 20_000;
+
+interface AutoReaderOptions {
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+  record: (receipt: MessageReceipt) => Promise<void>;
+  log: Log;
+}
+
+/** A better copy of the file of a message. */
+export type FileReplacement = Extract<NetworkEvent, { type: "message_file_replaced" }>;
+
 export type { InboundFollower } from "./inbound/apply-inbound-messages.ts";
-export { createAutoReader } from "./inbound/auto-reader.ts";
 export { createInboundRecorder, type InboundWriter } from "./inbound/inbound-recorder.ts";
 export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
-export { recordPhoneCall } from "./inbound/record-phone-call.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
-export { type FileReplacement, replaceFile } from "./log/replace-file.ts";
 export { openOfMessage } from "./log/seal-for-message.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
@@ -161,4 +182,90 @@ async function chooseInstance(
     throw new GatewayError("FORBIDDEN", "Sending needs an API key or a signed-in user.");
   if (named === undefined) throw invalidField("instance_id", "is required: the instance that sends");
   return (await getInstance(db, named, caller)).id;
+}
+
+/** Stores the event of a phone call, and queues a rejection if the instance rejects calls. */
+export async function recordPhoneCall(
+  db: Db,
+  engine: Pick<Engine, "wake">,
+  instanceId: number,
+  call: IncomingPhoneCall,
+): Promise<void> {
+  const lanes = await db.transaction().execute(async (trx) => {
+    const touched = await queuePhoneCallRejection(trx, instanceId, call);
+    return [...touched, ...(await recordEvents(trx, [toEvent(instanceId, call)]))];
+  });
+  engine.wake(lanes);
+}
+
+function toEvent(instance_id: number, { at, from, call_id, video }: IncomingPhoneCall): EventDraft {
+  const data = { call_id, from, video, at: at.toISOString() };
+  return { event: "call.received", instance_id, chat: from.jid, data };
+}
+
+/** Replaces the file of a logged message of the same person, and fetches it again; ignores all others. */
+export async function replaceFile(
+  db: Db,
+  engine: Engine,
+  instanceId: number,
+  replacement: FileReplacement,
+): Promise<void> {
+  const lanes = await db.transaction().execute(async (trx) => {
+    const row = await selectMessages(trx)
+      .where("m.instance_id", "=", instanceId)
+      .where("m.message_id", "=", replacement.id)
+      .where("m.jid", "in", addressesOf(replacement.chat))
+      .where("m.deleted_at", "is", null)
+      .forUpdate("m")
+      .executeTakeFirst();
+    if (!row || !isReplaceable(row, replacement)) return [];
+    const { mime_type, size, sha256, seconds, ref } = replacement.file;
+    const content = JSON.stringify({ mime_type, size, sha256, seconds, ref });
+    await trx
+      .updateTable("message")
+      .set({ content: sql<string>`content || ${content}::jsonb` })
+      .where("id", "=", row.id)
+      .execute();
+    return queueReplacedFile(trx, row.id);
+  });
+  engine.wake(lanes);
+}
+
+function isReplaceable(
+  { content, from_me, sender }: MessageRow,
+  { by, file, ...other }: FileReplacement,
+): boolean {
+  if (content.kind !== "media" || content.media_type !== file.media_type) return false;
+  if (content.sha256 === file.sha256 || from_me !== other.from_me) return false;
+  return sender?.jid === by.jid || (by.lid !== null && sender?.lid === by.lid);
+}
+
+/** Marks messages as read in the background; messages of a chat that arrive together share one request. */
+export function createAutoReader({ connectedSession, record, log }: AutoReaderOptions) {
+  const waiting = new Map<string, { instance_id: number; messages: NetworkMessage[] }>();
+
+  async function markRead(key: string): Promise<void> {
+    const { instance_id, messages } = waiting.get(key) ?? { instance_id: 0, messages: [] };
+    waiting.delete(key);
+    const [first] = messages;
+    if (!first) return;
+    const { chat } = first;
+    const targets = messages.map(({ id, sender }) => ({ chat, id, from_me: false, sender: sender.jid }));
+    const marking = connectedSession(instance_id)?.markRead?.(chat, targets);
+    const result = marking && (await withTimeout(marking, TIMEOUT_MS));
+    if (result?.outcome !== "accepted") return;
+    const ids = messages.map(({ id }) => id);
+    await record({ instance_id, chat, ids, from_me: false, status: "read", at: result.at });
+  }
+
+  return (instance_id: number, message: NetworkMessage): void => {
+    if (message.from_me || message.history || isUndecrypted(message)) return;
+    const key = `${instance_id} ${message.chat}`;
+    const together = waiting.get(key);
+    if (together) return void together.messages.push(message);
+    waiting.set(key, { instance_id, messages: [message] });
+    const fail = (error: unknown) =>
+      log.warn({ err: error, instance_id }, "messages could not be marked as read");
+    setTimeout(() => void markRead(key).catch(fail), TOGETHER_MS).unref();
+  };
 }

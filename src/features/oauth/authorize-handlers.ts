@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import type { HandlerRequest, Handlers, RawResponse } from "../../platform/http/handler.ts";
+import { type HandlerRequest, type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import { ASSISTANT_SCOPES, type AssistantScope } from "../../platform/http/route.ts";
 import { type CounterRule, countUse } from "../../platform/limits/database-counter.ts";
 import type { Reach } from "../../platform/reach.ts";
@@ -9,13 +9,20 @@ import { RedirectedError, readAuthorizationRequest, resultUrl } from "./authoriz
 import { consentPage, oauthErrorPage, type ShownClient, signInPage } from "./consent-page.ts";
 import { type ConsentTicket, type ConsentTickets, passwordMark, TICKET_SECONDS } from "./consent-tickets.ts";
 import { type ConsentingUser, createGrant, findConsentingUser, listChoices } from "./create-grant.ts";
-import { htmlPage, redirectTo } from "./html-page.ts";
 import type { OAuthClient, OAuthClients } from "./oauth-clients.ts";
 import { OAuthError } from "./oauth-error.ts";
 import { OAuthFields } from "./oauth-fields.ts";
 import { policySourceOf } from "./redirect-uris.ts";
 import type { OAuthAddresses } from "./server-metadata.ts";
 import type { oauthWireContract } from "./wire-contract.ts";
+
+const HTML = "text/html; charset=utf-8";
+
+interface HtmlPageOptions {
+  /** Where its form may end besides here, as a source of a Content-Security-Policy. */
+  redirectSource?: string;
+  headers?: Record<string, string> | undefined;
+}
 
 export interface AuthorizeDeps {
   db: Db;
@@ -228,4 +235,37 @@ function requireOwnPage({ headers }: Pick<PageRequest, "headers">, { issuer }: O
   const isOwn = origin === undefined || origin === new URL(issuer).origin;
   if (isOwn && (site === undefined || site === "same-origin")) return;
   throw new OAuthError("invalid_request", "This form was sent by a page of another site.");
+}
+
+/** A page that runs no script and is never framed. */
+function htmlPage(
+  html: string,
+  status = 200,
+  { redirectSource, headers }: HtmlPageOptions = {},
+): RawResponse {
+  const formAction = ["'self'", ...(redirectSource === undefined ? [] : [redirectSource])].join(" ");
+  return new RawResponse(HTML, html, status, {
+    "content-security-policy": [
+      "default-src 'none'",
+      "style-src 'self'",
+      "img-src 'self'",
+      `form-action ${formAction}`,
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "x-frame-options": "DENY",
+    "x-robots-tag": "noindex",
+    // With no-referrer, browsers would hide the origin of the form.
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+    ...headers,
+  });
+}
+
+/** Sends the browser elsewhere with GET. */
+function redirectTo(url: string): RawResponse {
+  return new RawResponse("text/plain; charset=utf-8", "", 303, {
+    location: url,
+    "cache-control": "no-store",
+  });
 }

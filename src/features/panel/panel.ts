@@ -1,12 +1,45 @@
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { z } from "zod";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { FileRequest, FileRoute } from "../../platform/http/add-file-route.ts";
-import { chooseEncoding } from "../../platform/http/cached/choose-encoding.ts";
+import { chooseEncoding, type Encoding } from "../../platform/http/cached/choose-encoding.ts";
 import { isKnownEtag } from "../../platform/http/cached/is-known-etag.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
-import { NOT_BUILT_PAGE } from "./not-built-page.ts";
-import { createPanelFilesReader, type PanelFile, type PanelFiles } from "./panel-files.ts";
+import { pageLayout } from "../public-pages/public-pages.ts";
+
+/** One file of the built panel. */
+interface PanelFile {
+  /** Below the folder of the panel, with slashes. */
+  path: string;
+  digest: string;
+  /** Has a gzip and a brotli copy; the packages contain only these. */
+  isCompressed: boolean;
+}
+
+/** What the build has listed: no other file can be read, whatever a request names. */
+interface PanelFiles {
+  find(path: string): PanelFile | undefined;
+  read(file: PanelFile, encoding: Encoding): Promise<Buffer>;
+}
+
+const LISTING = z.array(z.object({ path: z.string(), digest: z.string(), isCompressed: z.boolean() }));
+
+/** What a browser sees of a gateway that runs from a checkout without a built panel. */
+const NOT_BUILT_PAGE = pageLayout({
+  title: "The panel is not built · Waygate",
+  body: `<main id="content">
+<h1>The panel is not built</h1>
+<p>This gateway runs from a checkout whose panel has not been built. The API works without it.</p>
+<p>Build the panel in the checkout, then load this page again:</p>
+<pre><code>npm ci
+npm run build:panel</code></pre>
+<p>Meanwhile: <a href="/docs/waygate">the guide</a> and <a href="/docs">the reference</a>.</p>
+</main>`,
+});
 
 export const PANEL_PATH = "/panel";
 const FIRST_PAGE = "index.html";
@@ -93,4 +126,33 @@ function typeOf({ path }: PanelFile): string {
 function notBuilt(): RawResponse {
   const headers = { "content-security-policy": POLICY, "retry-after": "60" };
   return new RawResponse(TYPES.html ?? "", NOT_BUILT_PAGE, 503, headers);
+}
+
+/** Reads the list of a build again when it changes; undefined: the panel is not built. Keeps no contents in memory. */
+function createPanelFilesReader(folder: string): () => Promise<PanelFiles | undefined> {
+  let known: { mtimeMs: number; files: PanelFiles } | undefined;
+  return async () => {
+    const listing = join(folder, "files.json");
+    const found = await stat(listing).catch(() => undefined);
+    if (found === undefined) return undefined;
+    if (known?.mtimeMs !== found.mtimeMs) {
+      const rows = LISTING.parse(JSON.parse(await readFile(listing, "utf8")));
+      known = { mtimeMs: found.mtimeMs, files: filesOf(folder, rows) };
+    }
+    return known.files;
+  };
+}
+
+function filesOf(folder: string, rows: readonly PanelFile[]): PanelFiles {
+  const byPath = new Map(rows.map((row) => [row.path, row]));
+  return {
+    find: (path) => byPath.get(path),
+    async read({ path, isCompressed }, encoding) {
+      const place = join(folder, path);
+      if (!isCompressed) return readFile(place);
+      if (encoding === "br") return readFile(`${place}.br`);
+      const bytes = await readFile(`${place}.gz`);
+      return encoding === "gzip" ? bytes : promisify(gunzip)(bytes);
+    },
+  };
 }

@@ -9,8 +9,8 @@ import {
   PERSON_STEPS,
 } from "./anonymise-table-steps.ts";
 import { findPerson, hasRowsOfPerson } from "./erased-person.ts";
-import { ERASED_TABLES } from "./erased-tables.ts";
 import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
+import { ERASED_TABLES } from "./privacy-lane.ts";
 import type { AnonymisationPart } from "./treatment.ts";
 
 const STEPS = [...NAME_STEPS, ...CHAT_STEPS, ...PERSON_STEPS];

@@ -16,10 +16,21 @@ import { CHAT_STEPS, NAME_STEPS, PERSON_STEPS } from "./anonymise-table-steps.ts
 import { CANCEL_STEPS } from "./cancel-steps.ts";
 import { DELETE_ROW_STEPS } from "./delete-row-steps.ts";
 import { eraseMessageSteps } from "./erase-message-steps.ts";
-import { ERASED_TABLES } from "./erased-tables.ts";
 import { PERSON_TRACE_STEPS } from "./person-trace-steps.ts";
+import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
 import { PRIVACY_LANE, readLastRows } from "./request-erasure.ts";
 import type { AnonymisationPart } from "./treatment.ts";
+
+/** The tables in which an anonymisation changes or deletes rows, or stores its names while it runs. */
+export const ERASED_TABLES: readonly string[] = [
+  ...new Set([
+    "pseudonym",
+    ...(Object.keys(PERSONAL_DATA) as DeclaredTable[]).filter((table) => {
+      const { personal, deleted } = dataOf(table);
+      return personal !== undefined || deleted !== undefined;
+    }),
+  ]),
+];
 
 export interface PrivacyLaneDeps {
   db: Db;

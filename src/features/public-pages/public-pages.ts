@@ -7,7 +7,6 @@ import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide } from "./guide.ts";
 import { FIRST_PAGE } from "./guide-pages.ts";
-import { GUIDE_SCRIPT } from "./guide-script.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./home-page.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
 import { LINK_SCRIPT } from "./link-script.ts";
@@ -15,6 +14,25 @@ import { FAVICON, PAGE_STYLE } from "./page-layout.ts";
 import { GUIDE_POLICY, LINK_POLICY, PAGE_POLICY, REFERENCE_POLICY } from "./page-policies.ts";
 import { postmanCollection } from "./postman-collection.ts";
 import { textHandlers } from "./text-handlers.ts";
+
+/** Adds copy buttons to samples; pages also work without it. */
+const GUIDE_SCRIPT = `if (navigator.clipboard) for (const pre of document.querySelectorAll(".sample pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(pre.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  pre.parentElement.append(button);
+}
+const pages = document.querySelector("nav.pages details");
+const wide = matchMedia("(min-width: 60rem)");
+const follow = () => { pages.open = wide.matches; };
+wide.addEventListener("change", follow);
+follow();
+`;
 
 export { escapeHtml, pageLayout } from "./page-layout.ts";
 

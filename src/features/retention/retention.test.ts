@@ -9,12 +9,14 @@ import {
 } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import type { RetentionKind } from "../plans/plans.ts";
-import { CAMPAIGN_RETENTION } from "./campaign-retention.ts";
-import { EVENT_RETENTION } from "./event-retention.ts";
-import { LEAD_RETENTION } from "./lead-retention.ts";
-import { LOG_RETENTION } from "./log-retention.ts";
-import { MESSAGE_RETENTION } from "./message-retention.ts";
 import { applyRetention } from "./retention.ts";
+import {
+  CAMPAIGN_RETENTION,
+  EVENT_RETENTION,
+  LEAD_RETENTION,
+  LOG_RETENTION,
+  MESSAGE_RETENTION,
+} from "./retention-jobs.ts";
 
 const DAY_MS = 86_400_000;
 let gateway: TestGateway;

@@ -1,5 +1,6 @@
+import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
-import type { NetworkEvent, NetworkMessage, Session } from "../../network/driver.ts";
+import type { AttentionReason, NetworkEvent, NetworkMessage, Session } from "../../network/driver.ts";
 import { isGroupJid } from "../../network/jid.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Log } from "../../platform/log/log.ts";
@@ -7,7 +8,9 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
 import { recordChatUpdate } from "../chats/chats.ts";
 import type { Conversations } from "../contacts/contacts.ts";
+import { recordEvents } from "../events/events.ts";
 import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
+import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 import {
   createAutoReader,
   createInboundRecorder,
@@ -25,8 +28,15 @@ import { saveProfileOnInstance } from "../profile/profile.ts";
 import type { ConnectionRecorder } from "./connection-recorder.ts";
 import { isConnectionEvent } from "./find-status-transition.ts";
 import type { LiveSettings } from "./live-settings.ts";
-import { recordAttention } from "./record-attention.ts";
 import type { PairingCommit } from "./sealed-pairing-store.ts";
+
+/** The network repeats a request that is not handled, and withholds the same messages at each login. */
+const SAME_DEMAND_MS = { passkey_challenge: 60_000, queue_withheld: 24 * 3_600_000 } as const;
+
+interface AttentionDeps {
+  db: Db;
+  engine: Pick<Engine, "wake" | "publish">;
+}
 
 export interface SessionEventRecorderDeps {
   db: Db;
@@ -173,4 +183,33 @@ async function recordAddressedChange(
     const refused = await recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored);
     if (refused) counters?.countIgnoredChange(refused);
   });
+}
+
+/** Stores a request of the network that a user must handle, and reports it as `instance.attention`. */
+export async function recordAttention({ db, engine }: AttentionDeps, id: number, code: AttentionReason) {
+  const lanes = await db.transaction().execute(async (trx) => {
+    const row = await findAndLockInstance(trx, id);
+    if (!row || isSameDemand(row, code)) return [];
+    const since = new Date().toISOString();
+    await trx
+      .updateTable("instance")
+      .set({ attention: JSON.stringify({ code, since }), updated_at: sql<Date>`now()` })
+      .where("id", "=", id)
+      .execute();
+    const data = {
+      code,
+      message: ATTENTION_MESSAGES[code],
+      since,
+      phone: row.phone,
+      jid: row.jid,
+      status: row.status,
+    };
+    return recordEvents(trx, [{ event: "instance.attention", instance_id: id, chat: "instance", data }]);
+  });
+  engine.wake(lanes);
+  engine.publish("instance", String(id));
+}
+
+function isSameDemand({ attention }: InstanceRow, code: AttentionReason): boolean {
+  return attention?.code === code && Date.now() - Date.parse(attention.since) < SAME_DEMAND_MS[code];
 }

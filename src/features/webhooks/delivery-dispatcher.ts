@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Engine } from "../../engine/engine.ts";
 import type { AddedJob } from "../../engine/job-store.ts";
 import type { Job } from "../../engine/lane-kind.ts";
@@ -8,10 +9,10 @@ import {
   type EventDraft,
   type EventRecorder,
   type RecordedEvents,
+  type RecordedInstance,
   recordEventsWithDeliveries,
   type SerialisedEvent,
 } from "../events/events.ts";
-import { CaughtUpLanes } from "./caught-up-lanes.ts";
 import {
   type DeliveryRef,
   type LoadedDelivery,
@@ -20,6 +21,16 @@ import {
 } from "./delivery-loader.ts";
 import { RecentDeliveries } from "./recent-deliveries.ts";
 import { openUrl } from "./webhook-record.ts";
+
+interface InstanceLanes {
+  /** Sequence number of the last event that is known. */
+  last: number;
+  /** Lanes that were woken after, or got, every event up to it. */
+  lanes: ReadonlySet<number>;
+}
+
+/** Instances and lanes; a forgotten one costs a read. */
+const MOST_ENTRIES = 100_000;
 
 const TOPIC = "webhook";
 /** Memory of a kept delivery, without the text of its event. */
@@ -124,4 +135,30 @@ function toTarget({
 /** Bytes in JSON are hexadecimal digits after `\x`. */
 function toBytes(text: unknown): Buffer | null {
   return typeof text === "string" ? Buffer.from(text.slice(2), "hex") : null;
+}
+
+/**
+ * Which lanes know every event of their instance. Sequence numbers have no gaps, so a number that this node did
+ * not record is an event of another recorder, whose notification may be late or lost.
+ */
+export class CaughtUpLanes {
+  readonly #instances = new LRUCache<number, InstanceLanes>({
+    maxSize: MOST_ENTRIES,
+    sizeCalculation: ({ lanes }) => 1 + lanes.size,
+  });
+
+  /**
+   * Notes a committed batch, of whose jobs the lanes learn now. Returns the lanes that knew every event before it.
+   */
+  advance({ instance_id, before, last, deliveries }: RecordedInstance): ReadonlySet<number> {
+    const lanes = deliveries.map(({ lane }) => lane);
+    const known = this.#instances.get(instance_id);
+    const caughtUp: ReadonlySet<number> = known?.last === before ? known.lanes : new Set();
+    this.#instances.set(instance_id, {
+      // Of two concurrent batches, the later one may be noted first.
+      last: Math.max(known?.last ?? 0, last),
+      lanes: lanes.every((lane) => caughtUp.has(lane)) ? caughtUp : new Set([...caughtUp, ...lanes]),
+    });
+    return caughtUp;
+  }
 }

@@ -3,19 +3,41 @@ import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { createRateLimitedWarnings } from "../../platform/log/rate-limited-warnings.ts";
+import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
+import { failSpan, inSpan, type NewSpan, SpanKind, traceParentOf } from "../../platform/tracing/tracing.ts";
 import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
-import { inAttemptSpan } from "./attempt-span.ts";
-import { createAttemptWriter, isAttemptRecorded, type RecordedAttempt } from "./attempt-writer.ts";
+import {
+  type AttemptRecord,
+  createAttemptWriter,
+  isAttemptRecorded,
+  type ReceiverChange,
+  type RecordedAttempt,
+} from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
 import type { AttemptCounter } from "./create-attempt-counter.ts";
 import { decideAttempt, isSuccess } from "./decide-attempt.ts";
-import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
+import {
+  type DeliverWebhookOptions,
+  type DeliveryOutcome,
+  deliverWebhook,
+  type WebhookDelivery,
+} from "./deliver-webhook.ts";
 import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
 import { disableWebhook } from "./disable-webhook.ts";
-import { createReceiverLog } from "./receiver-log.ts";
+import { failureAdvice } from "./failure-advice.ts";
 import { type CompletedAttempt, toAttemptRecord } from "./to-attempt-record.ts";
 import { openToken } from "./webhook-record.ts";
+
+type ReceiverLogEntry = Pick<AttemptRecord, "webhook_id" | "instance_id" | "event_id" | "url"> & {
+  name: string;
+  status?: number | null;
+  error?: string | null;
+  recommended_action?: string;
+};
+
+const sourceOf = ({ webhook_id }: ReceiverLogEntry) => String(webhook_id);
 
 export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
@@ -129,4 +151,66 @@ async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): P
     .where("status", "in", ["pending", "retrying", "parked"])
     .execute();
   return { end: "done" };
+}
+
+/** Logs when receivers begin to fail and recover, with a limit per minute. */
+function createReceiverLog(log: Pick<Log, "warn" | "info">) {
+  const warn = createRateLimitedWarnings<ReceiverLogEntry>({
+    log,
+    message: "a webhook has begun to fail",
+    sourceOf,
+  });
+  const inform = createRateLimitedWarnings<ReceiverLogEntry>({
+    log: { warn: log.info.bind(log) },
+    message: "a webhook works again",
+    sourceOf,
+  });
+
+  return (change: ReceiverChange | null, record: AttemptRecord): void => {
+    const { webhook_id, webhook_name: name, instance_id, event_id, url, status_code, error } = record;
+    const fields = { webhook_id, name, instance_id, event_id, url };
+    if (change === "failing")
+      warn({ ...fields, status: status_code, error, recommended_action: failureAdvice(record) });
+    if (change === "recovered") inform(fields);
+  };
+}
+
+/**
+ * Makes one attempt in a span, whose position is the `traceparent` of the request. The receiver's address is no
+ * attribute: it can name a person or contain a secret.
+ */
+function inAttemptSpan(
+  delivery: Pick<WebhookDelivery, "event" | "webhook" | "attempt">,
+  parent: TraceParent | undefined,
+  post: (trace: TraceParent | undefined) => Promise<DeliveryOutcome>,
+): Promise<DeliveryOutcome> {
+  return inSpan(
+    "deliver webhook",
+    () => ({ ...spanOf(delivery), parent }),
+    async (span) => {
+      const outcome = await post(traceParentOf(span));
+      if (outcome.outcome === "response") span?.setAttribute("http.response.status_code", outcome.status);
+      if (!isSuccess(outcome))
+        failSpan(span, outcome.outcome === "response" ? String(outcome.status) : outcome.failure);
+      return outcome;
+    },
+  );
+}
+
+function spanOf({
+  event: { event, event_id, instance_id },
+  webhook,
+  attempt,
+}: Pick<WebhookDelivery, "event" | "webhook" | "attempt">): NewSpan {
+  return {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      "http.request.method": "POST",
+      ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
+      "waygate.event.name": event,
+      "waygate.event.id": event_id,
+      "waygate.instance.id": instance_id,
+      "waygate.webhook.id": webhook.id,
+    },
+  };
 }

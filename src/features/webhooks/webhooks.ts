@@ -1,15 +1,23 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { createTestLimit } from "../../platform/http/test-limit.ts";
+import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { ulid } from "../../platform/ulid.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { getEvent, recordEvents } from "../events/events.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
+import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
+import { failureAdvice } from "./failure-advice.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
 import { readWebhookFigures } from "./read-webhook-figures.ts";
@@ -18,13 +26,17 @@ import { countFailed, recoverDeliveries } from "./recover-deliveries.ts";
 import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
-import { toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
-import { createWebhookTest, type WebhookTestDeps } from "./webhook-test.ts";
+import { describeAttempt } from "./to-attempt-record.ts";
+import { openSecrets, openUrl, toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
+import { testEvent } from "./webhook-report-events.ts";
+
+interface WebhookTestDeps extends DeliverWebhookOptions {
+  db: Db;
+}
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
-export { readInstanceSecrets } from "./read-instance-secrets.ts";
 export { longestRetryScheduleMs } from "./retry-schedule.ts";
 export { signBody } from "./webhook-signature.ts";
 
@@ -169,4 +181,65 @@ function sendingHandlers(deps: WebhookDeps): SendingHandlers {
 function announceChange(engine: Engine, lane: number | null): void {
   publishWebhookChange(engine);
   engine.wake(lane === null ? [] : [lane], { changed: true });
+}
+
+/** The signing secrets of an instance: the current one, and the previous one while it is valid. */
+export async function readInstanceSecrets(
+  db: Db,
+  box: SecretBox,
+  instance_id: number,
+): Promise<[string, ...string[]]> {
+  const { webhook_secret } = await db
+    .selectFrom("instance")
+    .select("webhook_secret")
+    .where("id", "=", instance_id)
+    .executeTakeFirstOrThrow();
+  const secret = box.open(webhook_secret, encryptionContextOf("instance", "webhook_secret", instance_id));
+  // The default webhook has the same secret and also stores the previous one.
+  const row = await findDefaultWebhook(db, instance_id);
+  const [current, ...previous] = row ? openSecrets(row, box) : [];
+  return current === secret ? [secret, ...previous] : [secret];
+}
+
+/** Sends one real, signed delivery, whatever the filter. Throws SEND_FAILED if the receiver rejects it. */
+function createWebhookTest(deps: WebhookTestDeps) {
+  const allow = createTestLimit("A webhook");
+
+  return async (row: WebhookRow, instanceId: number) => {
+    allow(row.id);
+    const webhook = { ...row, url: openUrl(row, deps.box) };
+    const event = await recordTestEvent(deps.db, webhook, instanceId);
+    const described = describeAttempt(
+      await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),
+    );
+    const log = await deps.db
+      .insertInto("attempt")
+      .values({
+        event_id: event.event_id,
+        event_at: event.created_at,
+        event: event.event,
+        webhook_id: webhook.id,
+        webhook_name: webhook.name,
+        account_id: event.account_id,
+        instance_id: event.instance_id,
+        url: maskUrl(webhook.url),
+        attempt: 1,
+        trigger: "test",
+        ...described,
+        request_headers: described.request_headers && JSON.stringify(described.request_headers),
+      })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const { success, status_code, duration_ms, error } = described;
+    const result = { success, status_code, duration_ms, error, event_id: event.event_id, log_id: log.id };
+    if (success) return result;
+    const message = `The test event was not delivered. ${error} ${failureAdvice(described)}`;
+    throw new GatewayError("SEND_FAILED", message, { details: result });
+  };
+}
+
+async function recordTestEvent(db: Db, webhook: WebhookRow, instanceId: number) {
+  const event_id = `evt_${ulid()}`;
+  await db.transaction().execute((trx) => recordEvents(trx, [testEvent(instanceId, webhook, event_id)]));
+  return getEvent(db, instanceId, event_id);
 }

@@ -4,8 +4,8 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { startSandboxNetwork, type TestSandboxNetwork } from "../../../test/stories/sandbox-network.ts";
 import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
+import { deleteOldData } from "./connection/sandbox-runtime.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
-import { deleteOldData } from "./world/delete-old-data.ts";
 import { lidOf } from "./world/test-numbers.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });

@@ -22,8 +22,12 @@ import type { SandboxConnection } from "./connection/sandbox-connection.ts";
 import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
 import { chatOperations } from "./operations/chat-operations.ts";
 import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
-import { groupOperations } from "./operations/group-operations.ts";
-import { createOperationRunner, type RunOperation, succeeded } from "./operations/network-action.ts";
+import {
+  createOperationRunner,
+  type RunOperation,
+  rejected,
+  succeeded,
+} from "./operations/network-action.ts";
 import { profileOperations } from "./operations/profile-operations.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
@@ -39,6 +43,17 @@ import {
 import { failedResult, NOT_CONNECTED } from "./requests/send-results.ts";
 import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
+import {
+  changeGroup,
+  changeParticipants,
+  createGroup,
+  joinGroup,
+  leaveGroup,
+  toStoredGroup,
+  validateGroupChange,
+} from "./world/change-group.ts";
+import { toGroup } from "./world/group-event.ts";
+import { findGroupsOf, isRejected, requireMembership } from "./world/group-store.ts";
 import { loadMedia, storeMedia } from "./world/media-store.ts";
 import { phoneOf } from "./world/test-numbers.ts";
 
@@ -163,4 +178,46 @@ export class SandboxSession implements Session {
   #requestContext({ me, session }: SandboxConnection, to: Jid): RequestContext {
     return { me, session, to, timing: this.#runtime.timing };
   }
+}
+
+function groupOperations(run: RunOperation): GroupOperations {
+  return {
+    list: () =>
+      run({ action: "groups" }, async (acting) => {
+        const groups = await findGroupsOf(acting, acting.actor.phone);
+        return succeeded(groups.map((group) => toGroup(toStoredGroup(group))));
+      }),
+
+    get: (jid) =>
+      run({ action: "group", chat: jid }, async (acting) => {
+        const group = await requireMembership(acting, jid);
+        return isRejected(group) ? group : succeeded(toGroup(toStoredGroup(group)));
+      }),
+
+    create: (subject, participants) =>
+      run({ action: "group_create" }, async (acting) => {
+        const problem = validateGroupChange({ subject });
+        if (problem) return rejected("VALIDATION_ERROR", problem);
+        const { group, results } = await createGroup(acting, subject, participants);
+        return succeeded({ group: toGroup(group), results });
+      }),
+
+    updateParticipants: (jid, action, participants) =>
+      run({ action: `group_${action}`, chat: jid }, (acting) =>
+        changeParticipants(acting, jid, action, participants),
+      ),
+
+    update: (jid, change) =>
+      run({ action: "group_update", chat: jid }, (acting) => changeGroup(acting, jid, change)),
+
+    invite: (jid) =>
+      run({ action: "group_invite", chat: jid }, async (acting) => {
+        const group = await requireMembership(acting, jid, { asAdmin: true });
+        return isRejected(group) ? group : succeeded(group.invite);
+      }),
+
+    join: (invite) => run({ action: "group_join" }, (acting) => joinGroup(acting, invite)),
+
+    leave: (jid) => run({ action: "group_leave", chat: jid }, (acting) => leaveGroup(acting, jid)),
+  };
 }

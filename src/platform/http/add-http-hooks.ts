@@ -12,8 +12,11 @@ import { errorBody, oauthErrorBody } from "./response-serializer.ts";
 import type { Route } from "./route.ts";
 import { valuesOf } from "./session-cookie.ts";
 import { toGatewayError } from "./to-gateway-error.ts";
-import { unknownRouteMessage } from "./unknown-route-message.ts";
 import { whenClosed } from "./when-closed.ts";
+
+/** First path segments of Evolution API, uazapi and WAHA that Waygate does not use. */
+const OTHER_GATEWAYS =
+  /^\/(api\/)?(call|chat|contacts?|group|groups|instance|label|labels|message|profile|proxy|send|sender|sessions?|settings|webhook|(send|start|stop)[A-Z]\w{0,30}|reply|reaction)(\/|$)/;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -242,4 +245,12 @@ function cutOff(cause: unknown): GatewayError {
   return new GatewayError("VALIDATION_ERROR", "The body did not arrive completely. Send the request again.", {
     cause,
   });
+}
+
+/** The error message for an unknown route, by its path. */
+export function unknownRouteMessage(path: string): string {
+  if (path === "/metrics") return "There is no such route while WAYGATE_METRICS_TOKEN is not set.";
+  const sentence = "There is no such route. /docs lists every route.";
+  if (!OTHER_GATEWAYS.test(path)) return sentence;
+  return `${sentence} /docs/waygate/migration shows what the routes of other gateways are called here.`;
 }

@@ -10,7 +10,6 @@ import type { Slot } from "../limits/semaphore.ts";
 import type { Log } from "../log/log.ts";
 import { traceParentOf } from "../tracing/tracing.ts";
 import { isEmptyBody } from "./body/add-body-parsers.ts";
-import { type BodyLimits, bodyLimitOf, bodyLimitValuesOf } from "./body/body-limit.ts";
 import type { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { createUploadSpool, type UploadSpool } from "./body/upload-spool.ts";
 import { type Authorise, type Caller, type Handler, type HandlerRequest, RawResponse } from "./handler.ts";
@@ -27,6 +26,18 @@ import { createResponseSerializer } from "./response-serializer.ts";
 import type { InputOf, Route } from "./route.ts";
 import { readDeviceCookie } from "./session-cookie.ts";
 import { whenClosed } from "./when-closed.ts";
+
+/** Bodies of unauthenticated callers stay small. */
+const PUBLIC_BODY_BYTES = 65_536;
+
+/** Each name costs a lookup in the route's input. */
+const PUBLIC_BODY_VALUES = 1_000;
+
+interface BodyLimits {
+  bodyLimitBytes: number;
+  /** For routes that accept files; `bodyLimitBytes` if absent. */
+  uploadLimitBytes?: number;
+}
 
 export interface AddRouteOptions extends BodyLimits {
   authorise: Authorise;
@@ -258,4 +269,20 @@ function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawRespon
   // The pieces are read when the client takes them, but for this request.
   if (body instanceof Readable) body._read = AsyncResource.bind(body._read);
   return reply.code(status).type(type).headers(headers).send(body);
+}
+
+/** The most bytes in the body of a request to this route. */
+function bodyLimitOf(route: Route, { bodyLimitBytes, uploadLimitBytes }: BodyLimits): number {
+  const { access, upload } = route;
+  if (route.bodyLimitBytes !== undefined) return route.bodyLimitBytes;
+  if (access === "public") return Math.min(PUBLIC_BODY_BYTES, bodyLimitBytes);
+  return upload === undefined ? bodyLimitBytes : (uploadLimitBytes ?? bodyLimitBytes);
+}
+
+/** The most names and values in the body of a request to this route; absent: no limit. */
+function bodyLimitValuesOf({ access, pathToken, bodyLimitValues }: Route): {
+  bodyLimitValues?: number;
+} {
+  if (bodyLimitValues !== undefined) return { bodyLimitValues };
+  return access === "public" && !pathToken ? { bodyLimitValues: PUBLIC_BODY_VALUES } : {};
 }

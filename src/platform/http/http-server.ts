@@ -19,7 +19,6 @@ import { ulid } from "../ulid.ts";
 import { addFileRoute, type FileRoute } from "./add-file-route.ts";
 import { addHttpHooks, commonHeaders, sendErrorResponse } from "./add-http-hooks.ts";
 import { addRoute } from "./add-route.ts";
-import { createAllowedMethods } from "./allowed-methods.ts";
 import { addBodyMemoryLimit, addBodyParsers } from "./body/add-body-parsers.ts";
 import { BodyMemoryBudget } from "./body/body-memory-budget.ts";
 import { limitPendingBodies } from "./body/pending-bodies.ts";
@@ -284,4 +283,29 @@ function handleClientError(
 /** The caller's request id if well formed, otherwise a new one. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === "string" && REQUEST_ID.test(given) ? given : `req_${ulid()}`;
+}
+
+/** The methods of the contract at a path; none if the path is unknown. */
+function createAllowedMethods(contract: Contract): (path: string) => string[] {
+  const rows = Object.values(contract).map(({ http }) => {
+    const [method = "", path = ""] = http.split(" ");
+    return { method, parts: partsOf(path) };
+  });
+  return (path) => {
+    const requested = partsOf(path);
+    const methods = rows.filter(({ parts }) => isAt(parts, requested)).map(({ method }) => method);
+    return [...new Set(methods.includes("GET") ? [...methods, "HEAD"] : methods)];
+  };
+}
+
+function partsOf(path: string): string[] {
+  return (path.endsWith("/") ? path.slice(0, -1) : path).split("/");
+}
+
+/** A part such as `:id` matches any non-empty text. */
+function isAt(parts: readonly string[], requested: readonly string[]): boolean {
+  return (
+    parts.length === requested.length &&
+    parts.every((part, at) => (part.startsWith(":") ? requested[at] !== "" : part === requested[at]))
+  );
 }

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { Secret } from "../secrets/secret.ts";
-import { createLog, type Log, maskPhone } from "./log.ts";
-import { createLogOutput } from "./log-output.ts";
+import { createLog, createLogOutput, type Log, maskPhone } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { createRateLimitedWarnings } from "./rate-limited-warnings.ts";
 

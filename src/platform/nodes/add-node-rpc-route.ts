@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { NODE_RPC_HEADERS, NODE_RPC_PATH, NOT_OWNED_HERE_STATUS } from "./node-rpc-client.ts";
 import {
@@ -13,7 +13,19 @@ import {
   senderProofText,
   signedContentText,
 } from "./node-rpc-message.ts";
-import { createNonceStore } from "./nonce-store.ts";
+
+interface NonceStore {
+  /** `full`: the nonce cannot be stored, so the request must be rejected. */
+  add(nonce: string): "new" | "seen" | "full";
+}
+
+interface NonceStoreOptions {
+  clock: Clock;
+  /** Shortest time that a nonce is stored; the longest is twice that. */
+  retentionMs: number;
+  /** Most nonces stored per `retentionMs`. */
+  max: number;
+}
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -116,4 +128,29 @@ async function hasCaller({ callerWaitsUntil, raw: { socket } }: FastifyRequest):
 function headerOf({ headers }: FastifyRequest, name: keyof typeof NODE_RPC_HEADERS): string {
   const value = headers[NODE_RPC_HEADERS[name]];
   return typeof value === "string" ? value : "";
+}
+
+/** Stores nonces in bounded memory. Never evicts one early, because its request could then be replayed. */
+export function createNonceStore({ clock, retentionMs, max }: NonceStoreOptions): NonceStore {
+  let recent = new Set<string>();
+  let older = new Set<string>();
+  let rotatedAt = clock.monotonicMs();
+
+  function rotate(): void {
+    const elapsed = clock.monotonicMs() - rotatedAt;
+    if (elapsed < retentionMs) return;
+    older = elapsed < 2 * retentionMs ? recent : new Set();
+    recent = new Set();
+    rotatedAt += elapsed;
+  }
+
+  return {
+    add(nonce) {
+      rotate();
+      if (recent.has(nonce) || older.has(nonce)) return "seen";
+      if (recent.size >= max) return "full";
+      recent.add(nonce);
+      return "new";
+    },
+  };
 }

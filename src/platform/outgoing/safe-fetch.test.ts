@@ -4,7 +4,7 @@ import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { makeAuthority } from "../../../test/whatsapp-server/certificates.ts";
+import { makeAuthority } from "../../../test/whatsapp-server/media-server.ts";
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
 const closers: (() => unknown)[] = [];

@@ -1,4 +1,6 @@
+import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
+import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import { readIntegrationChat, saveIntegrationChat } from "../integration-chat.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
@@ -10,7 +12,8 @@ import {
   type MappedContact,
   updateContact,
 } from "./find-or-create-contact.ts";
-import { findProfilePicture } from "./find-profile-picture.ts";
+
+const TIMEOUT_MS = 3_000;
 
 /** The stored data of a chat. */
 export interface MappedChat extends MappedContact {
@@ -115,4 +118,22 @@ async function choose(
   const chosen = open ?? (reopen_conversation ? ours[0] : undefined);
   if (chosen) return { ok: true, value: chosen };
   return chatwoot.createConversation(contact_id, source_id, conversation_status);
+}
+
+/**
+ * The URL of a person's picture, which Chatwoot fetches itself; undefined if the network does not return it
+ * soon.
+ */
+async function findProfilePicture(
+  { findSession }: Pick<IntegrationDeps, "findSession">,
+  instanceId: number,
+  { jid, is_group }: ChatwootPerson,
+): Promise<string | undefined> {
+  if (is_group) return undefined;
+  const query = findSession(instanceId).then((session) => session?.contacts.info(jid as Jid));
+  const result = await withTimeout(
+    query.catch(() => undefined),
+    TIMEOUT_MS,
+  );
+  return result?.outcome === "done" ? (result.value.picture_url ?? undefined) : undefined;
 }

@@ -3,7 +3,13 @@ import type { Jid, QuotedMessage } from "../../../network/driver.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { deleteOutgoing, type StoredContent, selectMessages, toQuoted } from "../../messages/messages.ts";
+import {
+  deleteOutgoing,
+  queueAction,
+  type StoredContent,
+  selectMessages,
+  toQuoted,
+} from "../../messages/messages.ts";
 import { completeJob } from "../complete-job.ts";
 import { findProviderMessageLinks, type MessageLink } from "../message-link.ts";
 import { queueReplies, type ReplyTarget } from "../queue-replies.ts";
@@ -13,9 +19,10 @@ import type { ChatwootContext } from "./chatwoot-context.ts";
 import type { AgentMessage, Attachment } from "./chatwoot-webhook-body.ts";
 import { AgentFileError, fetchAgentFile } from "./fetch-agent-file.ts";
 import { findRecipient } from "./find-recipient.ts";
-import { markRead } from "./mark-read.ts";
 import { recordUnsentMessage } from "./record-unsent-message.ts";
 import { showFailure } from "./report-status.ts";
+
+const AT_ONCE = 100;
 
 /** One WhatsApp message of an agent's message: the text is part 0, files follow. */
 interface Part {
@@ -182,4 +189,23 @@ async function dropFiles({ deps }: ChatwootContext, parts: readonly Part[]): Pro
     content.kind === "media" && content.upload ? [content.upload] : [],
   );
   await deleteOutgoing(deps.db, uploads).catch(() => {});
+}
+
+/** A reply implies that the agent has read the earlier messages. */
+async function markRead(trx: Trx, route: ReplyTarget, holdMs: number): Promise<void> {
+  const { instance_id: id, account_id, lane, conversation_id, jid } = route;
+  const unread = await selectMessages(trx)
+    .where("m.conversation_id", "=", conversation_id)
+    .where("m.from_me", "=", false)
+    .where("m.read_at", "is", null)
+    .orderBy("m.id", "desc")
+    .limit(AT_ONCE)
+    .execute();
+  if (unread.length === 0) return;
+  const targets = unread.map(({ message_id, sender }) => ({
+    id: message_id,
+    from_me: false,
+    ...(sender && { sender: sender.jid }),
+  }));
+  await queueAction(trx, { id, account_id, lane }, { action: "read", jid, targets }, holdMs);
 }

@@ -14,7 +14,6 @@ import { type Claim, claimJoined, claimTurn, endJoined, releaseTurn } from "./cl
 import { collectMessages, type Joined } from "./collect-messages.ts";
 import { commitTurn, finishTurn, type TurnContext, type TurnOutcome } from "./finish-turn.ts";
 import { discardBotReplies } from "./pause-bot-for-agent.ts";
-import { prefilledVariables } from "./prefilled-variables.ts";
 import { isClip, readUserInput, type UserInput } from "./read-user-input.ts";
 import { isBeforeReplyDeadline } from "./reply-deadline.ts";
 import { acceptsTogether, toBotInput } from "./to-bot-input.ts";
@@ -277,4 +276,33 @@ async function leaveUnknown(
   );
   const state = { ...known.state, ...(session && { session: { ...session, input: undefined } }) };
   return endTogether(deps, context, { parts: [], state }, { link, status: "unknown" });
+}
+
+/** Variables that a flow gets at its start, if it declares these names. */
+async function prefilledVariables(
+  { db, baseUrl }: Pick<IntegrationDeps, "db" | "baseUrl">,
+  { integration, event }: EventWork,
+  { variables }: TypebotConfig,
+  text: string,
+): Promise<Record<string, unknown>> {
+  const { message } = event.data;
+  const { name, jid } = await db
+    .selectFrom("instance")
+    .select(["name", "jid"])
+    .where("id", "=", integration.instance_id)
+    .executeTakeFirstOrThrow();
+  return {
+    remoteJid: message.jid,
+    phone: message.phone ?? "",
+    pushName: message.sender?.push_name ?? "",
+    instanceId: integration.instance_id,
+    instanceName: name,
+    ownerJid: jid ?? "",
+    serverUrl: baseUrl,
+    messageType: message.type,
+    messageId: message.message_id,
+    firstMessage: text,
+    isGroup: message.is_group,
+    ...variables,
+  };
 }

@@ -2,10 +2,19 @@ import type { NetworkMessage } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
+import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
+import {
+  errorTypeOf,
+  failSpan,
+  type Span,
+  SpanKind,
+  startSpan,
+  traceParentOf,
+  tracingMode,
+} from "../../../platform/tracing/tracing.ts";
 import type { Conversations } from "../../contacts/contacts.ts";
 import { sealForMessage } from "../log/seal-for-message.ts";
 import type { InboundMessage } from "./insert-inbound-messages.ts";
-import { inReceivingSpans } from "./receiving-spans.ts";
 
 export interface InboundRecorder<Change> {
   /**
@@ -87,4 +96,30 @@ function chatIdentity(message: NetworkMessage) {
   }
   const { phone, lid, push_name } = message.sender;
   return { phone, lid, push_name };
+}
+
+/** Stores messages, each in a span that its event continues. Messages of a history sync cause no event and no span. */
+async function inReceivingSpans<T>(
+  instanceId: number,
+  messages: readonly NetworkMessage[],
+  store: (traces: (TraceParent | undefined)[]) => Promise<T>,
+): Promise<T> {
+  if (tracingMode() === "off") return store([]);
+  const spans = messages.map((message) => (message.history ? undefined : startReceivingSpan(instanceId)));
+  try {
+    return await store(spans.map(traceParentOf));
+  } catch (error) {
+    for (const span of spans) failSpan(span, errorTypeOf(error));
+    throw error;
+  } finally {
+    for (const span of spans) span?.end();
+  }
+}
+
+/** The message's id is no attribute: its sender chose it. */
+function startReceivingSpan(instanceId: number): Span | undefined {
+  return startSpan("receive message", {
+    kind: SpanKind.CONSUMER,
+    attributes: { "messaging.operation.type": "receive", "waygate.instance.id": instanceId },
+  });
 }

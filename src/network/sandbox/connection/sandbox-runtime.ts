@@ -13,9 +13,13 @@ import { RequestBatcher } from "../requests/request-batcher.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
 import { isInvalidData } from "../requests/send-results.ts";
 import type { SandboxTiming } from "../sandbox-timing.ts";
-import { deleteOldData } from "../world/delete-old-data.ts";
-import { HostLock } from "./host-lock.ts";
+import { HOST_LOCK_CLASS, HostLock } from "./host-lock.ts";
 import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
+
+const RETENTION = "30 days";
+
+/** The network unlinks a device that was offline for this long, as WhatsApp does. */
+const LINKED = "14 days";
 
 /** The part of a pino logger that the network uses. */
 export interface SandboxLog {
@@ -195,4 +199,22 @@ export class SandboxRuntime implements WakeupListener {
       }
     }
   }
+}
+
+/** Deletes expired network data. */
+export async function deleteOldData(pool: Pool): Promise<void> {
+  // If this lock is free, the process that held it has died and its sockets are closed.
+  await pool.query(
+    `update sandbox.device set unlinked_at = now(), session = null
+     where unlinked_at is null and greatest(created_at, logged_in_at) < now() - interval '${LINKED}'
+       and (session is null or pg_try_advisory_xact_lock_shared($1, host))`,
+    [HOST_LOCK_CLASS],
+  );
+  await pool.query(
+    "delete from sandbox.inbox m using sandbox.device d where d.id = m.device and d.unlinked_at is not null",
+  );
+  await pool.query("delete from sandbox.media where expires_at < now()");
+  await pool.query("delete from sandbox.pairing where expires_at < now() - interval '1 hour'");
+  await pool.query(`delete from sandbox.message where at < now() - interval '${RETENTION}'`);
+  await pool.query(`delete from sandbox.ledger where at < now() - interval '${RETENTION}'`);
 }

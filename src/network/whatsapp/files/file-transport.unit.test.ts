@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { getHttpStream, uploadWithNodeHttp } from "baileys";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../../test/servers/proxy-server.ts";
-import { makeAuthority } from "../../../../test/whatsapp-server/certificates.ts";
+import { makeAuthority } from "../../../../test/whatsapp-server/media-server.ts";
 import { trustCertificates } from "../../../../test/whatsapp-server/trust.ts";
 import {
   createSessionTransport,

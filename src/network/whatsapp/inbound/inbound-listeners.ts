@@ -2,7 +2,9 @@ import {
   type BaileysEventMap,
   type BinaryNode,
   decodeMessageNode,
+  getBinaryNodeChild,
   proto,
+  type WACallEvent,
   type WAMessage,
   type WASocket,
 } from "baileys";
@@ -18,13 +20,12 @@ import { orderMessagesPerChat } from "../baileys-fixes/order-messages-per-chat.t
 import { withRawHistory } from "../baileys-fixes/with-raw-history.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { WhatsAppRuntime } from "../connection/whatsapp-runtime.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import type { PendingAcks } from "../outbound/pending-acks.ts";
 import { isHistorySync, type JournalEntry } from "../wire/journal-entry.ts";
-import { readClientExpiration } from "../wire/read-client-expiration.ts";
 import { readWithoutContent } from "../wire/read-inbound-message.ts";
-import { readPhoneCall } from "../wire/read-phone-call.ts";
 import { readReceipt } from "../wire/read-receipt.ts";
 import { isPeerMessage, listRecipientsOf, unavailableKindOf } from "../wire/stanza.ts";
 import { AccountListeners, type AccountListenersOptions } from "./account-listeners.ts";
@@ -32,6 +33,8 @@ import type { MessageChanges } from "./message-changes.ts";
 import type { MessageOrder } from "./message-order.ts";
 import { OfflineQueue } from "./offline-queue.ts";
 import { SyncListeners } from "./sync-listeners.ts";
+
+const SECONDS = /^\d{1,10}$/;
 
 export interface InboundListenersOptions {
   runtime: Pick<WhatsAppRuntime, "timing" | "versions" | "onUnknownStanza">;
@@ -231,4 +234,28 @@ function toStanzaAttributes({ key, messageTimestamp }: WAMessage): Record<string
     ...(writer && alias && { participant_pn: alias }),
     ...(!writer && !key.fromMe && key.remoteJidAlt && { sender_pn: key.remoteJidAlt }),
   };
+}
+
+/**
+ * When the network intends to refuse the client version of the connection; null: it has withdrawn that. Undefined if
+ * the node names no time, or none that can be read.
+ */
+function readClientExpiration(node: BinaryNode): Date | null | undefined {
+  const expiration = getBinaryNodeChild(node, "client_expiration");
+  if (!expiration) return undefined;
+  const { t } = expiration.attrs;
+  if (t === undefined) return null;
+  return SECONDS.test(t) ? new Date(Number(t) * 1000) : undefined;
+}
+
+/** The event of a ringing phone call; undefined for later changes of a call. */
+async function readPhoneCall(
+  event: WACallEvent,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  if (event.status !== "offer") return undefined;
+  const from = await identities.identify(event.from, event.callerPn);
+  return (
+    from && { type: "call_received", from, call_id: event.id, video: event.isVideo ?? false, at: event.date }
+  );
 }

@@ -1,14 +1,32 @@
-import type { BaileysEventMap, BinaryNode, Chat, Contact, GroupMetadata, WASocket } from "baileys";
+import type {
+  BaileysEventMap,
+  BinaryNode,
+  Chat,
+  Contact,
+  GroupMetadata,
+  SignalKeyStore,
+  WASocket,
+} from "baileys";
 import type { Jid, NetworkEvent } from "../../driver.ts";
+import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { resyncAppState } from "../operations/change-app-state.ts";
-import { refreshLid } from "../operations/refresh-lid.ts";
+import { findNumbers } from "../operations/find-numbers.ts";
 import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { toTimer } from "../wire/chat-timer.ts";
+import { plainJid, userOf } from "../wire/plain-jid.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
-import { readContact } from "../wire/read-contact.ts";
 import { readGroupChange, readGroupTimer, readWholeGroup } from "../wire/read-group-change.ts";
+
+interface RefreshLidOptions {
+  sock: WASocket;
+  identities: IdentityStore;
+  keys: SignalKeyStore;
+  /** Remembers for an hour who was looked up. */
+  reported: ItemCache<string>;
+}
 
 export interface SyncListenersOptions {
   sock: WASocket;
@@ -158,4 +176,45 @@ export class SyncListeners {
 
 function isWhole(update: Partial<GroupMetadata>): update is GroupMetadata {
   return update.id !== undefined && update.participants !== undefined;
+}
+
+/** The event of new data about a person; undefined without any, and for groups and ourselves. */
+async function readContact(
+  { id, lid, phoneNumber, name, notify, verifiedName }: Partial<Contact>,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const address = plainJid(id);
+  if (!address || isGroupJid(address) || identities.isMe(address)) return undefined;
+  const other = isLidJid(address) ? phoneNumber : lid;
+  if (!other && !name && !notify && !verifiedName) return undefined;
+  const person = await identities.identify(address, other);
+  if (!person) return undefined;
+  return {
+    type: "contact_updated",
+    contact: {
+      jid: isLidJid(person.jid) ? null : person.jid,
+      lid: isLidJid(person.jid) ? person.jid : person.lid,
+      phone: person.phone,
+      name: name || null,
+      push_name: notify || null,
+      verified_name: verifiedName || null,
+    },
+  };
+}
+
+/**
+ * Looks up the LID of a message's recipient again, by number, if the network's ack calls the known one outdated: the
+ * number belongs to a new account. Upstream: https://github.com/WhiskeySockets/Baileys/issues/2662 (closed, not done).
+ */
+async function refreshLid({ attrs }: BinaryNode, options: RefreshLidOptions): Promise<void> {
+  if (attrs.refresh_lid !== "true") return;
+  const { sock, identities, keys, reported } = options;
+  const person = await identities.identify(attrs.from ?? "");
+  const key = `refreshed ${person?.phone}`;
+  if (!person?.phone || reported.get(key)) return;
+  reported.set(key, "yes");
+  const found = (await findNumbers(sock, [person.phone])).get(person.phone);
+  // The owner of the old LID no longer has this number.
+  if (person.lid && found?.lid && found.lid !== person.lid)
+    await keys.set({ "lid-mapping": { [`${userOf(person.lid)}_reverse`]: null } });
 }

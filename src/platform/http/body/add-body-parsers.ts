@@ -4,8 +4,9 @@ import { GatewayError } from "../../gateway-error.ts";
 import { overloadedError } from "../load-shedder.ts";
 import type { BodyMemoryBudget } from "./body-memory-budget.ts";
 import { FileBody, FormBody } from "./form-body.ts";
-import { parseFormBody } from "./parse-form-body.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
+
+const MOST_FIELDS = 1_000;
 
 const CHARSET = /charset\s*=\s*"?([^";\s]+)/i;
 
@@ -160,4 +161,21 @@ export function unsupportedMediaType(): GatewayError {
     "UNSUPPORTED_MEDIA_TYPE",
     "Send the body as JSON in UTF-8, with the header Content-Type: application/json and without Content-Encoding.",
   );
+}
+
+/** The fields of an HTML form; a name may occur once. Throws VALIDATION_ERROR. */
+export function parseFormBody(bytes: Buffer): Record<string, string> {
+  const text = bytes.toString("utf8");
+  if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS)
+    throw new GatewayError("VALIDATION_ERROR", `The form has more than ${MOST_FIELDS} fields.`);
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (fields.has(name))
+      throw new GatewayError(
+        "VALIDATION_ERROR",
+        `The form has the field ${name.slice(0, 100)} more than once.`,
+      );
+    fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
 }

@@ -10,10 +10,10 @@ import { GatewayError } from "../../gateway-error.ts";
 import { createLog } from "../../log/log.ts";
 import { createHttpServer, type HttpServer } from "../http-server.ts";
 import { type Contract, route } from "../route.ts";
+import { parseFormBody } from "./add-body-parsers.ts";
 import { readBase64File } from "./base64-file.ts";
 import { FormBody } from "./form-body.ts";
 import { findJsonSyntaxError } from "./json-syntax-error.ts";
-import { parseFormBody } from "./parse-form-body.ts";
 import { parseJsonBody } from "./parse-json-body.ts";
 import { type MultipartHeader, readMultipart } from "./read-multipart.ts";
 

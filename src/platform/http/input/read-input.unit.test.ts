@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { growsLinearly } from "../../../../test/cpu-time.ts";
 import { GatewayError } from "../../gateway-error.ts";
+import { unknownRouteMessage } from "../add-http-hooks.ts";
 import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, refuseAll, route, rowId } from "../route.ts";
 import { createTestLimit } from "../test-limit.ts";
-import { unknownRouteMessage } from "../unknown-route-message.ts";
 import { readInput } from "./read-input.ts";
 import { nameFieldsAsSent } from "./resolve-aliases.ts";
 

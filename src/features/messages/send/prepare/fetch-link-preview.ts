@@ -2,8 +2,18 @@ import type { LinkPreview } from "../../../../network/driver.ts";
 import { truncateText } from "../../../../network/truncate-text.ts";
 import { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
-import { toPreviewImage } from "../../../../platform/media/to-preview-image.ts";
+import { openImage } from "../../../../platform/media/open-image.ts";
 import type { SafeFetch } from "../../../../platform/outgoing/safe-fetch.ts";
+
+const SIDE = 192;
+
+const MAX_PIXELS = 12_000_000;
+
+const MAX_SECONDS = 2;
+
+const MAX_BYTES = 16_384;
+
+const FORMATS: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif"]);
 
 /** The longest delay of a send by its preview. */
 const TOTAL_MS = 2_500;
@@ -110,5 +120,24 @@ class Reader {
     if (outcome.outcome !== "response" || outcome.status !== 200) return undefined;
     const { headers, truncated } = outcome;
     return { url: outcome.url, type: headers["content-type"] ?? "", body: Buffer.concat(pieces), truncated };
+  }
+}
+
+/** A small JPEG of an image, at most 16 KiB, for a preview; undefined if it is no image or too large. */
+async function toPreviewImage(bytes: Uint8Array): Promise<Buffer | undefined> {
+  try {
+    const { format, width, height } = await (await openImage(bytes, MAX_PIXELS)).metadata();
+    if (!FORMATS.has(format) || width * height > MAX_PIXELS) return undefined;
+    const source = await openImage(bytes, MAX_PIXELS);
+    const image = await source
+      .timeout({ seconds: MAX_SECONDS })
+      .autoOrient()
+      .resize(SIDE, SIDE, { fit: "inside", withoutEnlargement: true })
+      .flatten({ background: "white" })
+      .jpeg({ quality: 70 })
+      .toBuffer();
+    return image.byteLength <= MAX_BYTES ? image : undefined;
+  } catch {
+    return undefined;
   }
 }
