@@ -22,7 +22,12 @@ export function largeFields({ body }: Operation): [string, OperationSchema][] {
 /** The operation's example with all of its large fields at this size. */
 export function largeRequest(operation: Operation, tenant: FuzzTenant, n: number): Asked {
   const whole = wholeRequest(operation, tenant.knownFor(operation));
-  const large = largeFields(operation).map(([name, schema]) => [name, enlarged(schema, n)]);
+  const large = largeFields(operation).map(([name, schema]) => {
+    const value = enlarged(schema, n);
+    // Another instance would be refused before anything is done.
+    const isOfInstances = name === "instance_ids" && Array.isArray(value);
+    return [name, isOfInstances ? value.map(() => tenant.instance) : value];
+  });
   return { ...whole, body: { ...(whole.body as object), ...Object.fromEntries(large) } };
 }
 
