@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
+import { expandEvents } from "../../features/webhooks/contract.ts";
 import { findOwnInstance } from "../../mcp/find-own-instance.ts";
 import type { Env } from "../../platform/config/config.ts";
 import { CleanupStack } from "../../processes/cleanup-stack.ts";
 import { CommandError } from "../command-error.ts";
 import { readField } from "../read-field.ts";
 import { toCommandError } from "../to-command-error.ts";
-import { toTerminalText } from "../to-terminal-text.ts";
+import { toTerminalJson, toTerminalText } from "../to-terminal-text.ts";
+import { describeEvent } from "./describe-event.ts";
 import { EventArrivals } from "./event-arrivals.ts";
-import { createEventPrinter, type EventPrinter } from "./event-printer.ts";
 import { createWebhookForwarder, type WebhookForwarder } from "./forward-webhook.ts";
 import { createListenerWebhook, type ListenerWebhook } from "./listener-webhook.ts";
 import { type ListenOptionTexts, type ListenSettings, readListenSettings } from "./read-listen-settings.ts";
-import { findEventsSince, replayEvents } from "./replay-events.ts";
 import { createStopSignal } from "./stop-signal.ts";
 import {
   type ListenerResponse,
@@ -20,6 +20,47 @@ import {
   type VerifiedWebhook,
   type WebhookListener,
 } from "./webhook-listener.ts";
+
+/** The events of a replay, oldest first. */
+interface FoundEvents {
+  ids: string[];
+  /** Whether there are older ones that the replay leaves out. */
+  hasMore: boolean;
+}
+
+const PAGE = 200;
+
+const MAX_EVENTS = 1_000;
+
+const ARRIVAL_MS = 20_000;
+
+interface Replay {
+  instanceId: number;
+  webhookId: number;
+  ids: readonly string[];
+  arrivals: EventArrivals;
+  signal: AbortSignal;
+}
+
+/** Events go to standard output, everything else to standard error. */
+interface EventPrinter {
+  event(webhook: Pick<VerifiedWebhook, "headers" | "event">, isFirst: boolean): void;
+  note(text: string): void;
+  /** At most one line per second: strangers could fill the terminal. */
+  refusal(reason: string): void;
+}
+
+interface EventPrinterOptions {
+  /** One line of JSON for each event. */
+  json: boolean;
+  /** The payload below the line of each event. */
+  verbose: boolean;
+  out?: (line: string) => void;
+  err?: (line: string) => void;
+  now?: () => Date;
+}
+
+const REFUSALS_EVERY_MS = 1_000;
 
 interface WebhookResponder {
   arrivals: EventArrivals;
@@ -157,4 +198,71 @@ async function respondToWebhook(
   const { response, note } = await forwarder.forward(webhook);
   printer.note(note);
   return response;
+}
+
+export function createEventPrinter({
+  json,
+  verbose,
+  out = (line) => void process.stdout.write(`${line}\n`),
+  err = (line) => void process.stderr.write(`${line}\n`),
+  now = () => new Date(),
+}: EventPrinterOptions): EventPrinter {
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  let hidden = 0;
+  return {
+    event({ headers, event }, isFirst) {
+      if (json) return out(toTerminalJson(event));
+      const line = describeEvent(event, headers, now());
+      out(isFirst ? line : `${line}  (again)`);
+      if (verbose) out(toTerminalJson(event, 2));
+    },
+    note: err,
+    refusal(reason) {
+      if (now().getTime() - refusedAt < REFUSALS_EVERY_MS) {
+        hidden += 1;
+        return;
+      }
+      refusedAt = now().getTime();
+      err(`refused with ${toTerminalText(reason)}${hidden === 0 ? "" : ` (and ${hidden} more before it)`}`);
+      hidden = 0;
+    },
+  };
+}
+
+/** The newest events since a time that the filter of the webhook includes, at most 1,000. */
+async function findEventsSince(
+  client: Client,
+  { instanceId, since, events }: { instanceId: number; since: Date; events: readonly string[] },
+): Promise<FoundEvents> {
+  const names = new Set<string>(expandEvents(events));
+  const ids: string[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data, pagination } = await client.listEvents({ id: instanceId, limit: PAGE, cursor });
+    const recent = data.filter(({ created_at }) => new Date(created_at) >= since);
+    ids.push(...recent.filter(({ event }) => names.has(event)).map(({ event_id }) => event_id));
+    const isAtEnd = recent.length < data.length || !pagination.has_more || pagination.next_cursor === null;
+    if (isAtEnd || ids.length > MAX_EVENTS)
+      return { ids: ids.slice(0, MAX_EVENTS).reverse(), hasMore: ids.length > MAX_EVENTS };
+    cursor = pagination.next_cursor ?? undefined;
+  }
+}
+
+/** Lets the gateway send each event to this webhook alone, one after the other; returns the ids that did not arrive. */
+async function replayEvents(client: Client, replay: Replay): Promise<string[]> {
+  const { instanceId: id, webhookId: webhook_id, arrivals } = replay;
+  const lost: string[] = [];
+  for (const eventId of replay.ids) {
+    if (replay.signal.aborted) break;
+    const event_id = await findEventId(client, id, eventId);
+    const arrival = arrivals.next(event_id, ARRIVAL_MS);
+    await client.retryEvent({ id, eventId: event_id, webhook_id });
+    if (!(await arrival)) lost.push(event_id);
+  }
+  return lost;
+}
+
+/** An event may also be named by its number. */
+async function findEventId(client: Client, id: number, eventId: string): Promise<string> {
+  if (eventId.startsWith("evt_")) return eventId;
+  return (await client.getEvent({ id, eventId })).data.event_id;
 }

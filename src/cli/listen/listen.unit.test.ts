@@ -3,7 +3,7 @@ import type { EventName } from "../../features/events/contract.ts";
 import { eventExample } from "../../features/events/event-example.ts";
 import { describeEvent } from "./describe-event.ts";
 import { EventArrivals } from "./event-arrivals.ts";
-import { createEventPrinter } from "./event-printer.ts";
+import { createEventPrinter } from "./listen-command.ts";
 import { adviseOnBlocked, adviseOnUnreachable, isLoopback } from "./listener-webhook.ts";
 
 const event = (id: unknown) => ({ event_id: id });

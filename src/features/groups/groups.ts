@@ -1,14 +1,17 @@
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { Engine } from "../../engine/engine.ts";
-import type { Jid, NetworkEvent } from "../../network/driver.ts";
+import type { Jid, NetworkEvent, Session } from "../../network/driver.ts";
 import { phoneOfJid } from "../../network/jid.ts";
 import type { GroupChange, ParticipantResult } from "../../network/session-operations.ts";
-import type { Db } from "../../platform/db/database.ts";
+import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import { maxEntries } from "../../platform/limits/max-entries.ts";
+import type { Log } from "../../platform/log/log.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import { type FindCountry, type NumberResolver, readAddress } from "../contacts/contacts.ts";
@@ -18,7 +21,12 @@ import { type PictureInput, type PictureSource, readPicture } from "../messages/
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { changeGroupSettings } from "./change-group-settings.ts";
 import type { groupsContract } from "./contract.ts";
-import { createGroupReader, type GroupReader, type PairedGroupInstance } from "./group-reader.ts";
+import {
+  createGroupReader,
+  createRateLimitedQuery,
+  type GroupReader,
+  type PairedGroupInstance,
+} from "./group-reader.ts";
 import {
   applyGroupUpdate,
   deleteGroup,
@@ -27,6 +35,20 @@ import {
   markGroupListStale,
   saveGroups,
 } from "./save-groups.ts";
+
+/** In addition to the customers' own queries. */
+const PER_MINUTE = 10;
+
+const REMEMBERED = 50_000;
+
+const REMEMBERED_MS = 3_600_000;
+
+interface GroupFetcherDeps {
+  db: Db;
+  log: Log;
+  /** The live session of an instance on this node, while it is connected. */
+  connectedSession: (instanceId: number) => Session | undefined;
+}
 
 const REASONS: Record<number, string> = {
   401: "has blocked this number",
@@ -39,8 +61,6 @@ const REASONS: Record<number, string> = {
 };
 
 const DONE = 200;
-
-export { createGroupFetcher } from "./group-fetcher.ts";
 
 export interface GroupDeps extends PictureSource {
   db: Db;
@@ -240,4 +260,44 @@ function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
 function toParticipantResultView({ jid, status }: ParticipantResult) {
   const success = status === DONE;
   return { jid, status, success, error: success ? null : (REASONS[status] ?? "was refused by the network") };
+}
+
+/**
+ * Returns a function to call for every chat in a group. It asks the network once about an unknown group, so
+ * that its conversation has a name. This runs in the background, and a failure is retried with a later
+ * message.
+ */
+export function createGroupFetcher({ db, log, connectedSession }: GroupFetcherDeps) {
+  const seen = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: REMEMBERED_MS });
+  const query = createRateLimitedQuery(PER_MINUTE);
+
+  async function fetchGroup(owner: GroupInstance, jid: Jid): Promise<boolean> {
+    if (await isKnown(db, owner.id, jid)) return true;
+    const requestedAt = await readDatabaseTime(db);
+    const result = await connectedSession(owner.id)?.groups?.get(jid);
+    if (result?.outcome === "done") await saveGroups(db, owner, [result.value], requestedAt);
+    return result?.outcome === "done" || result?.outcome === "refused";
+  }
+
+  return (owner: GroupInstance, jid: Jid): void => {
+    const key = `${owner.id} ${jid}`;
+    if (seen.has(key)) return;
+    seen.set(key, true);
+    query(owner.id, jid, async () => {
+      if (!(await fetchGroup(owner, jid))) seen.delete(key);
+    }).catch((error: unknown) => {
+      seen.delete(key);
+      log.debug({ err: error, instance_id: owner.id }, "group metadata could not be fetched");
+    });
+  };
+}
+
+async function isKnown(db: Db, instanceId: number, jid: Jid): Promise<boolean> {
+  const row = await db
+    .selectFrom("group_chat")
+    .select("id")
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", jid)
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -16,9 +16,8 @@ import { createLog } from "../../platform/log/log.ts";
 import { FolderMediaStore } from "../../platform/media/folder-media-store.ts";
 import { applyFileRetention } from "../retention/retention-jobs.ts";
 import { openFile } from "./open-file.ts";
-import { createMediaUrls } from "./open-media.ts";
+import { createMediaUrls, sweepFiles } from "./open-media.ts";
 import { recordReadyFile } from "./record-ready-file.ts";
-import { sweepFiles } from "./sweep-files.ts";
 
 const FROM = "5511966660002";
 const DAY_MS = 86_400_000;

@@ -6,8 +6,7 @@ import { DEFAULT_EVENTS } from "../events/contract.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { expandEvents, webhooksContract } from "./contract.ts";
 import { type AttemptDecision, decideAttempt, failureWeightOf } from "./decide-attempt.ts";
-import { CaughtUpLanes } from "./delivery-dispatcher.ts";
-import { RecentDeliveries } from "./recent-deliveries.ts";
+import { CaughtUpLanes, RecentDeliveries } from "./delivery-dispatcher.ts";
 import { longestRetryScheduleMs } from "./retry-schedule.ts";
 import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 

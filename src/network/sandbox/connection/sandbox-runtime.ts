@@ -9,12 +9,25 @@ import {
 } from "../inbox/device-inbox.ts";
 import { findScanned } from "../pairing/pair-device.ts";
 import { type RequestOutcome, recordRequests } from "../requests/record-requests.ts";
-import { RequestBatcher } from "../requests/request-batcher.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
 import { isInvalidData } from "../requests/send-results.ts";
 import type { SandboxTiming } from "../sandbox-timing.ts";
 import { HOST_LOCK_CLASS, HostLock } from "./host-lock.ts";
 import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
+
+interface QueuedRequest<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+interface RequestBatcherOptions<Item, Result> {
+  /** Runs all items in one statement; results in the order of the items. */
+  run(items: Item[]): Promise<Result[]>;
+  max: number;
+  /** Whether an item may have caused the error, so that each item runs again separately. */
+  retryOneByOne?(error: unknown): boolean;
+}
 
 const RETENTION = "30 days";
 
@@ -217,4 +230,43 @@ export async function deleteOldData(pool: Pool): Promise<void> {
   await pool.query("delete from sandbox.pairing where expires_at < now() - interval '1 hour'");
   await pool.query(`delete from sandbox.message where at < now() - interval '${RETENTION}'`);
   await pool.query(`delete from sandbox.ledger where at < now() - interval '${RETENTION}'`);
+}
+
+/** Merges requests that arrive during one statement into the next one; adds no delay. */
+export class RequestBatcher<Item, Result> {
+  readonly #options: RequestBatcherOptions<Item, Result>;
+  #waiting: QueuedRequest<Item, Result>[] = [];
+  #running = false;
+
+  constructor(options: RequestBatcherOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (!this.#running) void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true;
+    // Requests of the same turn of the event loop share a statement.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#run(this.#waiting.splice(0, this.#options.max));
+    this.#running = false;
+  }
+
+  async #run(batch: QueuedRequest<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.run(batch.map((one) => one.item));
+      for (const [i, one] of batch.entries()) one.resolve(results[i] as Result);
+    } catch (error) {
+      if (batch.length > 1 && this.#options.retryOneByOne?.(error)) {
+        for (const one of batch) await this.#run([one]);
+      } else {
+        for (const one of batch) one.reject(error);
+      }
+    }
+  }
 }

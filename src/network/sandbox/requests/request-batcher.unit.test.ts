@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RequestBatcher } from "./request-batcher.ts";
+import { RequestBatcher } from "../connection/sandbox-runtime.ts";
 
 describe("the request batcher", () => {
   it("merges the requests that arrive meanwhile, in order and up to its size", async () => {
