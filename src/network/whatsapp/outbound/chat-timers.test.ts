@@ -14,16 +14,22 @@ let listener: RecordingSession;
 let ana: PersonInfo;
 let me: string;
 let newChats: Jid[];
+let secrets: Map<string, string | undefined>;
 
 // The stage fails at its end if a phone would say of any message that it will not disappear.
 beforeEach(async () => {
   stage = await startWhatsAppStage();
   const sent = new Map<string, Content>();
   newChats = [];
+  secrets = new Map();
   listener = stage.open(
     {},
     {
       findSent: async (_, id) => sent.get(id),
+      findOriginal: async (_, id) => {
+        const [from_me, sender, secret] = [true, null, secrets.get(id)];
+        return secret ? { from_me, sender, secret, unreadable: false, text: "", is_poll: false } : undefined;
+      },
       isNewChat: async (chat) => {
         newChats.push(chat);
         return chat !== ana.jid;
@@ -44,7 +50,9 @@ afterEach(() => stage.stop());
 
 async function send(to: Jid, content: Content): Promise<MessageId> {
   const id = newMessageId();
-  expect(await listener.session.send(to, content, { id })).toMatchObject({ outcome: "accepted" });
+  const result = await listener.session.send(to, content, { id });
+  expect(result).toMatchObject({ outcome: "accepted" });
+  if (result.outcome === "accepted") secrets.set(id, result.secret);
   return id;
 }
 
@@ -69,43 +77,57 @@ describe("a chat whose messages disappear", () => {
     await stage.control.setTimer(ana.phone, me, WEEK, { at: set_at });
     const messages = [{ id: "OLD", text: "long ago", at: set_at + 1000 }];
     await stage.control.settings({ history: [{ chat: ana.phone, messages }] });
+  });
+
+  const pair = async () => {
     await listener.pair(stage.phone);
     await listener.message("OLD" as MessageId);
-  });
+  };
 
-  it("has its timer in messages of every kind, in edits and in resends", async () => {
-    const media = {
-      kind: "media",
-      mime_type: "image/png",
-      size: SAMPLE.png.length,
-      bytes: SAMPLE.png,
-    } as const;
-    const quoted = { id: "OLD" as MessageId, from_me: false, sender: ana.jid as Jid, text: "long ago" };
-    const contents: Content[] = [
-      text("Hello"),
-      { ...text("Yes"), quoted },
-      { ...media, media_type: "image", caption: "Look" },
-      { ...media, media_type: "sticker", mime_type: "image/webp" },
-      { ...media, media_type: "document", file_name: "a.png", caption: "Look" },
-      { kind: "location", latitude: 1, longitude: 2 },
-      { kind: "contact", name: "Bia", phone: "5511999990001" },
-    ];
-    const timer = [WEEK, since(set_at)];
-    const ids: MessageId[] = [];
-    for (const content of contents) ids.push(await send(ana.jid as Jid, content));
-    for (const id of ids) expect(await timerOf(ana.phone, id)).toEqual(timer);
-    const target = { chat: ana.jid as Jid, id: ids[0] as MessageId, from_me: true };
-    const edit = newMessageId();
-    await listener.session.edit?.(target, "Hello!", { id: edit });
-    expect(await timerOf(ana.phone, edit)).toEqual(timer);
-    const reaction = newMessageId();
-    await listener.session.react?.(target, "👍", { id: reaction });
-    expect(await timerOf(ana.phone, reaction)).toBeUndefined();
-    await stage.control.requestRetry(ana.phone, target.id);
-    await eventually(async () => expect(await stage.control.arrivals(target.id)).toBe(2));
-  });
+  it.each([
+    ["protocolMessage", false],
+    ["secretEncryptedMessage", true],
+  ])(
+    "has its timer in messages of every kind, in resends, and in edits by %s",
+    async (kind, encryptedEdits) => {
+      await stage.control.settings({ encryptedEdits });
+      await pair();
+      const media = {
+        kind: "media",
+        mime_type: "image/png",
+        size: SAMPLE.png.length,
+        bytes: SAMPLE.png,
+      } as const;
+      const quoted = { id: "OLD" as MessageId, from_me: false, sender: ana.jid as Jid, text: "long ago" };
+      const contents: Content[] = [
+        text("Hello"),
+        { ...text("Yes"), quoted },
+        { ...media, media_type: "image", caption: "Look" },
+        { ...media, media_type: "sticker", mime_type: "image/webp" },
+        { ...media, media_type: "document", file_name: "a.png", caption: "Look" },
+        { kind: "location", latitude: 1, longitude: 2 },
+        { kind: "contact", name: "Bia", phone: "5511999990001" },
+      ];
+      const timer = [WEEK, since(set_at)];
+      const ids: MessageId[] = [];
+      for (const content of contents) ids.push(await send(ana.jid as Jid, content));
+      for (const id of ids) expect(await timerOf(ana.phone, id)).toEqual(timer);
+      const target = { chat: ana.jid as Jid, id: ids[0] as MessageId, from_me: true };
+      const edit = newMessageId();
+      await listener.session.edit?.(target, "Hello!", { id: edit });
+      expect(await timerOf(ana.phone, edit)).toEqual(timer);
+      const { decryptions } = await stage.control.ledger();
+      expect(decryptions.findLast(({ by }) => by === ana.phone)).toMatchObject({ kind });
+      const reaction = newMessageId();
+      await listener.session.react?.(target, "👍", { id: reaction });
+      expect(await timerOf(ana.phone, reaction)).toBeUndefined();
+      await stage.control.requestRetry(ana.phone, target.id);
+      await eventually(async () => expect(await stage.control.arrivals(target.id)).toBe(2));
+    },
+  );
 
   it("has the timer that was set last, by either side or told by a message alone, also after a kill", async () => {
+    await pair();
     const { control } = stage;
     const first = await send(ana.jid as Jid, text("Hello"));
     await timerOf(ana.phone, first);

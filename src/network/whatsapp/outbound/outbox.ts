@@ -73,7 +73,7 @@ export class Outbox {
       const secret = ownMessageSecret(this.#options.sock.authState.creds, id);
       const write = async (address: Jid) => {
         const { me, content: named } = await memberAddresses.addressMessage(to, content, address);
-        return writeContent(named, { to: address, me, file: file?.file, secret });
+        return this.#withTimer(to, writeContent(named, { to: address, me, file: file?.file, secret }));
       };
       const result = await this.#deliver(to, address, write, { messageId: id });
       if (result.outcome !== "accepted") return result;
@@ -95,7 +95,7 @@ export class Outbox {
       id,
       async (key) => {
         const plain = writeEdit(key, named.content as TextContent & ContentContext, media_type);
-        return this.#options.changes.sealEdit(target, key, plain);
+        return this.#options.changes.sealEdit(target, key, await this.#withTimer(target.chat, plain));
       },
       EDIT,
     );
@@ -198,13 +198,8 @@ export class Outbox {
     write: (address: Jid) => Promise<proto.IMessage>,
     options: RelayOptions,
   ): Promise<SendResult> {
-    const { identities, facts, devices, timers } = this.#options;
-    const timer = await timers.find(chat);
-    const relay = async (to: Jid) => {
-      const message = await write(to);
-      if (timer) applyTimer(message, timer);
-      return this.#relay(to, message, options);
-    };
+    const { identities, facts, devices } = this.#options;
+    const relay = async (to: Jid) => this.#relay(to, await write(to), options);
     const result = await relay(address);
     if (result.outcome !== "misaddressed") return result;
     const other = await this.#otherAddressOf(chat, address);
@@ -216,6 +211,12 @@ export class Outbox {
       identities.useAddress(chat, other);
     }
     return again;
+  }
+
+  async #withTimer(chat: Jid, message: proto.IMessage): Promise<proto.IMessage> {
+    const timer = await this.#options.timers.find(chat);
+    if (timer) applyTimer(message, timer);
+    return message;
   }
 
   async #otherAddressOf(chat: Jid, address: Jid): Promise<Jid | undefined> {
