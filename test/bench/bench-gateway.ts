@@ -61,6 +61,8 @@ export interface BenchGateway {
   dataDir: string;
   /** From the spawn to the first 200 of /health. */
   startMs: number;
+  /** Milliseconds since the spawn. */
+  age(): number;
   owner: Client;
   /** Of the owner's sign-in. */
   token: string;
@@ -117,7 +119,8 @@ export async function startBenchGateway(
   await waitForHealth(url, child);
   const startMs = performance.now() - began;
   const { client: owner, token } = await signIn(url);
-  return { url, pid: child.pid ?? 0, dataDir, startMs, owner, token, stop: () => stop(child) };
+  const age = () => performance.now() - began;
+  return { url, pid: child.pid ?? 0, dataDir, startMs, age, owner, token, stop: () => stop(child) };
 }
 
 async function waitForHealth(url: string, child: ChildProcess): Promise<void> {

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "../../../src/client/client.ts";
 import { findProcessTree, type ProcessUse, readUse } from "../../run/process-figures.ts";
+import { startReceiver } from "../../servers/receiver.ts";
 import { type BenchGateway, makeDataDir, removeDataDir, startBenchGateway } from "../bench-gateway.ts";
 import type { LoadFigures } from "../closed-loop.ts";
 import {
@@ -140,6 +142,7 @@ export const starts: Scenario = {
       points: [
         { label: "cold: creates its database", measure: () => startCold() },
         { label: "warm", measure: async () => measure(await warm(), dataDir) },
+        { label: "cold, to the first webhook", measure: () => startToWebhook() },
       ],
       close: () => removeDataDir(dataDir),
     };
@@ -151,6 +154,28 @@ async function startCold(): Promise<Figures> {
   const figures = await measure(await startBenchGateway(dataDir), dataDir);
   await removeDataDir(dataDir);
   return figures;
+}
+
+/** The steps of the quick start after `npm start`, as one program sends them. */
+async function startToWebhook(): Promise<Figures> {
+  const dataDir = await makeDataDir();
+  const receiver = await startReceiver();
+  const gateway = await startBenchGateway(dataDir);
+  const { id, api_key, webhook_secret } = (
+    await gateway.owner.createInstance({ name: "Sales", network: "sandbox" })
+  ).data;
+  receiver.trust(webhook_secret);
+  const client = createClient({ baseUrl: gateway.url, apiKey: api_key });
+  await client.sandboxScan({ id });
+  await client.createWebhook({ id, url: receiver.url, secret: webhook_secret });
+  await client.sendText({ id, number: "5511999990004", text: "Hello" });
+  await receiver.waitFor(({ body }) => body.event === "message.received");
+  const first_webhook_ms = gateway.age();
+  await gateway.stop();
+  await receiver.close();
+  await removeDataDir(dataDir);
+  if (receiver.forged.length > 0) throw new Error("A webhook is not signed with its secret.");
+  return { start_ms: gateway.startMs, first_webhook_ms };
 }
 
 async function measure(gateway: BenchGateway, dataDir: string): Promise<Figures> {
