@@ -180,8 +180,8 @@ export type NetworkEvent =
 /** `no_secret`: the secret of the original is not known. `undecryptable`: it does not open the edit. */
 export type UnknownTextReason = "no_secret" | "undecryptable";
 
-/** `cyclic`: a change of itself or of another change. */
-export type IgnoredChangeReason = UnknownTextReason | "cyclic";
+/** `cyclic`: a change of itself or of another change. `unknown_kind`: encrypted, and of a kind that changes no message. */
+export type IgnoredChangeReason = UnknownTextReason | "cyclic" | "unknown_kind";
 
 /** A logged message, for a change of it. */
 export interface OriginalMessage {

@@ -177,6 +177,33 @@ describe("an encrypted edit", () => {
     expect((await eventOf("message.edited", party)).text).toContain("Party");
   });
 
+  test("of a message that is not in the log is reported without a text, and counted", async () => {
+    const id = "3A0UNLOGGED";
+    await isIgnored("no_secret", () => edit(ana, me, id, "Hello", { secret: randomBytes(32) }));
+    expect(await eventOf("message.edited", id)).toMatchObject({ text: null, reason: "no_secret" });
+  });
+
+  const key = { remoteJid: "", fromMe: true, id: "3A0TARGET" };
+  const sealed = {
+    targetMessageKey: key,
+    encPayload: randomBytes(40),
+    encIv: randomBytes(12),
+    secretEncType: 2,
+  };
+
+  test.each([
+    ["of a kind that nobody knows", "unknown_kind", { ...sealed, secretEncType: 9 }],
+    ["of a kind that changes no words", "unknown_kind", { ...sealed, secretEncType: 3 }],
+    ["without a message that it is about", "undecryptable", { ...sealed, targetMessageKey: undefined }],
+    ["without content", "undecryptable", { ...sealed, encPayload: undefined }],
+  ])("%s is counted, and is no message", async (_, reason, secretEncryptedMessage) => {
+    let own = "";
+    await isIgnored(reason, async () => {
+      own = await on.control.sendMessage(ana, me, { kind: "raw", message: { secretEncryptedMessage } });
+    });
+    expect(await stored(own)).toBeUndefined();
+  });
+
   test("without the secret is reported without a text, and is no message", async () => {
     const id = await on.control.sendMessage(ana, me, "Helo", { secret: Buffer.alloc(0) });
     await eventOf("message.received", id);

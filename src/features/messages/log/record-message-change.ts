@@ -64,13 +64,17 @@ export async function applyMessageChange(
   const about = describe({ ...change, chat: row.jid });
   return {
     events: [messageEvent(EVENT_OF[change.type], { ...row, content }, about)],
-    refused: change.type === "message_edited" ? change.reason : undefined,
+    refused: unknownTextReasonOf(change),
   };
+}
+
+function unknownTextReasonOf(change: MessageChange): UnknownTextReason | undefined {
+  return change.type === "message_edited" ? change.reason : undefined;
 }
 
 /** A message of another chat is known: a reader that looks it up by its id must not change it. */
 async function applyUnlogged(trx: Trx, instanceId: number, change: MessageChange): Promise<AppliedChange> {
-  const event = { events: [unloggedEvent(instanceId, change)] };
+  const event = { events: [unloggedEvent(instanceId, change)], refused: unknownTextReasonOf(change) };
   if (change.type === "message_reaction") return event;
   const elsewhere = await trx
     .selectFrom("message")

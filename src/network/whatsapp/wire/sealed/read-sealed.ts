@@ -1,5 +1,5 @@
 import { proto, toNumber } from "baileys";
-import type { Identity, Jid, MessageId } from "../../../driver.ts";
+import type { Identity, Jid, MessageId, NetworkEvent } from "../../../driver.ts";
 import { truncateText } from "../../../truncate-text.ts";
 import { openMessage } from "../message-fields.ts";
 import { rawFieldOf } from "../raw-field.ts";
@@ -35,16 +35,18 @@ const EDITS: Readonly<Record<number, Pick<SealedEvent, "kind"> & Pick<EncryptedC
 const REACTION = { kind: "reaction", uses: ["Enc Reaction"] } as const;
 const COMMENT = { kind: "comment", uses: ["Enc Comment"] } as const;
 
-/** Undefined if the message is encrypted in no such way, or as something that phones do not show. */
+/** Undefined if the message is encrypted in no such way; `change_ignored` if it cannot be read. */
 export function readSealed(
   body: proto.IMessage,
   { chat, from_me, by, at }: Pick<SealedEvent, "chat" | "from_me" | "by" | "at">,
-): SealedEvent | undefined {
+): SealedEvent | Extract<NetworkEvent, { type: "change_ignored" }> | undefined {
   const { secretEncryptedMessage: edit, encReactionMessage: reaction, encCommentMessage: comment } = body;
   const sealed = edit ?? reaction ?? comment;
   const what = edit ? EDITS[edit.secretEncType ?? 0] : reaction ? REACTION : COMMENT;
-  const { targetMessageKey, encPayload: payload, encIv: iv } = sealed ?? {};
-  if (!what || !targetMessageKey?.id || !payload || !iv) return undefined;
+  if (!sealed) return undefined;
+  if (!what) return { type: "change_ignored", reason: "unknown_kind" };
+  const { targetMessageKey, encPayload: payload, encIv: iv } = sealed;
+  if (!targetMessageKey?.id || !payload || !iv) return { type: "change_ignored", reason: "undecryptable" };
   const { kind, uses } = what;
   const id = targetMessageKey.id as MessageId;
   return { type: "sealed", kind, change: { uses, payload, iv }, chat, id, from_me, by, at };
