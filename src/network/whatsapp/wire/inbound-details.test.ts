@@ -5,7 +5,7 @@ import type { SentContent } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
 import type { InboundContent, MessageId } from "../../driver.ts";
 import { LATER_FIELDS } from "../baileys-fixes/keep-later-fields.ts";
-import { MESSAGE_FIELDS } from "./message-fields.ts";
+import { ASSOCIATIONS, MESSAGE_FIELDS } from "./message-fields.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;
@@ -295,6 +295,35 @@ describe("each field of the network's message", () => {
     expect(await reported(Object.fromEntries(texts.map((name) => [name, messageWith(name, {})])))).toEqual(
       Object.fromEntries(expected),
     );
+  });
+
+  it("that belongs to an earlier message is a message if phones show it as one", async () => {
+    const { AssociationType } = proto.MessageAssociation;
+    const types = Object.keys(AssociationType).filter((name) => Number.isNaN(Number(name)));
+    expect(types).toEqual(Object.keys(ASSOCIATIONS));
+    const picture = { message: { imageMessage: {} } };
+    const saidWith = (messageAssociation: unknown, message: Record<string, unknown>): SentContent => {
+      return { kind: "raw", message: { messageContextInfo: { messageAssociation }, ...message } };
+    };
+    const associated = types.map((associationType) => [
+      associationType,
+      saidWith({ associationType }, { associatedChildMessage: picture }),
+    ]);
+    const parts = {
+      cover: { kind: "raw", message: { eventCoverImage: picture } },
+      option: { kind: "raw", message: { pollCreationOptionImageMessage: picture } },
+      later: saidWith({ associationType: 4_000 }, { imageMessage: {} }),
+    } as const;
+    expect(await reported({ ...Object.fromEntries(associated), ...parts })).toEqual({
+      ...Object.fromEntries(
+        Object.entries(ASSOCIATIONS).map(([name, use]) => [name, use === "shown" ? "image" : "nothing"]),
+      ),
+      cover: "nothing",
+      option: "nothing",
+      later: "image",
+    });
+    for (const name of ["EVENT_COVER_IMAGE", "MEDIA_POLL", "STICKER_ANNOTATION"] as const)
+      expect(ASSOCIATIONS[name]).toBe("silent");
   });
 
   it("is in the table, and in Baileys' own proto or among the later ones", () => {

@@ -1,3 +1,4 @@
+import { proto } from "baileys";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 
 /** `opened`: holds a whole message. `change`: of another message. `silent`: phones show no message. */
@@ -92,11 +93,11 @@ export const MESSAGE_FIELDS: Readonly<Record<Field, FieldUse>> = {
   placeholderMessage: "unsupported",
   secretEncryptedMessage: "change",
   albumMessage: "silent",
-  eventCoverImage: "opened",
+  eventCoverImage: "silent",
   stickerPackMessage: "text",
   statusMentionMessage: "silent",
   pollResultSnapshotMessage: "text",
-  pollCreationOptionImageMessage: "opened",
+  pollCreationOptionImageMessage: "silent",
   associatedChildMessage: "opened",
   groupStatusMentionMessage: "silent",
   pollCreationMessageV4: "opened",
@@ -134,6 +135,41 @@ export const MESSAGE_FIELDS: Readonly<Record<Field, FieldUse>> = {
   statusLinkPreviewMetadata: "silent",
   botPlatformRegistrationSuccessMessage: "opened",
 };
+
+/** Of a file that belongs to an earlier message. `better`: phones show it in place of that one's file. */
+type AssociationUse = "shown" | "better" | "silent";
+
+const { AssociationType } = proto.MessageAssociation;
+
+/** What the gateway does with a message that is associated with another one; `STATUS_` is of stories only. */
+export const ASSOCIATIONS: Readonly<Record<keyof typeof AssociationType, AssociationUse>> = {
+  UNKNOWN: "shown",
+  MEDIA_ALBUM: "shown",
+  BOT_PLUGIN: "shown",
+  EVENT_COVER_IMAGE: "silent",
+  STATUS_POLL: "shown",
+  HD_VIDEO_DUAL_UPLOAD: "better",
+  STATUS_EXTERNAL_RESHARE: "shown",
+  MEDIA_POLL: "silent",
+  STATUS_ADD_YOURS: "shown",
+  STATUS_NOTIFICATION: "shown",
+  HD_IMAGE_DUAL_UPLOAD: "better",
+  STICKER_ANNOTATION: "silent",
+  MOTION_PHOTO: "silent",
+  STATUS_LINK_ACTION: "shown",
+  VIEW_ALL_REPLIES: "shown",
+  STATUS_ADD_YOURS_AI_IMAGINE: "shown",
+  STATUS_QUESTION: "shown",
+  STATUS_ADD_YOURS_DIWALI: "shown",
+  STATUS_REACTION: "shown",
+  HEVC_VIDEO_DUAL_UPLOAD: "silent",
+};
+
+/** The use of an opened message by its association; numbers that nobody knows yet are shown. */
+export function associationUseOf({ messageContextInfo }: WireMessage): AssociationUse {
+  const type = messageContextInfo?.messageAssociation?.associationType ?? AssociationType.UNKNOWN;
+  return ASSOCIATIONS[AssociationType[type] as keyof typeof AssociationType] ?? "shown";
+}
 
 /** More wrappers around each other are an attack. */
 const MOST_WRAPPERS = 12;

@@ -15,7 +15,7 @@ import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "./chat-timer.ts";
-import { openMessage } from "./message-fields.ts";
+import { associationUseOf, openMessage } from "./message-fields.ts";
 import { readContent } from "./read-content.ts";
 import type { DecryptedMessage } from "./read-stanza.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
@@ -215,19 +215,14 @@ interface Parent {
   isBetter: boolean;
 }
 
-const { HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD, HEVC_VIDEO_DUAL_UPLOAD, MOTION_PHOTO } =
-  proto.MessageAssociation.AssociationType;
-const BETTER: readonly unknown[] = [HD_IMAGE_DUAL_UPLOAD, HD_VIDEO_DUAL_UPLOAD];
-const OTHER_COPIES: readonly unknown[] = [HEVC_VIDEO_DUAL_UPLOAD, MOTION_PHOTO];
-
-/** The earlier message of which this one has another copy of the file. */
+/** The earlier message of which this one has a part, or another copy of the file. */
 function parentOf(body: WireMessage): Parent | undefined {
-  const { associationType, parentMessageKey: key } = body.messageContextInfo?.messageAssociation ?? {};
-  const isBetter = BETTER.includes(associationType);
-  if (!isBetter && !OTHER_COPIES.includes(associationType)) return undefined;
+  const use = associationUseOf(body);
+  if (use === "shown") return undefined;
+  const key = body.messageContextInfo?.messageAssociation?.parentMessageKey;
   // Newer phones send it in the form of an edit.
   const edited = body.protocolMessage?.editedMessage;
-  return { message: edited ? openMessage(edited) : body, key, isBetter };
+  return { message: edited ? openMessage(edited) : body, key, isBetter: use === "better" };
 }
 
 function readCopy(
