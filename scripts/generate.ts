@@ -1,17 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { contract } from "../src/contract.ts";
-import { EVENT_NAMES } from "../src/features/events/contract.ts";
-import { EVENT_PAYLOADS, eventBody } from "../src/features/events/event-payloads.ts";
-import { DELIVERY_HEADERS } from "../src/features/webhooks/delivery-headers.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
-import { readRecordedExamples } from "../src/platform/openapi/recorded-examples.ts";
 import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
+import { describeApi } from "./openapi/describe-api.ts";
 import { formatOpenApi } from "./openapi/format-openapi.ts";
-import { createOpenApiDocument } from "./openapi/openapi-document.ts";
 import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
@@ -104,14 +99,4 @@ if (values.check) {
     writeFileSync(path, text);
     console.log(`wrote ${name}`);
   }
-}
-
-/** The OpenAPI document of the gateway: its contract, and the events that webhooks receive. */
-export function describeApi(): Record<string, unknown> {
-  const examples = readRecordedExamples();
-  const events = EVENT_NAMES.map((name) => {
-    return [name, { ...EVENT_PAYLOADS[name], example: examples.events[name] }] as const;
-  });
-  const described = { body: eventBody, headers: DELIVERY_HEADERS, events: Object.fromEntries(events) };
-  return createOpenApiDocument(contract, described, examples.schemas);
 }

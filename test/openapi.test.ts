@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { describeApi } from "../scripts/generate.ts";
+import { describeApi } from "../scripts/openapi/describe-api.ts";
 import { contract } from "../src/contract.ts";
 import { EVENT_NAMES } from "../src/features/events/contract.ts";
 import { DELIVERY_HEADERS } from "../src/features/webhooks/delivery-headers.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
-import { requestOf, statusOf } from "./measure.ts";
+import { requestOf, statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
 
 let gateway: TestGateway;

@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { buildDist } from "../run/build-dist.ts";
-import { headOf, openSocket, type RawHead, requestOf, statusOf } from "./measure.ts";
 import { startProbedGateway } from "./probed-gateway.ts";
+import { headOf, openSocket, type RawHead, requestOf, statusOf } from "./raw-request.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
 interface AttackFigures {

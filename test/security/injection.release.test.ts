@@ -7,7 +7,7 @@ import { createHttpRequester, type HttpRequester, type RawHttpResponse } from ".
 import { inBase64, SAMPLE } from "../sample-files.ts";
 import { type Receiver, startReceiver } from "../servers/receiver.ts";
 import { signIn } from "../sign-in.ts";
-import { statusOf } from "./measure.ts";
+import { statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
 
 const INJECTED = "x-injected";

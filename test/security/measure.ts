@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { inspect } from "node:util";
 import { contract } from "../../src/contract.ts";
 import type { Route } from "../../src/platform/http/route.ts";
@@ -9,14 +7,7 @@ import { measureHeldConnections } from "./held-connections.ts";
 import { measureLargeResponses } from "./large-responses.ts";
 import { startProbedGateway } from "./probed-gateway.ts";
 import { measureProducts } from "./product-attacks.ts";
-
-const ANSWER_WITHIN_MS = 60_000;
-
-export interface RawHead {
-  method?: string;
-  path?: string;
-  headers?: readonly string[];
-}
+import { headOf, type RawHead, requestOf, statusOf } from "./raw-request.ts";
 
 export interface TimedRequest {
   route: string;
@@ -213,36 +204,4 @@ try {
   }
 } finally {
   await postgres.stop();
-}
-
-/** The lines before a body; what an HTTP client would refuse to send is sent. */
-export function headOf({ method = "GET", path = "/", headers = [] }: RawHead): string {
-  return `${[`${method} ${path} HTTP/1.1`, "host: gateway", ...headers].join("\r\n")}\r\n\r\n`;
-}
-
-export function requestOf(head: RawHead, body: Buffer): Buffer {
-  const headers = [...(head.headers ?? []), `content-length: ${body.length}`, "connection: close"];
-  return Buffer.concat([Buffer.from(headOf({ ...head, headers }), "latin1"), body]);
-}
-
-export async function openSocket(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  socket.on("error", () => {});
-  await once(socket, "connect");
-  return socket;
-}
-
-/** Status of the answer to these bytes, on a connection of their own; 0: it was closed without one, or none came in time. */
-export async function statusOf(url: string, bytes: Buffer): Promise<number> {
-  const socket = await openSocket(url);
-  socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy());
-  let head = "";
-  socket.on("data", (piece: Buffer) => {
-    if (head.length < 64) head += piece.toString("latin1").slice(0, 64);
-  });
-  socket.write(bytes);
-  // Whoever refuses a body early closes while it is still written: the answer may be there nevertheless.
-  await once(socket, "close").catch(() => {});
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
 }

@@ -1,0 +1,16 @@
+import { contract } from "../../src/contract.ts";
+import { EVENT_NAMES } from "../../src/features/events/contract.ts";
+import { EVENT_PAYLOADS, eventBody } from "../../src/features/events/event-payloads.ts";
+import { DELIVERY_HEADERS } from "../../src/features/webhooks/delivery-headers.ts";
+import { readRecordedExamples } from "../../src/platform/openapi/recorded-examples.ts";
+import { createOpenApiDocument } from "./openapi-document.ts";
+
+/** The OpenAPI document of the gateway: its contract, and the events that webhooks receive. */
+export function describeApi(): Record<string, unknown> {
+  const examples = readRecordedExamples();
+  const events = EVENT_NAMES.map((name) => {
+    return [name, { ...EVENT_PAYLOADS[name], example: examples.events[name] }] as const;
+  });
+  const described = { body: eventBody, headers: DELIVERY_HEADERS, events: Object.fromEntries(events) };
+  return createOpenApiDocument(contract, described, examples.schemas);
+}
