@@ -3,8 +3,8 @@ import {
   buildRequest,
   type RequestInput,
 } from "../../packages/n8n-nodes-waygate/nodes/Waygate/build-request.ts";
+import { idempotencyKey } from "../../packages/n8n-nodes-waygate/nodes/Waygate/idempotency-key.ts";
 import type { Operation } from "../../packages/n8n-nodes-waygate/nodes/Waygate/operation.ts";
-import { idempotencyKey } from "../../packages/n8n-nodes-waygate/nodes/Waygate/run-operation.ts";
 
 const SEND: Operation = {
   http: "POST /api/v1/instances/:id/send",

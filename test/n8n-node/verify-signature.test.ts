@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  isGenuine,
-  receiveEvent,
-} from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/WaygateTrigger.node.ts";
+import { receiveEvent } from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/receive-event.ts";
+import { isGenuine } from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/verify-signature.ts";
 import { signStandard } from "../../src/features/webhooks/webhook-signature.ts";
 import { headersOf, SIGNATURE_VECTORS } from "../signature-vectors.ts";
 

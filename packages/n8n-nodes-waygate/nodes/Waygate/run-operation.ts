@@ -1,22 +1,11 @@
-import { createHash } from "node:crypto";
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from "n8n-workflow";
 import { buildRequest, type GatewayRequest, type RequestInput } from "./build-request.ts";
 import { callGateway } from "./call-gateway.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
 import type { FilePart } from "./multipart-body.ts";
 import type { Operation, OperationField } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import type { GatewayResponse } from "./read-response.ts";
-
-/** What makes two requests of a workflow the same one. */
-interface RequestOrigin {
-  workflowId: string;
-  /** Of the first execution, if this one repeats it. */
-  executionId: string;
-  nodeId: string;
-  /** How often the node has run in this execution. */
-  runIndex: number;
-  itemIndex: number;
-}
 
 /** The gateway's largest page. */
 const PAGE = 200;
@@ -140,14 +129,4 @@ async function toItems(
   const { fileName: savedAs, mimeType: type, fileExtension } = binary;
   const json = { file_name: savedAs, mime_type: type, file_extension: fileExtension, size: bytes.length };
   return [{ json, binary: { [field]: binary }, pairedItem }];
-}
-
-/**
- * The `Idempotency-Key` of a request. A repeated item of an execution has the same key, and a changed message
- * another one.
- */
-export function idempotencyKey(origin: RequestOrigin, { path, body = "" }: GatewayRequest): string {
-  const { workflowId, executionId, nodeId, runIndex, itemIndex } = origin;
-  const parts = JSON.stringify([workflowId, executionId, nodeId, runIndex, itemIndex, path]);
-  return `n8n-${createHash("sha256").update(parts).update(body).digest("hex")}`;
 }

@@ -3,30 +3,13 @@ import type { GatewayRequest } from "../Waygate/build-request.ts";
 import { callGateway } from "../Waygate/call-gateway.ts";
 import { GatewayRefusal } from "../Waygate/read-response.ts";
 import { toNodeError } from "../Waygate/to-node-error.ts";
-
-/** A webhook of the instance, as the gateway lists it. */
-interface ListedWebhook {
-  id: number;
-  url: string;
-  is_active: boolean;
-  events: readonly string[];
-  exclude: readonly string[];
-  /** Masked: its last four characters are right. */
-  secret: string;
-}
-
-/** What the trigger registers. */
-interface WantedWebhook {
-  url: string;
-  events: readonly string[];
-  exclude: readonly string[];
-}
-
-/** What the trigger keeps between its activation and its deactivation. */
-interface KeptWebhook {
-  webhookId?: number;
-  secret?: string;
-}
+import {
+  isRegistered,
+  type KeptWebhook,
+  type ListedWebhook,
+  leftovers,
+  type WantedWebhook,
+} from "./webhook-registration.ts";
 
 /** The gateway's longest name of a webhook. */
 const MAX_NAME = 100;
@@ -95,35 +78,4 @@ async function request(
     if (isGone) return undefined;
     throw toNodeError(context.getNode(), error);
   }
-}
-
-/** Whether the gateway still has the webhook of this trigger as the trigger wants it. */
-function isRegistered(
-  listed: readonly ListedWebhook[],
-  wanted: WantedWebhook,
-  { webhookId, secret = "" }: KeptWebhook,
-): boolean {
-  const found = listed.find(({ id }) => id === webhookId);
-  return (
-    found !== undefined &&
-    secret !== "" &&
-    found.is_active &&
-    found.url === wanted.url &&
-    found.secret.slice(-4) === secret.slice(-4) &&
-    isSameSet(found.events, wanted.events) &&
-    isSameSet(found.exclude, wanted.exclude)
-  );
-}
-
-/** The webhooks of earlier activations: the kept one, and those with the address of this trigger. */
-function leftovers(
-  listed: readonly ListedWebhook[],
-  { url }: WantedWebhook,
-  { webhookId }: KeptWebhook,
-): number[] {
-  return listed.filter((one) => one.id === webhookId || one.url === url).map(({ id }) => id);
-}
-
-function isSameSet(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item) => other.includes(item));
 }
