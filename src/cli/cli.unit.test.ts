@@ -10,8 +10,8 @@ import { readClientSettings } from "./read-client-settings.ts";
 import { readField } from "./read-field.ts";
 import { toCommandError } from "./to-command-error.ts";
 import { toTerminalJson, toTerminalText } from "./to-terminal-text.ts";
-import { commandName } from "./try/command-name.ts";
 import { readTrySettings, type TryOptionTexts } from "./try/read-try-settings.ts";
+import { commandName } from "./try/try-command.ts";
 
 const URL = "http://127.0.0.1:3000";
 const messageOf = (error: unknown) => toCommandError(error, URL).message;

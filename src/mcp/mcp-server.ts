@@ -5,11 +5,14 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { packageVersion } from "../platform/config/package-version.ts";
+import { asMeant } from "../platform/http/input/as-meant.ts";
+import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
+import { invalidInput } from "../platform/http/input/invalid-input.ts";
 import { isAllowed } from "./is-allowed.ts";
 import type { McpOptions } from "./mcp-options.ts";
+import { PROMPTS } from "./prompts.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
 import { findResource, RESOURCE_TEMPLATES, RESOURCES, type Resource } from "./resources.ts";
-import { servePrompts } from "./serve-prompts.ts";
 import { serveTools } from "./serve-tools.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { explainFailure } from "./tool-error.ts";
@@ -92,4 +95,35 @@ function serveResources(server: Server, options: McpOptions): void {
       throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`, data);
     }
   });
+}
+
+/** Answers the requests of a host about prompts. */
+function servePrompts(server: Server): void {
+  server.setRequestHandler("prompts/list", () => ({
+    prompts: PROMPTS.map(({ name, description, input }) => ({
+      name,
+      description,
+      arguments: Object.entries(input.shape).map(([argument, { description: about }]) => ({
+        name: argument,
+        description: about,
+        required: false,
+      })),
+    })),
+  }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    const prompt = PROMPTS.find(({ name }) => name === params.name);
+    if (!prompt) throw invalid(`There is no prompt ${params.name.slice(0, 100)}.`);
+    const sent = asMeant(prompt.input, params.arguments ?? {}, "POST");
+    const parsed = prompt.input.safeParse(sent, { error: createIssueDescriber() });
+    if (!parsed.success) throw invalid(invalidInput(parsed.error.issues, sent).message);
+    const text = prompt.write(parsed.data);
+    return {
+      description: prompt.description,
+      messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
+    };
+  });
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

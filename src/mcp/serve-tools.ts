@@ -5,17 +5,37 @@ import {
   ProtocolErrorCode,
   type Server,
 } from "@modelcontextprotocol/server";
+import { contract } from "../contract.ts";
+import { invalidField } from "../platform/gateway-error.ts";
+import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
+import { explainUnknownName } from "../platform/http/input/explain-unknown-name.ts";
 import { invalidInput } from "../platform/http/input/invalid-input.ts";
+import { refuseDifferentAddresses } from "../platform/http/input/refuse-different-addresses.ts";
+import { resolveAliases } from "../platform/http/input/resolve-aliases.ts";
+import type { Aliases } from "../platform/http/route.ts";
 import { isAllowed } from "./is-allowed.ts";
 import { listedTools, TOOLS } from "./listed-tools.ts";
 import type { McpOptions } from "./mcp-options.ts";
-import { readArguments } from "./read-arguments.ts";
 import { callSignal, requestWithRetry } from "./request-with-retry.ts";
 import { toToolResultText } from "./to-tool-result-text.ts";
 import { MissingInstanceError, scopeOf, type Tool } from "./tool.ts";
 import { explainFailure, type ToolError } from "./tool-error.ts";
 import { withProgress } from "./with-progress.ts";
+
+/** The names that the routes know beside those of the tools. */
+const ALIASES: Aliases = {
+  instanceId: ["instance_id"],
+  number: ["phone", ...contract.sendText.aliases.number],
+  messageId: ["message_id"],
+  mediaUrl: ["url", "media_url"],
+  mimeType: ["mime_type", "mimetype"],
+  fileName: ["file_name", "filename"],
+  buttonText: ["button_text"],
+  q: ["search", "query"],
+};
+
+const LONGEST_NAME = 100;
 
 /** Answers the requests of a host about tools. */
 export function serveTools(server: Server, options: McpOptions): void {
@@ -92,4 +112,24 @@ function runTool(
 
 function missInstance(): never {
   throw new MissingInstanceError();
+}
+
+/**
+ * The arguments of a tool under its own names. Throws VALIDATION_ERROR for one that the tool does not have, since it would do
+ * something else without it, and for two that name different people.
+ */
+function readArguments({ name, input }: Tool, sent: Readonly<Record<string, unknown>>): unknown {
+  const names = Object.keys(input.shape);
+  const aliases = Object.fromEntries(Object.entries(ALIASES).filter(([field]) => names.includes(field)));
+  const others = Object.values(aliases).flat();
+  const accepted = new Set([...names, ...others]);
+  const unknown = Object.keys(sent).find((field) => !accepted.has(field) && sent[field] !== null);
+  if (unknown !== undefined) {
+    const field = unknown.slice(0, LONGEST_NAME);
+    const known = { one: `an argument of ${name}`, all: "Arguments", names, aliases: others };
+    throw invalidField(field, explainUnknownName(field, known));
+  }
+  if (aliases.number)
+    refuseDifferentAddresses({ aliases: { number: ["jid", ...aliases.number] } }, (field) => sent[field]);
+  return asMeant(input, resolveAliases(sent, aliases, input), "POST");
 }

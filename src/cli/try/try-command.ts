@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { sep } from "node:path";
 import type { Client } from "../../client/client.ts";
 import type { Env } from "../../platform/config/config.ts";
+import { packageRoot } from "../../platform/config/package-version.ts";
 import { CleanupStack } from "../../processes/cleanup-stack.ts";
 import { CommandError } from "../command-error.ts";
 import { describeEvent } from "../listen/describe-event.ts";
 import { createStopSignal, type StopSignal } from "../listen/stop-signal.ts";
 import { startWebhookListener } from "../listen/webhook-listener.ts";
 import { toCommandError } from "../to-command-error.ts";
-import { commandName } from "./command-name.ts";
 import { readTrySettings, type TryOptionTexts, type TrySettings } from "./read-try-settings.ts";
 import { startTemporaryGateway, type TemporaryGateway } from "./start-temporary-gateway.ts";
 import { createTrySteps, REPLYING_NUMBER } from "./try-steps.ts";
@@ -149,4 +150,12 @@ function adviseNextSteps({ baseUrl, id, apiKey, keep, owner, env }: TriedGateway
     "",
     `  Read on: ${url}/docs/waygate (guide), ${url}/docs (every route)`,
   ];
+}
+
+/** What one types to run this program again: in a checkout, installed, or with npx, which installs nothing to stay. */
+export function commandName(env: Env, root = packageRoot()): string {
+  if (!root.split(sep).includes("node_modules")) return "node bin/waygate.mjs";
+  if (env.npm_command !== "exec") return "waygate";
+  const from = env.npm_config_package ?? "";
+  return /^[\w@.:/-]+$/.test(from) ? `npx --package=${from} waygate` : "npx waygate";
 }

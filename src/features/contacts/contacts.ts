@@ -4,7 +4,10 @@ import { lidJid, phoneOfJid } from "../../network/jid.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
-import { canonicalNumberOf } from "../../platform/phone/number-variants.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import { canonicalNumberOf, searchedNumbers } from "../../platform/phone/number-variants.ts";
 import {
   isImpossiblePhone,
   type PhoneCountry,
@@ -15,7 +18,6 @@ import { getInstance, type InstanceRow } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
 import type { contactsContract } from "./contract.ts";
-import { listContacts } from "./list-contacts.ts";
 import type { InstanceRef } from "./number-resolver.ts";
 import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
 import { type RecipientInput, readAddress, resolveForInstance } from "./recipient.ts";
@@ -193,4 +195,24 @@ export async function reachesPerson(
   const columns = { phone: sql`${phone}::text`, lid: sql`${lid}::text` };
   const { rows } = await sql`select 1 where ${isReachedPerson(reach, columns)}`.execute(db);
   return rows.length > 0;
+}
+
+/** The newest first. */
+async function listContacts(db: Db, input: InputOf<typeof contactsContract.listContacts>) {
+  const before = readCursor(input.cursor);
+  let query = db
+    .selectFrom("contact")
+    .select(["id", "jid", "lid", "phone", "name", "push_name", "verified_name"])
+    .select(["is_business", "picture_url", "is_blocked", "updated_at"])
+    .where("instance_id", "=", input.id)
+    .orderBy("id", "desc")
+    .limit(input.limit + 1);
+  if (before !== undefined) query = query.where("id", "<", before);
+  if (input.q) query = query.where(isCalled(input.q));
+  return toPage(await query.execute(), input.limit, (row) => row.id);
+}
+
+function isCalled(q: string): RawBuilder<boolean> {
+  const lids = searchedNumbers(q).map(lidJid);
+  return sql`(${containsText(q, sql`name, push_name, verified_name, phone`)} or lid = any(${lids}::text[]))`;
 }
