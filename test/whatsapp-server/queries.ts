@@ -84,9 +84,10 @@ export async function handleQuery(
   companion: Companion,
   iq: BinaryNode,
 ): Promise<void> {
-  const { type, xmlns = "" } = iq.attrs;
-  if (type === "result" || type === "error") return;
+  const { type, xmlns = "", id = "", to = "" } = iq.attrs;
   const { phone } = companion.person;
+  if (type === "result" || type === "error")
+    return network.book.ack({ phone, class: "iq", id, to, type, error: child(iq, "error")?.attrs.code });
   const fits = (fault: { xmlns: string }): boolean => fault.xmlns === xmlns;
   if (network.faults.take("iq_silence", phone, fits)) return;
   const error = network.faults.take("iq_error", phone, fits);

@@ -123,6 +123,19 @@ describe("a stanza of an unknown kind", () => {
     expect(unknown).toEqual(["novelty"]);
   });
 
+  it.each([
+    ["a ping is answered with a result", "get", "urn:xmpp:ping", "ping-1", "result", undefined],
+    ["a ping without an id is answered with a result", "get", "urn:xmpp:ping", "", "result", undefined],
+    ["a question that nothing answers is refused", "get", "w:novelty", "query-1", "error", "501"],
+    ["an order that nothing carries out is refused", "set", "w:novelty", "query-1", "error", "501"],
+  ])("is counted too if it is a query: %s", async (_, type, xmlns, id, answer, error) => {
+    const attrs = { from: "s.whatsapp.net", type, xmlns, ...(id && { id }) };
+    await stage.control.push(stage.phone.number, { tag: "iq", attrs });
+    expect(await ackOf(id)).toMatchObject({ class: "iq", to: "s.whatsapp.net", type: answer, error });
+    await hearAfterwards();
+    expect(unknown).toEqual(["iq"]);
+  });
+
   it("is counted each time, also when more come than acknowledgements may be pending", async () => {
     const times = 1_500;
     for (let nth = 0; nth < times; nth++) {
