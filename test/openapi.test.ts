@@ -57,6 +57,13 @@ test("every reference has a target", () => {
   }
 });
 
+test("no reference forbids fields of the schema that it names", () => {
+  const narrowed = [...JSON.stringify(describeApi()).matchAll(/\{[^{}]*"\$ref":[^{}]*\}/g)].filter(
+    ([found]) => found.includes("additionalProperties"),
+  );
+  expect(narrowed.map(([found]) => found)).toEqual([]);
+});
+
 test.skipIf(!existsSync(committed))("openapi.json matches the contract (else: npm run generate)", () => {
   expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(describeApi());
 });

@@ -383,6 +383,7 @@ export const campaignsContract = {
   checkRecipients: route({
     ...SHARED,
     http: "POST /api/campaigns/check-recipients",
+    errors: ["NOT_FOUND"],
     heavy: true,
     requiresBody: true,
     summary: "Check recipients before a campaign has them: unreadable, repeated, opted out; stores nothing",

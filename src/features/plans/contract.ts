@@ -34,21 +34,23 @@ const ceiling = (what: string) =>
 
 export const features = named(
   "PlanFeatures",
-  z.object({
-    campaigns: z.boolean().optional(),
-    crm: z.boolean().optional(),
-    integrations: z.boolean().optional(),
-    media_retention_days: retentionDays
-      .optional()
-      .describe(
-        "Days for which files are stored, unless the instance sets another time; null: the gateway's default.",
-      ),
-    max_message_retention_days: ceiling("Messages of the account"),
-    max_campaign_retention_days: ceiling("Campaigns that have ended"),
-    max_lead_retention_days: ceiling("Leads without a change or a message"),
-    max_event_retention_days: ceiling("Events"),
-    max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
-  }),
+  z
+    .object({
+      campaigns: z.boolean().optional(),
+      crm: z.boolean().optional(),
+      integrations: z.boolean().optional(),
+      media_retention_days: retentionDays
+        .optional()
+        .describe(
+          "Days for which files are stored, unless the instance sets another time; null: the gateway's default.",
+        ),
+      max_message_retention_days: ceiling("Messages of the account"),
+      max_campaign_retention_days: ceiling("Campaigns that have ended"),
+      max_lead_retention_days: ceiling("Leads without a change or a message"),
+      max_event_retention_days: ceiling("Events"),
+      max_log_retention_days: ceiling("Logs of requests, connections and deliveries"),
+    })
+    .describe("`false` disables a feature; omitted features are included."),
 );
 
 /** A strict object, since an unknown feature would otherwise be dropped silently. */
@@ -61,7 +63,7 @@ const plan = named(
     id: z.number().int(),
     name: z.string(),
     price: z.number(),
-    features: features.describe("`false` disables a feature; omitted features are included."),
+    features,
   }),
 );
 
