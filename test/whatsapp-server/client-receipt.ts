@@ -112,7 +112,10 @@ function bundleIn(stanza: BinaryNode): Bundle | undefined {
   };
 }
 
-/** A client asks the phones to upload a file again: the one who wrote the message does, if the file is still there. */
+/**
+ * A client asks the phones to upload a file again: the one who wrote the message does, if the file is still there, and
+ * if the client names the chat as its account does.
+ */
 async function handleMediaRetry(network: Network, companion: Companion, stanza: BinaryNode): Promise<void> {
   const { id = "" } = stanza.attrs;
   const rmr = child(stanza, "rmr")?.attrs;
@@ -120,7 +123,10 @@ async function handleMediaRetry(network: Network, companion: Companion, stanza: 
   const mediaKey = stored && filePart(stored.message)?.part.mediaKey;
   const attrs = { from: companion.person.jid("pn"), id, type: "mediaretry", t: seconds() };
   const rmrNode = node("rmr", { ...rmr });
-  if (!stored || !mediaKey) {
+  const address = network.address(rmr?.jid ?? "");
+  const usual = companion.person.isMigrated ? "lid" : "pn";
+  const isMisaddressed = address?.kind === "person" && address.addressing !== usual;
+  if (!stored || !mediaKey || isMisaddressed) {
     companion.deliver(node("notification", attrs, [node("error", { code: ResultType.NOT_FOUND }), rmrNode]));
     return;
   }

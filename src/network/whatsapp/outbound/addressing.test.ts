@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { downloadWhole, eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import type { NewServerPerson, PersonInfo } from "../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { Content, Jid, MessageId, MessageRef, SendResult, Session } from "../../driver.ts";
+import type { Content, Jid, MediaContent, MessageId, MessageRef, SendResult, Session } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 import { parseCredentials } from "../keys/baileys-credentials.ts";
 
@@ -61,6 +61,23 @@ const received = (id: string): Promise<Record<string, unknown>> =>
     const message = await stage.control.message(ana.phone, id);
     return message ?? expect.fail("It has not come yet.");
   });
+
+describe("a file that the network no longer has", () => {
+  it.each([
+    ["LID by a migrated account", true],
+    ["number by an account that is not migrated", false],
+  ])("is asked for again at the %s, however its message was addressed", async (_, migrated) => {
+    const { me, listener, session } = await link({ migrated });
+    const bytes = randomBytes(100);
+    const file = { kind: "media", media_type: "document", mime_type: "text/plain", bytes } as const;
+    for (const addressing of ["lid", "pn"] as const) {
+      const id = await stage.control.sendMessage(ana.phone, me.phone, file, { addressing });
+      const { content } = await listener.message(id as MessageId);
+      await stage.control.expireMedia();
+      expect(await downloadWhole(session, (content as MediaContent).ref)).toEqual(bytes);
+    }
+  });
+});
 
 describe("a migrated account", () => {
   const LESSONS: [string, NewServerPerson["migrated"], (account: Account) => Promise<unknown>][] = [
