@@ -368,7 +368,7 @@ export interface WhatsAppControl {
   /** The person's phone sends a message once more to the linked devices of somebody. */
   sayAgain(by: string, to: string, id: string): Promise<void>;
   /** The person's phone asks the sender for a message again, as one that could not be read. */
-  requestRetry(by: string, id: string): Promise<void>;
+  requestRetry(by: string, id: string, options?: Pick<SayOptions, "addressing">): Promise<void>;
 
   /** The phone changes a setting, given as the library's `chatModify` takes it: archives a chat, mutes, names a contact. */
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void>;

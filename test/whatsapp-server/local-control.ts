@@ -294,8 +294,8 @@ export class LocalControl implements WhatsAppControl {
       await speakAgain(this.#network, handset, companion, id, { count: 1 });
   }
 
-  requestRetry(by: string, id: string): Promise<void> {
-    return talk.requestRetryOf(this.#network, by, id);
+  requestRetry(by: string, id: string, options: Pick<SayOptions, "addressing"> = {}): Promise<void> {
+    return talk.requestRetryOf(this.#network, by, id, options);
   }
 
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void> {

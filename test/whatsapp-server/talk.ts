@@ -225,11 +225,17 @@ export function startPhoneCall(network: Network, by: string, to: string, video: 
   return id;
 }
 
-export async function requestRetryOf(network: Network, by: string, id: string): Promise<void> {
+export async function requestRetryOf(
+  network: Network,
+  by: string,
+  id: string,
+  { addressing }: Pick<SayOptions, "addressing">,
+): Promise<void> {
   const { handset } = network.person(by);
   const stored = handset.kept(id);
   if (!stored?.device) throw new Error(`${by} has no message ${id}`);
-  await requestRetry(handset, { id, from: stored.device, to: stored.to, at: stored.at });
+  const to = addressing && stored.to.kind === "person" ? { ...stored.to, addressing } : stored.to;
+  await requestRetry(handset, { id, from: stored.device, to, at: stored.at });
 }
 
 export async function file(network: Network, by: string, id: string): Promise<Uint8Array | undefined> {

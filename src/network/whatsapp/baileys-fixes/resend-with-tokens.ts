@@ -5,12 +5,14 @@ import {
   getBinaryNodeChild,
   getBinaryNodeChildren,
   jidDecode,
+  jidEncode,
   type proto,
   type WASocket,
 } from "baileys";
 import type { Jid } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import { detachListeners } from "../connection/detach-listeners.ts";
+import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
 import { plainJid } from "../wire/plain-jid.ts";
 
@@ -18,7 +20,7 @@ type RelayOptions = Parameters<WASocket["relayMessage"]>[2];
 
 export interface ResendWithTokensOptions {
   sock: WASocket;
-  isMe(address: string): boolean;
+  identities: Pick<IdentityStore, "isMe" | "chatOf" | "addressOf">;
   /** A sent message that Baileys does not remember. */
   find(key: { remoteJid: string; id: string }): Promise<proto.IMessage | undefined>;
   /** What a message to this person carries; the token too if only one device gets it. */
@@ -71,12 +73,13 @@ function limitRequest(node: BinaryNode, { onIgnored }: ResendWithTokensOptions):
 type Recall = (to: string, id: string) => proto.IMessage | undefined;
 
 async function resendAll(node: BinaryNode, options: ResendWithTokensOptions, recall: Recall): Promise<void> {
-  const { isMe, find, counts } = options;
+  const { identities, find, counts } = options;
   const { id = "", from = "", recipient } = node.attrs;
-  const isOwn = isMe(from);
-  const chat = plainJid(isOwn ? recipient : from);
+  const isOwn = identities.isMe(from);
+  const named = plainJid(isOwn ? recipient : from);
   // A message that we received is not ours to send again.
-  if (!chat || (!isOwn && recipient !== undefined)) return;
+  if (!named || (!isOwn && recipient !== undefined)) return;
+  const chat = await identities.addressOf((await identities.chatOf(named)) ?? named);
   const items = getBinaryNodeChildren(getBinaryNodeChild(node, "list"), "item");
   for (const one of [id, ...items.map(({ attrs }) => attrs.id ?? "")]) {
     const count = counts.get(`${one} ${from}`) ?? 0;
@@ -93,9 +96,19 @@ async function resend(
   { sock, introduce }: ResendWithTokensOptions,
   { chat, id, message, isOwn }: { chat: Jid; id: string; message: proto.IMessage; isOwn: boolean },
 ): Promise<void> {
-  const isForDevice = (jidDecode(from)?.device ?? 0) > 0;
+  const device = jidDecode(from)?.device ?? 0;
+  const isForDevice = device > 0;
   const count = Number(getBinaryNodeChild({ attrs: {}, ...node }, "retry")?.attrs.count) || 1;
-  const to = isForDevice ? { participant: { jid: from, count } } : { useUserDevicesCache: false };
+  const isNamedSo = isOwn || plainJid(from) === chat;
+  const to = isForDevice
+    ? { participant: { jid: isNamedSo ? from : deviceOf(chat, device), count } }
+    : { useUserDevicesCache: false };
   const introduction = isOwn ? {} : await introduce(chat, isForDevice);
   await sock.relayMessage(chat, message, { messageId: id, ...to, ...introduction });
+}
+
+/** A request may name its device by the other address of its person. */
+function deviceOf(person: Jid, device: number): string {
+  const { user, server = "lid" } = jidDecode(person) ?? {};
+  return user === undefined ? person : jidEncode(user, server, device);
 }

@@ -249,7 +249,7 @@ export class WhatsAppConnection {
     releaseTransactions(sock);
     resendWithTokens({
       sock,
-      isMe: (address) => identities.isMe(address),
+      identities,
       find: (key) => this.#findSent(key),
       introduce: (to, isForDevice) => this.outbox.introduce(to, isForDevice),
       counts: this.#options.caches.createCache<number>("resent"),

@@ -177,13 +177,32 @@ describe("a migrated account", () => {
       );
     });
 
-    it("sends again at the LID what could not be read", async () => {
+    it.each(["lid", "pn"] as const)(
+      "sends again at the LID what could not be read, though the request names the person by %s",
+      async (addressing) => {
+        const id = newMessageId();
+        await send(account, ana, text("Hi"), id);
+        await received(id);
+        await stage.control.requestRetry(ana.phone, id, { addressing });
+        await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
+        expect((await arrivals(account)).at(-1)).toEqual({ to: ana.lid, ack: "ok" });
+      },
+    );
+
+    it("sends again at the LID what a linked device could not read, which names itself by number", async () => {
+      const { me: bia, listener } = await link({});
       const id = newMessageId();
-      await send(account, ana, text("Hi"), id);
-      await received(id);
-      await stage.control.requestRetry(ana.phone, id);
+      await send(account, bia, text("Hi"), id);
+      await listener.message(id);
+      const device = (await stage.control.person(bia.phone)).devices[0]?.number;
+      await stage.control.push(account.me.phone, {
+        tag: "receipt",
+        attrs: { from: `${bia.phone}:${device}@s.whatsapp.net`, id, type: "retry", t: "1" },
+        content: [{ tag: "retry", attrs: { count: "1", id, t: "1", v: "1" } }],
+      });
       await eventually(async () => expect(await stage.control.arrivals(id)).toBe(2));
-      expect((await arrivals(account)).at(-1)).toEqual({ to: ana.lid, ack: "ok" });
+      const to = bia.lid.replace("@", `:${device}@`);
+      expect((await arrivals(account)).at(-1)).toEqual({ to, ack: "ok" });
     });
 
     it("is not told that a number exists that is nobody's", async () => {
