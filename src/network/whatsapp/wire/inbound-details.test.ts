@@ -165,6 +165,79 @@ describe("an inbound message with details", () => {
   });
 });
 
+const namesOf = (values: object): string[] =>
+  Object.keys(values).filter((name) => Number.isNaN(Number(name)) && name !== "toJSON");
+
+/** What is read of parts of the network's proto that have no table, and what is known and ignored. */
+const DECIDED: Record<string, [proto: object, read: string[], ignored: string[]]> = {
+  SecretEncType: [
+    proto.Message.SecretEncryptedMessage.SecretEncType,
+    ["EVENT_EDIT", "MESSAGE_EDIT"],
+    ["UNKNOWN"],
+  ],
+  MessageContextInfo: [
+    proto.MessageContextInfo.prototype,
+    ["messageSecret", "messageAssociation"],
+    [
+      "deviceListMetadata",
+      "deviceListMetadataVersion",
+      "paddingBytes",
+      "messageAddOnDurationInSecs",
+      "botMessageSecret",
+      "botMetadata",
+      "reportingTokenVersion",
+      "messageAddOnExpiryType",
+      "capiCreatedGroup",
+      "supportPayload",
+      "limitSharing",
+      "limitSharingV2",
+      "threadId",
+      "weblinkRenderConfig",
+    ],
+  ],
+  ProtocolMessageType: [
+    proto.Message.ProtocolMessage.Type,
+    [
+      "REVOKE",
+      "EPHEMERAL_SETTING",
+      "HISTORY_SYNC_NOTIFICATION",
+      "APP_STATE_SYNC_KEY_SHARE",
+      "MESSAGE_EDIT",
+      "PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE",
+      "LID_MIGRATION_MAPPING_SYNC",
+    ],
+    [
+      "EPHEMERAL_SYNC_RESPONSE",
+      "APP_STATE_SYNC_KEY_REQUEST",
+      "MSG_FANOUT_BACKFILL_REQUEST",
+      "INITIAL_SECURITY_NOTIFICATION_SETTING_SYNC",
+      "APP_STATE_FATAL_EXCEPTION_NOTIFICATION",
+      "SHARE_PHONE_NUMBER",
+      "PEER_DATA_OPERATION_REQUEST_MESSAGE",
+      "REQUEST_WELCOME_MESSAGE",
+      "BOT_FEEDBACK_MESSAGE",
+      "MEDIA_NOTIFY_MESSAGE",
+      "CLOUD_API_THREAD_CONTROL_NOTIFICATION",
+      "REMINDER_MESSAGE",
+      "BOT_MEMU_ONBOARDING_MESSAGE",
+      "STATUS_MENTION_MESSAGE",
+      "STOP_GENERATION_MESSAGE",
+      "LIMIT_SHARING",
+      "AI_PSI_METADATA",
+      "AI_QUERY_FANOUT",
+      "GROUP_MEMBER_LABEL_CHANGE",
+    ],
+  ],
+};
+
+it.each(Object.entries(DECIDED))(
+  "each name of the network's %s is either read or ignored on purpose",
+  (_, part) => {
+    const [values, read, ignored] = part;
+    expect(namesOf(values).sort()).toEqual([...read, ...ignored].sort());
+  },
+);
+
 /** A text in which the sender has written `words`, by the field that it is in. */
 const words = "words";
 const note = { noteMessage: { conversation: words } };
@@ -298,8 +371,7 @@ describe("each field of the network's message", () => {
   });
 
   it("that belongs to an earlier message is a message if phones show it as one", async () => {
-    const { AssociationType } = proto.MessageAssociation;
-    const types = Object.keys(AssociationType).filter((name) => Number.isNaN(Number(name)));
+    const types = namesOf(proto.MessageAssociation.AssociationType);
     expect(types).toEqual(Object.keys(ASSOCIATIONS));
     const picture = { message: { imageMessage: {} } };
     const saidWith = (messageAssociation: unknown, message: Record<string, unknown>): SentContent => {
@@ -324,6 +396,22 @@ describe("each field of the network's message", () => {
     });
     for (const name of ["EVENT_COVER_IMAGE", "MEDIA_POLL", "STICKER_ANNOTATION"] as const)
       expect(ASSOCIATIONS[name]).toBe("silent");
+  });
+
+  it("that is a protocol message of a person is no message, and a deletion or an edit of one at most", async () => {
+    const { Type } = proto.Message.ProtocolMessage;
+    const before = listener.events.length;
+    const said = namesOf(Type).map((type) => {
+      const protocolMessage = { type, key: { id: `3A0OF${type}` } };
+      return [type, { kind: "raw", message: { protocolMessage } }] as const;
+    });
+    const nothing = Object.fromEntries(namesOf(Type).map((type) => [type, "nothing"]));
+    expect(await reported(Object.fromEntries(said))).toEqual(nothing);
+    const changes = listener.events.slice(before).filter(({ type }) => type !== "message");
+    expect(changes).toMatchObject([
+      { type: "message_deleted", id: "3A0OFREVOKE" },
+      { type: "change_ignored", reason: "undecryptable" },
+    ]);
   });
 
   it("is in the table, and in Baileys' own proto or among the later ones", () => {
