@@ -161,8 +161,8 @@ export class ClientVersionUpdater implements ClientVersions {
       if (found.problem !== before)
         log.warn({ reason: found.problem }, "no newer client version of WhatsApp was found");
       await saveSearchProblem(db, found.problem);
-      const listed = isDue(row) ? await searchListedRevision({ outgoing, url }) : undefined;
-      if (listed && "revision" in listed) await saveListedRevision(db, listed.revision);
+      const listed = await searchListedRevision({ outgoing, url });
+      if ("revision" in listed) await saveListedRevision(db, listed.revision);
     } else {
       await saveRevision(db, found.revision);
       if (found.revision !== known)

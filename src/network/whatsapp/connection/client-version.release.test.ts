@@ -174,6 +174,23 @@ describe("A gateway", () => {
     expect(await versionOf()).toMatchObject({ source: "fetched", problem: null });
   });
 
+  test("asks the list of others at once when its version is refused and WhatsApp's own pages cannot be read", async () => {
+    await start();
+    await isFetched(FIRST);
+    const instance = await pair();
+    await later(HOUR_MS);
+    for (const path of ["/sw.js", "/"] as const) {
+      web.respond(path, (response) => void response.writeHead(400).end());
+    }
+    web.respond("/versions.json", (response) =>
+      response.end(JSON.stringify({ currentVersion: `2.3000.${SECOND}-alpha` })),
+    );
+    await raiseFloor(SECOND, instance);
+    await waitUntil(async () => (await logins()).includes(SECOND));
+    await isConnected(instance);
+    expect(await versionOf()).toMatchObject({ source: "listed" });
+  });
+
   test("does not go back to an older version", async () => {
     web.publish(SECOND);
     await start();
