@@ -156,6 +156,38 @@ describe("the end of a connection", () => {
   });
 });
 
+describe("the end of a connection on which no phone is linked yet", () => {
+  const limit = async () => {
+    await stage.control.push("unpaired", { tag: "stream:error", attrs: { code: "429" } });
+  };
+
+  it("by 429 is followed by a new QR after the longer waits, which it names", async () => {
+    const listener = stage.open({ timing: { rateLimitMs: [10, 30], pairingAttempts: 2 } });
+    listener.session.connect();
+    for (const [nth, wait] of ["next in 0.01 s", "next in 0.03 s"].entries()) {
+      await listener.waitForEvent("qr", nth + 1);
+      await limit();
+      expect(await listener.waitForEvent("disconnected", nth + 1)).toMatchObject({
+        reason: "rate_limited",
+        will_retry: true,
+        detail: expect.stringContaining(wait),
+      });
+    }
+    await stage.phone.scan((await listener.waitForEvent("qr", 3)).qr);
+    await listener.waitForEvent("connected");
+  });
+
+  it("by 429 says when to connect again, once the attempts are used up", async () => {
+    const listener = stage.open({ timing: { rateLimitMs: [3_600_000], pairingAttempts: 1 } });
+    listener.session.connect();
+    await listener.waitForEvent("qr");
+    await limit();
+    const { error, ...ended } = await listener.waitForEvent("disconnected");
+    expect([ended.reason, ended.will_retry, error?.code]).toEqual(["rate_limited", false, "rate_limited"]);
+    expect(error?.retry_at?.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
 describe("a session", () => {
   it("logs in as the configured version", async () => {
     const versions = {

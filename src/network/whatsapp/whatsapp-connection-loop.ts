@@ -14,7 +14,7 @@ import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
 import type { SessionCaches } from "./keys/session-caches.ts";
-import { pairingError } from "./pairing/pairing-error.ts";
+import { connectionError } from "./pairing/pairing-error.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 
 export interface WhatsAppConnectionLoopOptions extends OpenSessionOptions {
@@ -176,18 +176,23 @@ export class WhatsAppConnectionLoop {
   /** Limits the attempts while there is no pairing. */
   async #afterPairing(shown: number, { code, detail, version }: SocketClose): Promise<Next> {
     const { pairingAttempts, codes } = this.#runtime.timing;
-    if (disconnectActionOf(code) === "outdated") return this.#afterRefusal(version);
+    const disconnectAction = disconnectActionOf(code);
+    if (disconnectAction === "outdated") return this.#afterRefusal(version);
+    const limitMs = disconnectAction === "limited" ? this.#limitMs() : undefined;
     const hasShown = shown > this.#shownCodes;
     this.#attempts = hasShown ? 1 : this.#attempts + 1;
     this.#shownCodes = shown;
     const isLast = this.#options.pairingPhone !== undefined && shown >= codes;
     const will_retry = this.#attempts < pairingAttempts && !isLast;
-    const error = will_retry ? undefined : pairingError("connection_failed");
+    const error = will_retry ? undefined : connectionError(limitMs);
     // A shown QR or code ends with its connection.
-    if (hasShown || !will_retry) {
-      await this.#report({ type: "disconnected", reason: "connection_lost", will_retry, detail, error });
+    if (hasShown || !will_retry || limitMs !== undefined) {
+      const reason = limitMs === undefined ? "connection_lost" : "rate_limited";
+      const reported = will_retry ? `${detail}${waitOf(limitMs)}` : detail;
+      await this.#report({ type: "disconnected", reason, will_retry, detail: reported, error });
     }
-    return will_retry ? "later" : "end";
+    if (!will_retry) return "end";
+    return limitMs === undefined ? "later" : { waitMs: limitMs };
   }
 
   async #reportFailed(error: PairingError): Promise<Next> {
@@ -249,8 +254,7 @@ export class WhatsAppConnectionLoop {
     const will_retry = disconnectAction !== "replaced";
     if (will_retry) this.#attempts++;
     const waitMs = disconnectAction === "limited" ? this.#limitMs() : undefined;
-    const wait = waitMs === undefined ? "" : `, next in ${waitMs / 1000} s`;
-    const reported = `${detail} (${code}), try ${this.#attempts}${wait}`;
+    const reported = `${detail} (${code}), try ${this.#attempts}${waitOf(waitMs)}`;
     await this.#report({
       type: "disconnected",
       reason: DISCONNECT_REASONS[disconnectAction],
@@ -306,4 +310,8 @@ export class WhatsAppConnectionLoop {
   #isStopped(): boolean {
     return this.#stop.signal.aborted;
   }
+}
+
+function waitOf(limitMs: number | undefined): string {
+  return limitMs === undefined ? "" : `, next in ${limitMs / 1000} s`;
 }

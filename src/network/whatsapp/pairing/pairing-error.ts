@@ -31,8 +31,9 @@ const TEXTS: Readonly<Record<PairingErrorCode, { message: string; action: string
   },
   rate_limited: {
     message:
-      "WhatsApp gives this number no more pairing codes for some hours, because too many were requested.",
-    action: "Wait until `retry_at`, or link by QR. Requests in the meantime make the wait longer.",
+      "WhatsApp accepts no more pairing codes or connections for some time, because too many were requested.",
+    action:
+      "Wait until `retry_at`, or link by QR if it was a code. Requests in the meantime make the wait longer.",
   },
   pairing_unavailable: {
     message: "WhatsApp did not give a pairing code.",
@@ -94,6 +95,12 @@ export const PAIRING_ERROR_CODES = Object.keys(TEXTS) as PairingErrorCode[];
 
 export function pairingError(code: PairingErrorCode, retryAt?: Date): PairingError {
   return { code, ...TEXTS[code], ...(retryAt && { retry_at: retryAt }) };
+}
+
+/** The error of a pairing whose connections end. `limitMs`: the delay that a limit of WhatsApp asks for. */
+export function connectionError(limitMs: number | undefined): PairingError {
+  if (limitMs === undefined) return pairingError("connection_failed");
+  return pairingError("rate_limited", new Date(Date.now() + limitMs));
 }
 
 /** WhatsApp names no time; reports range from a few hours to a day. */

@@ -26,8 +26,8 @@ export const pairing = {
       action: "Link by QR instead.",
     },
     rate_limited: {
-      message: "WhatsApp gives this number no more pairing codes for some hours, because too many were requested.",
-      action: "Wait until {time}, or link by QR. Requests in the meantime make the wait longer.",
+      message: "WhatsApp accepts no more pairing codes or connections for some time, because too many were requested.",
+      action: "Wait until {time}, or link by QR if it was a code. Requests in the meantime make the wait longer.",
     },
     pairing_unavailable: {
       message: "WhatsApp did not give a pairing code.",

@@ -26,8 +26,8 @@ export const pairing = {
       action: "Vincula con QR.",
     },
     rate_limited: {
-      message: "WhatsApp no da más códigos de vinculación a este número durante unas horas, porque se pidieron demasiados.",
-      action: "Espera hasta {time}, o vincula con QR. Pedir más códigos mientras tanto alarga la espera.",
+      message: "WhatsApp no acepta más códigos de vinculación ni conexiones durante un tiempo, porque se pidieron demasiados.",
+      action: "Espera hasta {time}, o vincula con QR si era un código. Pedir más mientras tanto alarga la espera.",
     },
     pairing_unavailable: {
       message: "WhatsApp no dio ningún código de vinculación.",

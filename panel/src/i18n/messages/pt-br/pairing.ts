@@ -26,8 +26,8 @@ export const pairing = {
       action: "Conecte por QR.",
     },
     rate_limited: {
-      message: "O WhatsApp não dá mais códigos de conexão a este número por algumas horas, porque foram pedidos códigos demais.",
-      action: "Espere até {time}, ou conecte por QR. Pedir mais códigos nesse meio-tempo aumenta a espera.",
+      message: "O WhatsApp não aceita mais códigos de conexão nem conexões por algum tempo, porque foram pedidos demais.",
+      action: "Espere até {time}, ou conecte por QR se era um código. Pedir mais nesse meio-tempo aumenta a espera.",
     },
     pairing_unavailable: {
       message: "O WhatsApp não deu nenhum código de conexão.",
