@@ -18,7 +18,7 @@ import {
   canonicalNumberOf,
   type FindCountry,
   findLidMappings,
-  isReachedPerson,
+  isAmongReached,
   type ListedNumberOptions,
 } from "../contacts/contacts.ts";
 import {
@@ -198,7 +198,7 @@ function selectLeads(db: Db, reach: Reach) {
     .selectFrom("lead")
     .select(["id", "phone"])
     .where("account_id", "=", reach.account_id)
-    .where(isReachedPerson(reach, { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") }));
+    .where(isAmongReached(reach, { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") }));
 }
 
 function toRecipient({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {

@@ -10,6 +10,7 @@ import { recordAudit } from "../audit/audit.ts";
 import {
   type FindCountry,
   findLidMappings,
+  isAmongReached,
   isReachedPerson,
   reachesPerson,
   readPhone,
@@ -84,7 +85,7 @@ function selectRecords(db: Db, reach: Reach) {
         and later.purpose = c.purpose and later.subject = c.subject and later.id > c.id)`.as("current"),
     )
     .where("c.account_id", "=", reach.account_id)
-    .where(isReachedPerson(reach, { phone: sql.ref("c.phone") }));
+    .where(isAmongReached(reach, { phone: sql.ref("c.phone") }));
 }
 
 interface Subject {

@@ -185,6 +185,24 @@ export function isReachedPerson(
     or exists (${reached} and reached.lid = ${lid}))`;
 }
 
+/** To read so many takes as long as to look for some thousand people one by one. */
+const FEW_CONTACTS = 10_000;
+
+/**
+ * As `isReachedPerson`, for a statement that goes through many people. Few contacts are read once: most of the people are then
+ * out of reach, and it would look for each of them.
+ */
+export function isAmongReached(reach: Reach, { phone, lid = sql`null` }: PersonColumns): RawBuilder<boolean> {
+  const { account_id, instance_ids } = reach;
+  if (instance_ids === null) return sql<boolean>`true`;
+  const few = sql`(select phone, lid from contact where account_id = ${account_id}
+    and instance_id = any(${instance_ids}::bigint[]) limit ${FEW_CONTACTS + 1}) as few`;
+  return sql<boolean>`case when (select count(*) from ${few}) > ${FEW_CONTACTS}
+    then ${isReachedPerson(reach, { phone, lid })}
+    else ${phone} in (select (number_variants(few.phone))[nth] from ${few}, (values (1), (2)) as format (nth))
+      or ${lid} in (select few.lid from ${few} where few.lid is not null) end`;
+}
+
 /** As `isReachedPerson`, for one person. */
 export async function reachesPerson(
   db: Db | Trx,

@@ -12,7 +12,7 @@ import { customFieldHandlers } from "./custom-field-handlers.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { type LeadDeps, leadHandlers } from "./lead-handlers.ts";
 import { createLeadImporter } from "./lead-importer.ts";
-import { getLead, isReachedLead, type LeadRow, lockLead } from "./lead-row.ts";
+import { getLead, isAmongReachedLeads, isReachedLead, type LeadRow, lockLead } from "./lead-row.ts";
 
 const LAST_MESSAGES = 20;
 
@@ -74,7 +74,7 @@ async function findLeadLabels(db: Db, reach: Reach): Promise<LeadLabels> {
   const count = async (name: ReturnType<typeof sql<string>>, from: ReturnType<typeof sql>) => {
     const { rows } = await sql<LabelCount>`
       select ${name} as name, count(*) as count from ${from}
-      where ${isReachedLead(reach)} and ${name} is not null
+      where ${isAmongReachedLeads(reach)} and ${name} is not null
       group by 1 order by count desc, name limit ${MOST_LABELS}`.execute(db);
     return rows;
   };

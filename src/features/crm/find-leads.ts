@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { isReachedLead, type LeadRow } from "./lead-row.ts";
+import { isAmongReachedLeads, type LeadRow } from "./lead-row.ts";
 
 export interface LeadFilter {
   q?: string;
@@ -23,7 +23,7 @@ export function findLeads(
   let query = db
     .selectFrom("lead")
     .selectAll()
-    .where(isReachedLead(reach))
+    .where(isAmongReachedLeads(reach))
     .where(containsText(q, sql`name, email, phone`));
   if (before !== undefined) query = query.where("id", "<", before);
   if (tag !== undefined) query = query.where(sql<boolean>`tags @> array[${tag}::text]`);

@@ -3,14 +3,20 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Reach } from "../../platform/reach.ts";
 import type { LeadTable } from "../../tables.ts";
-import { isReachedPerson } from "../contacts/contacts.ts";
+import { isAmongReached, isReachedPerson } from "../contacts/contacts.ts";
 
 export type LeadRow = Selectable<LeadTable>;
 
+const PERSON = { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") };
+
 /** Whether a lead is within reach: all of the account, or people who are contacts of its instances. */
 export function isReachedLead(reach: Reach): RawBuilder<boolean> {
-  const person = { phone: sql.ref("lead.phone"), lid: sql.ref("lead.lid") };
-  return sql<boolean>`lead.account_id = ${reach.account_id} and ${isReachedPerson(reach, person)}`;
+  return sql<boolean>`lead.account_id = ${reach.account_id} and ${isReachedPerson(reach, PERSON)}`;
+}
+
+/** As `isReachedLead`, for a statement that goes through many leads. */
+export function isAmongReachedLeads(reach: Reach): RawBuilder<boolean> {
+  return sql<boolean>`lead.account_id = ${reach.account_id} and ${isAmongReached(reach, PERSON)}`;
 }
 
 /** Throws NOT_FOUND. */
