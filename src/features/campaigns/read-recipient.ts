@@ -1,11 +1,16 @@
 import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
-import { describeCsvFault, readCsvTable } from "../../platform/text/csv-table.ts";
+import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../platform/text/csv-table.ts";
 import {
   findColumnMeanings,
   findVariableNames,
   VARIABLE_COLUMN,
 } from "../../platform/text/find-column-meanings.ts";
-import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
+import {
+  isListedNumber,
+  type ListedNumberOptions,
+  type NumberWarning,
+  readListedNumber,
+} from "../contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 import { MAX_VARIABLES } from "./render-template.ts";
 
@@ -100,9 +105,9 @@ export async function* readRecipientCsv(
   bytes: Uint8Array,
   options: ListedNumberOptions,
 ): AsyncGenerator<ParsedRecipient[]> {
-  const table = await readCsvTable(bytes);
+  const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, options.country));
   const phoneAt = findColumnMeanings(table.columns).indexOf("phone");
-  if (phoneAt < 0) throw invalidField("file", "the first line has no column named phone, number or whatsapp");
+  if (phoneAt < 0) throw invalidField("file", describeMissingPhone(table));
   // Checked before the first recipient is stored.
   if (await table.hasMoreThan(MAX_RECIPIENTS))
     throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);

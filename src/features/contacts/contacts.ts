@@ -7,6 +7,7 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import { SPOILT_PHONE } from "../../platform/phone/fold-phone-text.ts";
 import { canonicalNumberOf, searchedNumbers } from "../../platform/phone/number-variants.ts";
 import {
   isImpossiblePhone,
@@ -141,6 +142,13 @@ export function readListedNumber(text: string, { country, isConfirmed }: ListedN
   const { phone } = readAddress("phone", text, country);
   if (phone === null) throw invalidField("phone", "must be a phone number");
   return { phone };
+}
+
+/** Whether a cell of a list is a phone; undefined if it may have been one, or is several. */
+export function isListedNumber(text: string, country?: PhoneCountry): boolean | undefined {
+  const reading = readPhoneNumber(text, country);
+  if (reading.is !== "refused") return true;
+  return SPOILT_PHONE.test(reading.code) ? undefined : false;
 }
 
 /** The people behind digits that are no valid phone but a LID known to the account, by the digits. */

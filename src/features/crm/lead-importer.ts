@@ -29,9 +29,9 @@ const ROWS_AT_ONCE = 500;
 export function createLeadImporter(deps: LeadDeps): ImportHandler {
   return async ({ input: { file, confirm_assumed = false }, caller }) => {
     const { account_id } = requireUser(caller);
-    const { fields, rows } = await readLeadFile(file.bytes);
-    const declared = await findDeclaredFields(deps.db, account_id, fields);
     const country = await deps.findCountry({ account_id });
+    const { fields, rows } = await readLeadFile(file.bytes, { country, isConfirmed: confirm_assumed });
+    const declared = await findDeclaredFields(deps.db, account_id, fields);
     const total: Imported = {
       created: 0,
       updated: 0,
@@ -45,7 +45,7 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
     /** The lines that have already named each person. */
     const seen = new Map<string, number>();
     let piece: (ParsedLead | RejectedRow)[] = [];
-    for await (const row of rows(declared, { country, isConfirmed: confirm_assumed })) {
+    for await (const row of rows(declared)) {
       if ("warning" in row) {
         addWarning(total, row);
         continue;

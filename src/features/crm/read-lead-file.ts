@@ -5,11 +5,17 @@ import {
   type CsvRecord,
   type CsvTable,
   describeCsvFault,
+  describeMissingPhone,
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
 import { findColumnMeanings, isPassedOver } from "../../platform/text/find-column-meanings.ts";
 import { isJoined } from "../../platform/text/find-joined-columns.ts";
-import { type ListedNumberOptions, type NumberWarning, readListedNumber } from "../contacts/contacts.ts";
+import {
+  isListedNumber,
+  type ListedNumberOptions,
+  type NumberWarning,
+  readListedNumber,
+} from "../contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED } from "./contract.ts";
 import { type DeclaredField, readFieldValue } from "./merge-fields.ts";
 import { readTagCell } from "./tag-cell.ts";
@@ -47,10 +53,7 @@ export type LeadFileRow = ParsedLead | RejectedRow | UnconfirmedRow;
 export interface LeadFile {
   /** The custom fields that have a column in the file. */
   fields: string[];
-  rows(
-    declared: ReadonlyMap<string, DeclaredField>,
-    numbers: ListedNumberOptions,
-  ): AsyncGenerator<LeadFileRow>;
+  rows(declared: ReadonlyMap<string, DeclaredField>): AsyncGenerator<LeadFileRow>;
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
@@ -60,18 +63,18 @@ const PASSED_OVER = ["lid", "opted_out_at", "created_at", "updated_at", ""];
 const SHOWN = 100;
 
 /** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
-export async function readLeadFile(bytes: Uint8Array): Promise<LeadFile> {
-  const table = await readCsvTable(bytes);
+export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptions): Promise<LeadFile> {
+  const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, numbers.country));
   const meanings = findColumnMeanings(table.columns);
   const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table));
   if (!columns.includes("phone") && !columns.includes("id"))
-    throw invalidField("file", "the first line has no column named phone, number, whatsapp or id");
+    throw invalidField("file", describeMissingPhone(table));
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
   if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
   if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
   return {
     fields,
-    async *rows(declared, numbers) {
+    async *rows(declared) {
       // A column that occurs twice counts where it occurs last.
       const places = new Map(columns.map((name, at) => [name, at]));
       const context = { table, places, fields, declared, numbers };

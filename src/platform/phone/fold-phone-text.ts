@@ -19,6 +19,8 @@ export interface FoldedPhone {
 }
 
 const LONGEST_TEXT = 200;
+/** Codes of a text that was a phone, or has several. */
+export const SPOILT_PHONE = /^(?:changed_by_spreadsheet|several_numbers)$/;
 /** The fewest digits of a phone number, so that the parts of a cell are numbers of their own. */
 export const FEWEST_DIGITS = 7;
 

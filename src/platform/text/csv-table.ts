@@ -1,5 +1,6 @@
+import { createPause } from "../create-pause.ts";
 import { invalidField } from "../gateway-error.ts";
-import { foldPhoneText } from "../phone/fold-phone-text.ts";
+import { foldPhoneText, SPOILT_PHONE } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
 import { detectCsvEncoding } from "./detect-csv-encoding.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
@@ -42,7 +43,8 @@ export interface CsvFormat {
 export interface CsvTable extends Required<CsvFormat> {
   /**
    * The names in the first line, at most 128, and `name` and `phone` where the file has them in several columns. Without
-   * such a line: `phone`, `name` and `email` by the first record, and `column 4` and so on for the others.
+   * such a line: `phone` if one column alone has phones, `name` and `email` by the first record, and `column 4` and so on
+   * for the others.
    */
   columns: string[];
   /** Columns that the file itself has. */
@@ -54,9 +56,14 @@ export interface CsvTable extends Required<CsvFormat> {
 
 /**
  * Reads a CSV file, separated by comma, semicolon, tab or |, as spreadsheets write it, or a file of vCards. Other work runs between its pieces,
- * and one record at a time is in memory. Throws VALIDATION_ERROR for another kind of file, and for too many columns.
+ * and one record at a time is in memory. Without names of columns, `isPhone` finds the column of the phones. Throws
+ * VALIDATION_ERROR for another kind of file, and for too many columns.
  */
-export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): Promise<CsvTable> {
+export async function readCsvTable(
+  bytes: Uint8Array,
+  format: CsvFormat = {},
+  isPhone: IsPhone = looksLikePhone,
+): Promise<CsvTable> {
   const otherFormat = findOtherFormat(bytes);
   if (otherFormat !== undefined) throw invalidField("file", otherFormat);
   const encoding = format.encoding ?? (await detectCsvEncoding(bytes));
@@ -70,8 +77,10 @@ export async function readCsvTable(bytes: Uint8Array, format: CsvFormat = {}): P
       `the first line has more than ${MOST_COLUMNS} columns or ${LONGEST_RECORD} characters. Remove the columns that are not needed`,
     );
   const cells = names === "quotes" ? [] : names.map((name) => name.replace(/\s+/g, " ").trim());
-  const hasHead = format.hasHead ?? !cells.some(isPhone);
-  const own = hasHead ? cells : nameColumns(cells);
+  const hasHead = format.hasHead ?? !cells.some(looksLikePhone);
+  const own = hasHead
+    ? cells
+    : await nameColumns(await readSample(bytes, encoding, delimiter, head?.line), isPhone);
   const joined = findJoinedColumns(own);
   const columns = [...own, ...joined.flatMap(({ name, at }) => (at === undefined ? [name] : []))];
   const first = head ? head.line + (hasHead ? 1 : 0) : Number.POSITIVE_INFINITY;
@@ -124,15 +133,36 @@ function toVcardTable(bytes: Uint8Array, encoding: CsvEncoding): CsvTable {
 /** Fewer digits may be part of a column's name, such as a year. */
 const FEWEST_PHONE_DIGITS = 8;
 
-function isPhone(cell: string): boolean {
+function looksLikePhone(cell: string): boolean {
   if ((cell.match(/\p{Nd}/gu)?.length ?? 0) < FEWEST_PHONE_DIGITS) return false;
   const folded = foldPhoneText(cell);
-  return !("code" in folded) || /^(?:changed_by_spreadsheet|several_numbers)$/.test(folded.code);
+  return !("code" in folded) || SPOILT_PHONE.test(folded.code);
 }
 
+const SAMPLED_RECORDS = 20;
+
+/** The cells of the first records from a line on, without those that cannot be read. */
+async function readSample(
+  bytes: Uint8Array,
+  encoding: CsvEncoding,
+  delimiter: CsvDelimiter,
+  from = 1,
+): Promise<string[][]> {
+  const sample: (string[] | CsvRecordFault)[] = [];
+  for await (const { line, text } of readCsvTexts(bytes, encoding, delimiter)) {
+    if (line >= from) sample.push(splitCsvRecord(text, delimiter, MOST_COLUMNS));
+    if (sample.length === SAMPLED_RECORDS) break;
+  }
+  return sample.filter((cells) => typeof cells !== "string");
+}
+
+/** Whether a cell is a phone; undefined if it may have been one, or is several. */
+type IsPhone = (cell: string) => boolean | undefined;
+
 /** The columns of a file whose first line is a record. */
-function nameColumns(cells: readonly string[]): string[] {
-  const phone = Math.max(cells.findIndex(isPhone), 0);
+async function nameColumns(records: readonly (readonly string[])[], isPhone: IsPhone): Promise<string[]> {
+  const [cells = []] = records;
+  const phone = await findPhoneColumn(records, isPhone);
   const email = cells.findIndex((cell, at) => at !== phone && /^[^\s@]+@\S+$/.test(cell));
   const name = cells.findIndex((cell, at) => at !== phone && at !== email && /\p{L}/u.test(cell));
   const names = new Map([
@@ -141,6 +171,28 @@ function nameColumns(cells: readonly string[]): string[] {
     [phone, "phone"],
   ]);
   return cells.map((_, at) => names.get(at) ?? `column ${at + 1}`);
+}
+
+/** The column that has phones alone, -1 if there is none, or another one has more phones than other texts. */
+async function findPhoneColumn(records: readonly (readonly string[])[], isPhone: IsPhone): Promise<number> {
+  const [first = []] = records;
+  if (first.length === 1) return 0;
+  const pause = createPause();
+  const shares: number[] = [];
+  for (const at of first.keys()) {
+    const texts = records.flatMap((cells) => cells[at]?.trim() || []);
+    const found = texts.flatMap((text) => isPhone(text) ?? []);
+    shares.push(found.filter(Boolean).length / Math.max(found.length, 1));
+    await pause();
+  }
+  const likely = shares.filter((share) => share > 0.5);
+  return likely.length === 1 ? shares.indexOf(1) : -1;
+}
+
+/** What is wrong with a table in which no column is `phone`. */
+export function describeMissingPhone({ hasHead }: CsvTable): string {
+  if (hasHead) return "the first line has no column named phone, number or whatsapp";
+  return `has no names of columns, and not one column alone with phones in its first ${SAMPLED_RECORDS} rows. Name the columns in a first line, such as phone,name, and put one phone in a row`;
 }
 
 /** The cells with those of the joined columns. */

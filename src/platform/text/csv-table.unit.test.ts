@@ -152,7 +152,7 @@ test.each<[string, string | Uint8Array, string[]]>([
   [
     "two numbers in a record",
     "5511987650003,5511987650004",
-    ["phone|column 2", "1 5511987650003|5511987650004"],
+    ["column 1|column 2", "1 5511987650003|5511987650004"],
   ],
   [
     "a float of a spreadsheet first",
@@ -199,6 +199,14 @@ test("a file of vCards has a record for each card, with its first phone", async 
   expect(await read(cards.join("\n").replaceAll("\n", "\r\n"))).toEqual(lines);
   const table = await readCsvTable(new TextEncoder().encode(cards.join("\n")));
   expect([await table.hasMoreThan(2), await table.hasMoreThan(3)]).toEqual([true, false]);
+});
+
+test("in a file without a head the phone is the one column of phones in its first twenty records", async () => {
+  const lines = Array.from({ length: 21 }, (_, at) => `Ana,${5_511_987_650_003 + at}`);
+  const columnsWith = async (at: number) =>
+    (await readCsvTable(Buffer.from(lines.with(at, "Bia,x").join("\n")))).columns.join("|");
+  expect(await columnsWith(20)).toBe("name|phone");
+  expect(await columnsWith(19)).toBe("name|column 2");
 });
 
 test("whether the first line names the columns can be said", async () => {

@@ -14,6 +14,7 @@ test("the column with the number is found by its name, otherwise by its cells", 
   expect(guessMapping(fileOf(["Nome", "Telefone"], [["Ana", "x"]]))).toEqual({ phone: 1, variables: [0] });
   expect(guessMapping(fileOf(["who", "a"], [["Ana", "+55 11 98888-1001"]])).phone).toBe(1);
   expect(guessMapping(fileOf(["who", "a"], [["Ana", "seven"]])).phone).toBeUndefined();
+  expect(guessMapping(fileOf(["id", "a"], [["20240115001", "5511988881001"]])).phone).toBeUndefined();
 });
 
 test("a line without a number is a problem, and the others become recipients with their variables", () => {

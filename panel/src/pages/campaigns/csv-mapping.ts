@@ -11,14 +11,14 @@ export interface CsvMapping {
 
 const SAMPLE_ROWS = 20;
 
-/** The column with the number by its name, otherwise by what its cells look like. */
+/** The column with the number by its name, otherwise the only one whose cells look like numbers. */
 export function guessMapping({ columns, rows }: CsvFile): CsvMapping {
   const byName = findColumnMeanings(columns).indexOf("phone");
   const sample = rows.slice(0, SAMPLE_ROWS);
-  const byCells = columns.findIndex(
-    (_, at) => sample.length > 0 && sample.every(({ cells }) => looksLikePhone(cells[at] ?? "")),
+  const byCells = columns.flatMap((_, at) =>
+    sample.length > 0 && sample.every(({ cells }) => looksLikePhone(cells[at] ?? "")) ? [at] : [],
   );
-  const phone = byName >= 0 ? byName : byCells >= 0 ? byCells : undefined;
+  const phone = byName >= 0 ? byName : byCells.length === 1 ? byCells[0] : undefined;
   const names = findVariableNames(columns);
   const variables = columns.flatMap((_, at) => (at === phone || names[at] === undefined ? [] : [at]));
   return { phone, variables };
