@@ -125,7 +125,37 @@ test.each<[string, string | Uint8Array, string[]]>([
   [
     "a phone that is filled from another one, but not from any number",
     "phone,celular,number\n,551,9\n552,553,9\n,,9",
-    ["phone|celular|number", "2 551|551|9", "3 552|553|9", "4 ||9"],
+    ["phone|celular|number", "2 551|551|9", "3 553|553|9", "4 ||9"],
+  ],
+  [
+    "a landline before a mobile",
+    "Nome;Telefone;Celular\nAna;551;552\nBia;553;",
+    ["Nome|Telefone|Celular|phone", "2 Ana|551|552|552", "3 Bia|553||553"],
+  ],
+  [
+    "a mobile before a landline",
+    "Nome;Celular;Telefone\nAna;551;552\nBia;;553",
+    ["Nome|Celular|Telefone|phone", "2 Ana|551|552|551", "3 Bia||553|553"],
+  ],
+  [
+    "a mobile beside the number of WhatsApp",
+    "Celular;Phone;WhatsApp\n551;552;553",
+    ["Celular|Phone|WhatsApp", "2 551|553|553"],
+  ],
+  [
+    "the labels of Google",
+    "Phone 1 - Label,Phone 1 - Value,Phone 2 - Label,Phone 2 - Value\nHome,551,Mobile,552\n* Móvil,553,WhatsApp,554\n,555,Work,556",
+    [
+      "Phone 1 - Label|Phone 1 - Value|Phone 2 - Label|Phone 2 - Value|phone",
+      "2 Home|551|Mobile|552|552",
+      "3 * Móvil|553|WhatsApp|554|554",
+      "4 |555|Work|556|555",
+    ],
+  ],
+  [
+    "the labels of Google's older export",
+    "Phone 1 - Type,Phone 1 - Value,Phone 2 - Type,Phone 2 - Value\nHome,551,Celular,552",
+    ["Phone 1 - Type|Phone 1 - Value|Phone 2 - Type|Phone 2 - Value|phone", "2 Home|551|Celular|552|552"],
   ],
   [
     "two numbers in a cell of Google",
@@ -186,6 +216,16 @@ test("a file of many short vCards takes a time in proportion to its length", asy
     expect(count).toBe(cards);
   };
   expect(await growsLinearly(4_000, readAll)).toBe(true);
+});
+
+test("of the phones of a vCard, that of WhatsApp comes before a mobile, and that before another one", async () => {
+  const toCard = (...phones: string[]) => ["BEGIN:VCARD", ...phones, "END:VCARD"].join("\n");
+  const cards = [
+    toCard("TEL;TYPE=HOME,PREF:551", "TEL;type=VOICE;type=cell:552"),
+    toCard("TEL;WORK:553", 'TEL;VALUE=uri;TYPE="voice,cell":tel:554', "TEL;waid=5511987650003:555"),
+    toCard("TEL;TYPE=HOME:556", "TEL;TYPE=WORK:557"),
+  ];
+  expect(await read(cards.join("\n"))).toEqual(["phone|name", "1 552|", "5 +5511987650003|", "10 556|"]);
 });
 
 test("a file of vCards has a record for each card, with its first phone", async () => {

@@ -27,7 +27,7 @@ export function isJoined(name: string, columns: readonly string[]): boolean {
 export function findJoinedColumns(columns: readonly string[]): JoinedColumn[] {
   const folded = columns.map(foldName);
   const findOwn = (name: string) => (folded.includes(name) ? folded.indexOf(name) : undefined);
-  const [readName, readPhone] = [findName(columns, folded), findPhone(columns)];
+  const [readName, readPhone] = [findName(columns, folded), findPhone(columns, folded)];
   return [
     ...(readName ? [{ name: "name", at: findOwn("name"), read: readName } as const] : []),
     ...(readPhone ? [{ name: "phone", at: findOwn("phone"), read: readPhone } as const] : []),
@@ -46,18 +46,30 @@ function findName(columns: readonly string[], folded: readonly string[]): Joined
   return (cells) => (first < 0 ? "" : (cells[full] ?? "").trim()) || join(cells);
 }
 
-const MOBILE = /mobile|cell|celular|movil|whats/;
+/** WhatsApp and mobile phones, in the name of a column or a label; all others come after them. */
+const RANKS = [/\b(?:whats|zap)/, /\b(?:mobil|cel|movil|telemovel)/];
 
-/** The first of the phones that has a value; a mobile is taken before another one. */
-function findPhone(columns: readonly string[]): JoinedColumn["read"] | undefined {
+/** The best of the phones that has a value. The labels of Google Contacts say what its numbered phones are. */
+function findPhone(columns: readonly string[], folded: readonly string[]): JoinedColumn["read"] | undefined {
   const best = findColumnMeanings(columns).indexOf("phone");
   const others = columns.flatMap((name, at) => (at !== best && isPhoneName(name) ? [at] : []));
-  const isGoogle = columns.some((name) => foldName(name) === "phone 1 value");
+  const isGoogle = folded.includes("phone 1 value");
   if (best < 0 || (others.length === 0 && !isGoogle)) return undefined;
-  const isMobile = (at: number) => MOBILE.test(foldName(columns[at] ?? ""));
-  const places = [best, ...others.filter(isMobile), ...others.filter((at) => !isMobile(at))];
+  const places = [best, ...others].map((at) => {
+    const [, stem] = /^(phone \d+) value$/.exec(folded[at] ?? "") ?? [];
+    return { at, label: folded.findIndex((name) => name === `${stem} label` || name === `${stem} type`) };
+  });
   return (cells) => {
-    const phone = places.map((at) => (cells[at] ?? "").trim()).find((text) => text !== "") ?? "";
+    const phones = places.flatMap(({ at, label }) => {
+      const text = (cells[at] ?? "").trim();
+      return text === "" ? [] : { text, rank: rankOf(foldName(cells[label] ?? "") || (folded[at] ?? "")) };
+    });
+    const phone = phones.toSorted((a, b) => a.rank - b.rank)[0]?.text ?? "";
     return isGoogle ? (phone.split(GOOGLE_SEPARATOR)[0] ?? "") : phone;
   };
+}
+
+function rankOf(name: string): number {
+  const rank = RANKS.findIndex((words) => words.test(name));
+  return rank < 0 ? RANKS.length : rank;
 }

@@ -10,7 +10,7 @@ const LINE_BREAK = /\r\n|\n|\r/g;
 export interface VcardRecord {
   /** Line of the card, from 1. */
   line: number;
-  /** The first phone and the name. */
+  /** The phone, that of WhatsApp or a mobile if there is one, and the name. */
   cells: [phone: string, name: string];
 }
 
@@ -34,8 +34,8 @@ export async function* readVcardRecords(bytes: Uint8Array, encoding: string): As
     const end = Math.min(next < 0 ? text.length : next, index + MOST_CHARACTERS);
     const { name = "", phones } = readVcard(cleanText(text.slice(index, end)));
     index = next;
-    const [{ number, waid } = { number: "" }] = phones;
-    yield { line, cells: [waid === undefined ? number : `+${waid}`, name] };
+    const best = phones.find(({ waid }) => waid) ?? phones.find(({ isMobile }) => isMobile) ?? phones[0];
+    yield { line, cells: [best?.waid === undefined ? (best?.number ?? "") : `+${best.waid}`, name] };
     await pause();
   }
 }

@@ -9,6 +9,7 @@ export interface VcardPhone {
   number: string;
   /** The digits of the `waid` parameter, which holds the WhatsApp number. */
   waid?: string;
+  isMobile?: true;
 }
 
 export interface Vcard {
@@ -111,7 +112,14 @@ function readPhone(parameters: readonly string[], value: string): VcardPhone[] {
   const waid = parameters
     .find((parameter) => parameter.toLowerCase().startsWith("waid="))
     ?.slice("waid=".length);
-  return [{ number: withoutEscapes(number), ...(waid && /^\d{5,20}$/.test(waid) && { waid }) }];
+  const isMobile = parameters.some((parameter) => /\b(?:cell|mobile)\b/i.test(parameter));
+  return [
+    {
+      number: withoutEscapes(number),
+      ...(waid && /^\d{5,20}$/.test(waid) && { waid }),
+      ...(isMobile && { isMobile }),
+    },
+  ];
 }
 
 function withoutEscapes(value: string): string {
