@@ -132,7 +132,7 @@ test("bad CSV rows are listed with their line and the reason, and good rows are 
     `+${twice},,,`,
     `,${other.id},,`,
     ",,x@example.com,",
-    `${newPhone()},,,,,,`,
+    `${newPhone()},,,,,x`,
     `${one.phone},${two.id},,`,
   );
   expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 8 });

@@ -100,7 +100,7 @@ export async function readCsvTable(
       for await (const { line, text } of readCsvTexts(bytes, encoding, delimiter)) {
         if (line < first) continue;
         const place = { line, text: cleanText(text.slice(0, SHOWN)) };
-        const found = splitCsvRecord(text, delimiter, own.length);
+        const found = splitCsvRecord(text, delimiter, own.length, true);
         yield typeof found === "string"
           ? { ...place, fault: found }
           : { ...place, cells: joinCells(found, joined, own.length) };

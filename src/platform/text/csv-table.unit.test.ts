@@ -65,6 +65,16 @@ test.each<[string, string | Uint8Array, string[]]>([
     ["phone|name", `2 1|${"A\n".repeat(40)}`, "43 2|c"],
   ],
   ["more cells than names", "phone,name\n1,a,b\n2,c", ["phone|name", "2 <cells>", "3 2|c"]],
+  [
+    "separators behind its records",
+    'phone,name\n1,a,\n2,b,, ,""\n3,c,,d',
+    ["phone|name", "2 1|a", "3 2|b", "4 <cells>"],
+  ],
+  [
+    "a separator behind its first record alone",
+    "5511987650003,Ana,\n5511987650004,Bia",
+    ["phone|name|column 3", "1 5511987650003|Ana|", "2 5511987650004|Bia"],
+  ],
   ["fewer cells than names", "phone,name\n1\n", ["phone|name", "2 1"]],
   // Encodings.
   ["the mark of UTF-8", "\uFEFFphone,name\n5511987650003,Ana", ANA],

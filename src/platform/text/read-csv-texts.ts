@@ -83,13 +83,18 @@ function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[
   }
 }
 
-/** The cells of a record, or why it has none. */
-export function splitCsvRecord(record: string, delimiter: string, most: number): string[] | CsvRecordFault {
+/** The cells of a record, or why it has none. More cells than the most are a fault, or in `dropsEmpty` those with a text. */
+export function splitCsvRecord(
+  record: string,
+  delimiter: string,
+  most: number,
+  dropsEmpty = false,
+): string[] | CsvRecordFault {
   if (record.length > LONGEST_RECORD) return "length";
   const text = cleanText(record);
   const cells: string[] = [];
   for (let at = 0; at <= text.length; ) {
-    if (cells.length === most) return "cells";
+    if (cells.length === most) return dropsEmpty && EMPTY.test(text.slice(at)) ? cells : "cells";
     const end = endOfCell(text, at, delimiter);
     if (end === undefined) return "quotes";
     const cell = text.slice(at, end);

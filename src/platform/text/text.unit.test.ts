@@ -56,7 +56,7 @@ test("a record that cannot be read is reported with its reason, and the others a
   const records = [
     "1,a",
     `2${",".repeat(4_000_000)}`,
-    `"3"${",".repeat(60_000)}`,
+    `"3"${",".repeat(60_000)}x`,
     `4,${"x".repeat(4_000_000)}`,
     '5,"a"b',
     '6,a"b"',
