@@ -3,6 +3,7 @@ import { invalidField } from "../gateway-error.ts";
 import { foldPhoneText, SPOILT_PHONE } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
 import { detectCsvEncoding } from "./detect-csv-encoding.ts";
+import { findColumnMeanings, isPhoneName } from "./find-column-meanings.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
 import { findOtherFormat } from "./find-other-format.ts";
 import {
@@ -70,17 +71,11 @@ export async function readCsvTable(
   if (isVcardFile(bytes)) return toVcardTable(bytes, encoding);
   const { separator, head } = await readHead(bytes, encoding);
   const delimiter = format.delimiter ?? separator ?? detectDelimiter(head?.text ?? "");
-  const names = splitCsvRecord(head?.text ?? "", delimiter, MOST_COLUMNS);
-  if (names === "cells" || names === "length")
-    throw invalidField(
-      "file",
-      `the first line has more than ${MOST_COLUMNS} columns or ${LONGEST_RECORD} characters. Remove the columns that are not needed`,
-    );
-  const cells = names === "quotes" ? [] : names.map((name) => name.replace(/\s+/g, " ").trim());
-  const hasHead = format.hasHead ?? !cells.some(looksLikePhone);
-  const own = hasHead
-    ? cells
-    : await nameColumns(await readSample(bytes, encoding, delimiter, head?.line), isPhone);
+  const cells = readFirstLine(head?.text ?? "", delimiter);
+  const isDoubtful = format.hasHead === false || cells.some(looksLikePhone);
+  const sample = isDoubtful ? await readSample(bytes, encoding, delimiter, head?.line) : [];
+  const hasHead = format.hasHead ?? (!isDoubtful || namesPhones(cells, sample));
+  const own = hasHead ? cells : await nameColumns(cells, sample, isPhone);
   const joined = findJoinedColumns(own);
   const columns = [...own, ...joined.flatMap(({ name, at }) => (at === undefined ? [name] : []))];
   const first = head ? head.line + (hasHead ? 1 : 0) : Number.POSITIVE_INFINITY;
@@ -107,6 +102,16 @@ export async function readCsvTable(
       }
     },
   };
+}
+
+function readFirstLine(text: string, delimiter: CsvDelimiter): string[] {
+  const cells = splitCsvRecord(text, delimiter, MOST_COLUMNS);
+  if (cells === "cells" || cells === "length")
+    throw invalidField(
+      "file",
+      `the first line has more than ${MOST_COLUMNS} columns or ${LONGEST_RECORD} characters. Remove the columns that are not needed`,
+    );
+  return cells === "quotes" ? [] : cells.map((cell) => cell.replace(/\s+/g, " ").trim());
 }
 
 /** The contacts of a file of vCards, as a table. */
@@ -159,10 +164,22 @@ async function readSample(
 /** Whether a cell is a phone; undefined if it may have been one, or is several. */
 type IsPhone = (cell: string) => boolean | undefined;
 
-/** The columns of a file whose first line is a record. */
-async function nameColumns(records: readonly (readonly string[])[], isPhone: IsPhone): Promise<string[]> {
-  const [cells = []] = records;
-  const phone = await findPhoneColumn(records, isPhone);
+/** Whether the first line has the name of a column with phones below: its other names may look like phones. */
+function namesPhones(names: readonly string[], sample: readonly (readonly string[])[]): boolean {
+  const best = findColumnMeanings(names).indexOf("phone");
+  return names.some(
+    (name, at) =>
+      (at === best || isPhoneName(name)) && sample.some((cells) => looksLikePhone(cells[at] ?? "")),
+  );
+}
+
+/** The columns of a file whose first line is a record, and that of the sample. */
+async function nameColumns(
+  cells: readonly string[],
+  sample: readonly (readonly string[])[],
+  isPhone: IsPhone,
+): Promise<string[]> {
+  const phone = cells.length === 1 ? 0 : await findPhoneColumn(cells.length, sample, isPhone);
   const email = cells.findIndex((cell, at) => at !== phone && /^[^\s@]+@\S+$/.test(cell));
   const name = cells.findIndex((cell, at) => at !== phone && at !== email && /\p{L}/u.test(cell));
   const names = new Map([
@@ -174,13 +191,15 @@ async function nameColumns(records: readonly (readonly string[])[], isPhone: IsP
 }
 
 /** The column that has phones alone, -1 if there is none, or another one has more phones than other texts. */
-async function findPhoneColumn(records: readonly (readonly string[])[], isPhone: IsPhone): Promise<number> {
-  const [first = []] = records;
-  if (first.length === 1) return 0;
+async function findPhoneColumn(
+  columns: number,
+  sample: readonly (readonly string[])[],
+  isPhone: IsPhone,
+): Promise<number> {
   const pause = createPause();
   const shares: number[] = [];
-  for (const at of first.keys()) {
-    const texts = records.flatMap((cells) => cells[at]?.trim() || []);
+  for (let at = 0; at < columns; at++) {
+    const texts = sample.flatMap((cells) => cells[at]?.trim() || []);
     const found = texts.flatMap((text) => isPhone(text) ?? []);
     shares.push(found.filter(Boolean).length / Math.max(found.length, 1));
     await pause();

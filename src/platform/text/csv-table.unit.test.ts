@@ -213,6 +213,16 @@ test.each<[string, string | Uint8Array, string[]]>([
     "bia@example.com,Bia,x,5511987650003",
     ["email|name|column 3|phone", "1 bia@example.com|Bia|x|5511987650003"],
   ],
+  [
+    "a date among the names",
+    "phone;name;01/05/2024\n5511987650003;Ana;x",
+    ["phone|name|01/05/2024", "2 5511987650003|Ana|x"],
+  ],
+  [
+    "a word for phones in a record",
+    "5511987650003;Ana;WhatsApp\n5511987650004;Bia;WhatsApp",
+    ["phone|name|column 3", "1 5511987650003|Ana|WhatsApp", "2 5511987650004|Bia|WhatsApp"],
+  ],
   ["a name with a year is a name", "phone,sales 2025\n1,2", ["phone|sales 2025", "2 1|2"]],
 ])("a file with %s is read", async (_what, file, lines) => {
   expect(await read(file)).toEqual(lines);
