@@ -62,11 +62,17 @@ function findPhone(columns: readonly string[], folded: readonly string[]): Joine
   return (cells) => {
     const phones = places.flatMap(({ at, label }) => {
       const text = (cells[at] ?? "").trim();
-      return text === "" ? [] : { text, rank: rankOf(foldName(cells[label] ?? "") || (folded[at] ?? "")) };
+      const name = foldName(cells[label] ?? "") || (folded[at] ?? "");
+      return text === "" ? [] : { text, rank: hasDigits(text) ? rankOf(name) : Number.POSITIVE_INFINITY };
     });
     const phone = phones.toSorted((a, b) => a.rank - b.rank)[0]?.text ?? "";
     return isGoogle ? (phone.split(GOOGLE_SEPARATOR)[0] ?? "") : phone;
   };
+}
+
+/** A column such as `WhatsApp` may only say whether the phone in another one has it. */
+function hasDigits(text: string): boolean {
+  return (text.match(/\p{Nd}/gu)?.length ?? 0) > 1;
 }
 
 function rankOf(name: string): number {
