@@ -3,26 +3,13 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import type { Reach } from "../../platform/reach.ts";
+import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN } from "./contract.ts";
 import { findLeads, type LeadFilter } from "./find-leads.ts";
 import type { LeadRow } from "./lead-row.ts";
 import { toTagCell } from "./tag-cell.ts";
 
-const COLUMNS = [
-  "id",
-  "phone",
-  "lid",
-  "name",
-  "email",
-  "status",
-  "kanban_status",
-  "tags",
-  "opted_out",
-  "opted_out_at",
-  "created_at",
-  "updated_at",
-];
 const ROWS_AT_ONCE = 1_000;
 
 /** All leads that match a filter, newest first, streamed page by page. */
@@ -34,7 +21,7 @@ export function exportLeads(db: Db, reach: Reach, filter: LeadFilter): RawRespon
 
 async function* csvPieces(db: Db, reach: Reach, filter: LeadFilter): AsyncGenerator<string> {
   const fields = namedColumns(CUSTOM_FIELD_COLUMN, await findFieldNames(db, reach.account_id));
-  yield toCsvLine([...COLUMNS, ...fields.heads]);
+  yield toCsvLine([...LEAD_COLUMNS, ...fields.heads]);
   for (let before: number | undefined; ; ) {
     const rows = await findLeads(db, reach, filter, before, ROWS_AT_ONCE);
     yield rows.map((row) => toCsvLine([...cellsOf(row), ...fields.cellsOf(row.custom_fields)])).join("");

@@ -167,7 +167,7 @@ interface FoundLead {
   fault?: string;
 }
 
-/** Finds the lead of each row: that with its phone, else that with its id. */
+/** Finds the lead of each row: that with its phone, else that with its id and time of creation. */
 async function findLeads(
   trx: Trx,
   account_id: number,
@@ -184,9 +184,11 @@ async function findLeads(
     rows.flatMap((row) => (row.phone === null ? [] : [[canonicalNumberOf(row.phone), row]])),
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return ({ id = 0, phone }) => {
-    const withId = byId.get(id);
-    if (phone === undefined) return withId ? { lead: withId } : { fault: `id: there is no lead ${id}` };
+  return ({ id = 0, created_at, phone }) => {
+    const named = byId.get(id);
+    const withId = named?.created_at.getTime() === created_at ? named : undefined;
+    if (phone === undefined)
+      return withId ? { lead: withId } : { fault: `id: there is no lead ${id} with this created_at` };
     const lead = byPerson.get(canonicalNumberOf(phone));
     if (!lead || !withId || lead === withId) return { lead };
     return {

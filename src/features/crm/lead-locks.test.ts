@@ -4,6 +4,7 @@ import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { createSecretBox } from "../../platform/secrets/secret-box.ts";
+import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
 import { createAccount } from "../accounts/create-account.ts";
 import { createSuppressionList, type SuppressionList } from "../consent/consent.ts";
 import type { InboundRow } from "../messages/inbound/insert-inbound-messages.ts";
@@ -90,7 +91,20 @@ async function startImport(trx: Trx, fresh: string, later: () => Promise<number>
   const held = await addLead({ phone: newPhone() });
   const last = await later();
   await trx.selectFrom("lead").select("id").where("id", "=", held).forUpdate().execute();
-  const imported = importLeads("phone,id,name", `${fresh},,New`, `,${held},Held`, `,${last},Last`);
+  const created = await rows<{ id: number; created_at: Date }>(
+    "select id, created_at from lead where id in ($1, $2) order by id",
+    held,
+    last,
+  );
+  const known = created.map(({ id, created_at }, at) => ({
+    id,
+    created_at: created_at.toISOString(),
+    name: ["Held", "Last"][at],
+  }));
+  const lines = [{ phone: fresh, name: "New" }, ...known].map((row: object) =>
+    LEAD_COLUMNS.map((name) => new Map(Object.entries(row)).get(name)).join(),
+  );
+  const imported = importLeads(LEAD_COLUMNS.join(), ...lines);
   await waiting(1);
   return { imported, last };
 }

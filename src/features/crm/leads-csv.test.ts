@@ -4,6 +4,7 @@ import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../.
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { startStatementMeter } from "../../../test/statement-meter.ts";
 import type { Client } from "../../client/client.ts";
+import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
 import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;
@@ -30,6 +31,11 @@ async function importOf(client: Client, ...lines: string[]) {
 async function exported(client: Client, filter = {}): Promise<Record<string, string>[]> {
   const { bytes } = await client.exportLeads(filter);
   return parse(Buffer.from(bytes ?? []), { columns: true }) as Record<string, string>[];
+}
+
+/** Lines of an export with these cells. */
+function toExport(...rows: Partial<Record<(typeof LEAD_COLUMNS)[number], unknown>>[]): string[] {
+  return [LEAD_COLUMNS.join(), ...rows.map((row) => LEAD_COLUMNS.map((name) => row[name] ?? "").join())];
 }
 
 const UNWARNED = { warnings: [], warning_count: 0, assumed_country: null };
@@ -118,33 +124,26 @@ test.each([
 
 test("bad CSV rows are listed with their line and the reason, and good rows are imported", async () => {
   const [good, twice] = [newPhone(), newPhone()];
-  const { data: other } = await stranger.createLead({ name: "Not yours" });
-  const { data: one } = await owner.createLead({ phone: newPhone() });
-  const { data: two } = await owner.createLead({ phone: newPhone() });
   const done = await importOf(
     owner,
-    "phone,id,email,custom_fields.Size",
-    `${good},,good@example.com,1`,
-    "abc,,,",
-    `${newPhone()},,nobody,`,
-    `${newPhone()},,,"1,5"`,
-    `${twice},,,`,
-    `+${twice},,,`,
-    `,${other.id},,`,
-    ",,x@example.com,",
-    `${newPhone()},,,,,x`,
-    `${one.phone},${two.id},,`,
+    "phone,email,custom_fields.Size",
+    `${good},good@example.com,1`,
+    "abc,,",
+    `${newPhone()},nobody,`,
+    `${newPhone()},,"1,5"`,
+    `${twice},,`,
+    `+${twice},,`,
+    ",x@example.com,",
+    `${newPhone()},,,,x`,
   );
-  expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 8 });
+  expect(done).toMatchObject({ created: 2, updated: 0, unchanged: 0, invalid_count: 6 });
   expect(done.invalid.map(({ line, reason }) => [line, reason])).toEqual([
     [3, expect.stringContaining("phone")],
     [4, "email: must be an e-mail address"],
     [5, "custom_fields.Size: must be a number such as 1.5"],
     [7, "names the same lead as line 6"],
-    [8, `id: there is no lead ${other.id}`],
-    [9, "phone: is required, or the id of a lead"],
-    [10, "has more cells than the first line, which has 4"],
-    [11, `phone: is that of lead ${one.id}, but id names lead ${two.id}. Empty one of the two cells`],
+    [8, "phone: is required"],
+    [9, "has more cells than the first line, which has 3"],
   ]);
   expect((await owner.listLeads({ q: good })).data).toMatchObject([{ email: "good@example.com" }]);
 });
@@ -154,13 +153,47 @@ test("a CSV row with a lead's id changes a lead without a phone, but never lifts
   const { data: silent } = await owner.createLead({ phone: newPhone(), opted_out: true });
   const done = await importOf(
     owner,
-    "id,phone,name,opted_out",
-    `${lead.id},,Named,false`,
-    `,${silent.phone},,false`,
+    ...toExport({ ...lead, name: "Named", opted_out: false }, { phone: silent.phone, opted_out: false }),
   );
   expect(done).toMatchObject({ created: 0, updated: 1, unchanged: 1 });
   expect((await owner.getLeadDetails({ id: lead.id })).data.name).toBe("Named");
   expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
+});
+
+test("an id changes no lead unless the row has the lead's time of creation, as an export has", async () => {
+  const { data: lead } = await owner.createLead({ name: "Ana" });
+  const { data: one } = await owner.createLead({ phone: newPhone() });
+  const { data: two } = await owner.createLead({ phone: newPhone(), name: "Bia" });
+  const { data: foreign } = await stranger.createLead({ name: "Not yours" });
+  const [phone, silent] = [newPhone(), newPhone()];
+  expect(
+    await importOf(owner, "ID;Nome;Telefone", `${lead.id};Zulmira;`, `${two.id};Eva;${phone}`),
+  ).toMatchObject({
+    created: 1,
+    updated: 0,
+    invalid: [{ line: 2, reason: "phone: is required" }],
+  });
+  const created_at = new Date(Date.parse(lead.created_at) - 1).toISOString();
+  const done = await importOf(
+    owner,
+    ...toExport(
+      { id: lead.id, created_at, name: "Zulmira" },
+      { id: lead.id, name: "Zulmira" },
+      { ...foreign, name: "Zulmira" },
+      { id: two.id, created_at, phone: silent, name: "Zulmira" },
+      { id: two.id, created_at: two.created_at, phone: one.phone, name: "Zulmira" },
+    ),
+  );
+  expect(done).toMatchObject({ created: 1, updated: 0, invalid_count: 4 });
+  expect(done.invalid.map(({ reason }) => reason)).toEqual([
+    `id: there is no lead ${lead.id} with this created_at`,
+    "names the same lead as line 2",
+    `id: there is no lead ${foreign.id} with this created_at`,
+    `phone: is that of lead ${one.id}, but id names lead ${two.id}. Empty one of the two cells`,
+  ]);
+  const { data: leads } = await owner.listLeads();
+  const names = new Map(leads.map(({ id, name }) => [id, name]));
+  expect([lead, one, two].map(({ id }) => names.get(id))).toEqual(["Ana", null, "Bia"]);
 });
 
 test("an imported lead of a person who has opted out is opted out", async () => {

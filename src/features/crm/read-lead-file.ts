@@ -25,6 +25,8 @@ export interface ParsedLead {
   line: number;
   text: string;
   id: number | undefined;
+  /** Of the lead with the id, in milliseconds: another file has ids of something else. */
+  created_at: number;
   phone: string | undefined;
   name: string | undefined;
   email: string | undefined;
@@ -57,9 +59,7 @@ export interface LeadFile {
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
-const COLUMNS = ["id", "phone", ...TEXTS, "tags", "opted_out"];
-/** Columns of an export that cannot be set. */
-const PASSED_OVER = ["lid", "opted_out_at", "created_at", "updated_at", ""];
+const COLUMNS = ["phone", ...TEXTS, "tags", "opted_out"];
 const SHOWN = 100;
 
 /** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
@@ -67,8 +67,7 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
   const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, numbers.country));
   const meanings = findColumnMeanings(table.columns);
   const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table));
-  if (!columns.includes("phone") && !columns.includes("id"))
-    throw invalidField("file", describeMissingPhone(table));
+  if (!columns.includes("phone")) throw invalidField("file", describeMissingPhone(table));
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
   if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
   if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
@@ -85,9 +84,14 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
 
 /** The name of a column that the gateway does not know by its meaning. */
 function toColumn(name: string, { columns, hasHead }: CsvTable): string {
-  const lower = name.toLowerCase();
-  if (PASSED_OVER.includes(lower)) return lower;
-  if (!hasHead || isPassedOver(name, columns) || isJoined(name, columns)) return "";
+  if (
+    !hasHead ||
+    name === "" ||
+    name.toLowerCase() === "id" ||
+    isPassedOver(name, columns) ||
+    isJoined(name, columns)
+  )
+    return "";
   if (fieldOf(name) !== undefined) return name;
   throw invalidField(
     "file",
@@ -142,14 +146,14 @@ function toLead(
       }),
     ),
   });
-  if (lead.phone === undefined && id === undefined)
-    throw invalidField("phone", "is required, or the id of a lead");
+  if (lead.phone === undefined && id === undefined) throw invalidField("phone", "is required");
   const { phone, warning } = lead.phone ? readListedNumber(lead.phone, numbers) : {};
   if (warning) return { line, value: lead.phone ?? "", warning };
   return {
     line,
     text,
     id,
+    created_at: Date.parse(cells[table.columns.indexOf("created_at")] ?? ""),
     phone,
     name: lead.name ?? undefined,
     email: lead.email ?? undefined,

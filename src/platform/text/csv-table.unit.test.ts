@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { type CsvFormat, readCsvTable } from "./csv-table.ts";
-import { findColumnMeanings, isPassedOver } from "./find-column-meanings.ts";
+import { findColumnMeanings, isPassedOver, LEAD_COLUMNS } from "./find-column-meanings.ts";
 import { toCsvLine } from "./to-csv-line.ts";
 
 /** The names of the columns and the cells of each record, on one line each; a fault in angle brackets. */
@@ -299,7 +299,7 @@ test.each([
   ["Billing Phone,Name", "phone,name"],
   ["wa_id,name", "phone,name"],
   ["Cel.;Nome", "phone,name"],
-  ["Celular,Etapa,Etiquetas,ID", "phone,kanban_status,tags,id"],
+  ["Celular,Etapa,Etiquetas,ID", "phone,kanban_status,tags,"],
   ["número do WhatsApp,nome", "phone,name"],
   ["phone_number,display-name", "phone,name"],
   ["Móvil,Etiqueta", "phone,tags"],
@@ -321,6 +321,12 @@ test.each([
       .map((one) => one ?? "")
       .join(),
   ).toBe(meanings);
+});
+
+test("an id is that of a lead only beside all other columns of an export", () => {
+  expect(findColumnMeanings(LEAD_COLUMNS).indexOf("id")).toBe(0);
+  for (const name of LEAD_COLUMNS.slice(1))
+    expect(findColumnMeanings(LEAD_COLUMNS.filter((one) => one !== name))).not.toContain("id");
 });
 
 test.each([

@@ -12,7 +12,7 @@ export type ColumnMeaning =
   | "id";
 
 /** Usual names in English, Portuguese and Spanish, as `foldName` returns them; the first ones are the most certain. */
-const NAMES: Readonly<Record<ColumnMeaning, string>> = {
+const NAMES: Readonly<Record<Exclude<ColumnMeaning, "id">, string>> = {
   phone:
     "phone,whatsapp,phone number,phonenumber,mobile,mobile phone,mobile number,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,wa id,msisdn,telefone,celular,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular,numero de contato,numero de contacto",
   name: "name,full name,display name,contact name,saved name,first name,given name,nome,nome completo,primeiro nome,nombre,nombre completo,nombre y apellido,client,customer,contact,cliente,contato,contacto",
@@ -21,7 +21,6 @@ const NAMES: Readonly<Record<ColumnMeaning, string>> = {
   kanban_status: "kanban status,stage,etapa,fase",
   tags: "tags,tag,etiquetas,etiqueta,marcadores",
   opted_out: "opted out,opt out",
-  id: "id",
 };
 
 /** Names of a phone that other columns have as well. */
@@ -66,6 +65,26 @@ export const REPORT_COLUMNS = [
 /** The prefix of a variable's column in a report, so that no variable takes the place of another column. */
 export const VARIABLE_COLUMN = "variables.";
 
+/** The columns of an export of leads before those of custom fields. */
+export const LEAD_COLUMNS = [
+  "id",
+  "phone",
+  "lid",
+  "name",
+  "email",
+  "status",
+  "kanban_status",
+  "tags",
+  "opted_out",
+  "opted_out_at",
+  "created_at",
+  "updated_at",
+] as const;
+
+function isOfLeads(name: string, columns: readonly string[]): boolean {
+  return LEAD_COLUMNS.some((own) => own === name) && LEAD_COLUMNS.every((own) => columns.includes(own));
+}
+
 function isReport(columns: readonly string[]): boolean {
   return REPORT_COLUMNS.every((name) => columns.includes(name));
 }
@@ -85,7 +104,7 @@ export function findVariableNames(columns: readonly string[]): (string | undefin
 
 /**
  * The meaning of each column by its name. A meaning that two names have belongs to the more certain of them. The status
- * in a campaign's report is none of a lead.
+ * in a campaign's report is none of a lead, and only an export of leads has their ids.
  */
 export function findColumnMeanings(columns: readonly string[]): (ColumnMeaning | undefined)[] {
   if (isReport(columns)) return columns.map((name) => (name === "phone" ? "phone" : undefined));
@@ -93,7 +112,9 @@ export function findColumnMeanings(columns: readonly string[]): (ColumnMeaning |
   const meant = new Map<string | undefined, ColumnMeaning>();
   for (const [meaning, names] of MEANINGS)
     meant.set(names.find((name) => folded.includes(name)) ?? findOther(meaning, folded), meaning);
-  return folded.map((name) => meant.get(name));
+  return columns.map((name, at) =>
+    name === "id" && isOfLeads(name, columns) ? "id" : meant.get(folded[at]),
+  );
 }
 
 /** The column of a meaning that no certain name has. */
@@ -102,8 +123,8 @@ function findOther(meaning: ColumnMeaning, folded: readonly string[]): string | 
   return folded.find(isPhoneName) ?? UNCERTAIN_PHONES.find((name) => folded.includes(name));
 }
 
-/** The columns of a campaign's report and of an address book that a lead has no place for. */
+/** The columns of an export, a campaign's report and an address book that a lead has no place for. */
 export function isPassedOver(name: string, columns: readonly string[]): boolean {
-  if (isOfReport(name, columns) || name.startsWith(VARIABLE_COLUMN)) return true;
+  if (isOfLeads(name, columns) || isOfReport(name, columns) || name.startsWith(VARIABLE_COLUMN)) return true;
   return isOfAddressBook(foldName(name), columns.map(foldName));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { REPORT_COLUMNS } from "../../../../src/platform/text/find-column-meanings.ts";
+import { LEAD_COLUMNS, REPORT_COLUMNS } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import { createLineFinder, guessColumns, toImportTable } from "../crm/import-columns.ts";
 import { guessMapping, pickFromCsv } from "./csv-mapping.ts";
@@ -83,6 +83,16 @@ test("only the chosen columns of a file are sent, and a line of the table leads 
     ],
   });
   expect([2, 5].map(createLineFinder(file, ["", "phone", "name"]))).toEqual([2, 7]);
+});
+
+test("an id of another program is not chosen, and that of an export is sent with what proves it", () => {
+  expect(guessColumns(["ID", "Nome", "Telefone"], [])).toEqual(["", "name", "phone"]);
+  const cells = LEAD_COLUMNS.map((name) => `${name} of Ana`);
+  const targets = guessColumns(LEAD_COLUMNS, []).map((target) => (target === "name" ? "" : target));
+  const { columns, rows } = toImportTable(fileOf([...LEAD_COLUMNS], [cells]), targets);
+  expect(columns.toSorted()).toEqual(LEAD_COLUMNS.toSorted());
+  const sent = Object.fromEntries(columns.map((name, at) => [name, rows[0]?.[at]]));
+  expect(sent).toMatchObject({ id: "id of Ana", name: "", created_at: "created_at of Ana", updated_at: "" });
 });
 
 test("the columns of a campaign's report give the variables that its recipients had", () => {

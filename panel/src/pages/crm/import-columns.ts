@@ -1,12 +1,13 @@
 import {
   type ColumnMeaning,
   findColumnMeanings,
+  LEAD_COLUMNS,
 } from "../../../../src/platform/text/find-column-meanings.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import type { Table } from "../../api/to-csv.ts";
 import type { CheckedNumber, LocalProblem } from "../../components/csv/number-check.tsx";
 
-/** What a column of a file can be; besides, it can be a custom field. */
+/** What a column of a file can be; besides, it can be a custom field. Only an export of the gateway has an `id`. */
 export const COLUMNS = [
   "phone",
   "name",
@@ -31,9 +32,14 @@ export function guessColumns(columns: readonly string[], fields: readonly string
   });
 }
 
-/** The chosen columns of a file under the names of the gateway. */
-export function toImportTable({ rows }: CsvFile, targets: readonly string[]): Table {
-  const chosen = targets.flatMap((target, at) => (target === "" ? [] : [{ target, at }]));
+/** The chosen columns of a file under the names of the gateway; with ids, those by which it knows its own export. */
+export function toImportTable({ columns, rows }: CsvFile, targets: readonly string[]): Table {
+  const picked = targets.flatMap((target, at) => (target === "" ? [] : [{ target, at }]));
+  const others = targets.includes("id") ? LEAD_COLUMNS.filter((name) => !targets.includes(name)) : [];
+  const chosen = [
+    ...picked,
+    ...others.map((target) => ({ target, at: target === "created_at" ? columns.indexOf(target) : -1 })),
+  ];
   return {
     columns: chosen.map(({ target }) => target),
     rows: rows.map(({ cells }) => chosen.map(({ at }) => cells[at] ?? "")),

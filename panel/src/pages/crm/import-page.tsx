@@ -143,7 +143,9 @@ interface TargetListProps {
 
 function TargetList({ csv, targets, fieldNames, onChange }: TargetListProps) {
   const t = useTranslations();
-  const known = Object.fromEntries(COLUMNS.map((name) => [name, t(`crm.column.${name}`)]));
+  const hasIds = guessColumns(csv.columns, []).includes("id");
+  const offered = COLUMNS.filter((name) => name !== "id" || hasIds);
+  const known = Object.fromEntries(offered.map((name) => [name, t(`crm.column.${name}`)]));
   const fields = Object.fromEntries(fieldNames.map((name) => [`custom_fields.${name}`, name]));
   return (
     <fieldset className="stack">
