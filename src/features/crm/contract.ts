@@ -166,7 +166,7 @@ export const crmContract = {
     heavy: true,
     errors: ["CONFLICT"],
     summary: "Create and change leads from a CSV file",
-    description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`id\`, \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`, in quotes if a tag has one), \`opted_out\`, and \`custom_fields.\` followed by a name; other columns of an export are ignored. A row updates the lead with its phone, in any format, otherwise the one with its \`id\`; an unknown phone creates a lead. A row whose phone and \`id\` name two different leads is invalid. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing, and the import ends when its client leaves. An invalid row is listed in \`invalid\` with its line and the reason, and a number without a country code in \`warnings\`; all others are imported. Repeat the request with \`confirm_assumed\` to import the rows of \`warnings\` too; beside \`text/csv\` it is read from the query.`,
+    description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`, in quotes if a tag has one), \`opted_out\`, and \`custom_fields.\` followed by a name; others are ignored, and listed in \`ignored_columns\`. A row updates the lead with its phone, in any format, or, in an export, its \`id\` and \`created_at\`; an unknown phone creates a lead. A row whose phone and \`id\` name two leads is invalid. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing, and the import ends when its client leaves. An invalid row is listed in \`invalid\` with its line and the reason, and a number without a country code in \`warnings\`; all others are imported. Repeat the request with \`confirm_assumed\` to import the rows of \`warnings\` too; beside \`text/csv\` it is read from the query.`,
     message: "Leads imported",
     input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file"), confirm_assumed }),
     aliases: { confirm_assumed: ["confirmAssumed"] },
@@ -191,6 +191,7 @@ export const crmContract = {
       warnings: z.array(numberWarning).describe(`The first ${MAX_INVALID}.`),
       warning_count: z.number().int(),
       assumed_country,
+      ignored_columns: z.array(z.string()),
     }),
   }),
 

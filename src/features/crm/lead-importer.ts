@@ -30,7 +30,10 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
   return async ({ input: { file, confirm_assumed = false }, caller }) => {
     const { account_id } = requireUser(caller);
     const country = await deps.findCountry({ account_id });
-    const { fields, rows } = await readLeadFile(file.bytes, { country, isConfirmed: confirm_assumed });
+    const { fields, ignored, rows } = await readLeadFile(file.bytes, {
+      country,
+      isConfirmed: confirm_assumed,
+    });
     const declared = await findDeclaredFields(deps.db, account_id, fields);
     const total: Imported = {
       created: 0,
@@ -41,6 +44,7 @@ export function createLeadImporter(deps: LeadDeps): ImportHandler {
       warnings: [],
       warning_count: 0,
       assumed_country: country?.code ?? null,
+      ignored_columns: ignored,
     };
     /** The lines that have already named each person. */
     const seen = new Map<string, number>();

@@ -38,7 +38,7 @@ function toExport(...rows: Partial<Record<(typeof LEAD_COLUMNS)[number], unknown
   return [LEAD_COLUMNS.join(), ...rows.map((row) => LEAD_COLUMNS.map((name) => row[name] ?? "").join())];
 }
 
-const UNWARNED = { warnings: [], warning_count: 0, assumed_country: null };
+const UNWARNED = { warnings: [], warning_count: 0, assumed_country: null, ignored_columns: [] };
 
 const countAll = async () =>
   (await gateway.database.pool.query("select count(*)::int as n, max(updated_at) as last from lead")).rows[0];
@@ -219,8 +219,18 @@ test("a plan's limit rejects the excess CSV rows, and the others are imported", 
   await gateway.database.pool.query("update plan set max_leads = null where name = 'unlimited'");
 });
 
+test("columns of a CSV file that the gateway does not know are passed over and listed", async () => {
+  const lines = ["ID;Telefone;Cidade;CPF;notes;;custom_fields.City", `7;${newPhone()};Recife;1;x;;Olinda`];
+  expect(await importOf(owner, ...lines)).toMatchObject({
+    created: 1,
+    invalid_count: 0,
+    ignored_columns: ["ID", "Cidade", "CPF", "notes"],
+  });
+  const own = await importOf(owner, ...toExport({ phone: newPhone() }));
+  expect(own).toMatchObject({ created: 1, ignored_columns: [] });
+});
+
 test.each([
-  ["a column that is not known", ["fonne,phone", "1,2"], "Columns are id, phone"],
   ["no column that names a lead", ["name", "Ana"], "has no column named phone"],
   ["too many columns", [`phone${",".repeat(200)}`, "1"], "more than 128 columns"],
   [

@@ -55,24 +55,26 @@ export type LeadFileRow = ParsedLead | RejectedRow | UnconfirmedRow;
 export interface LeadFile {
   /** The custom fields that have a column in the file. */
   fields: string[];
+  /** The first characters of the columns that are not read. */
+  ignored: string[];
   rows(declared: ReadonlyMap<string, DeclaredField>): AsyncGenerator<LeadFileRow>;
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
-const COLUMNS = ["phone", ...TEXTS, "tags", "opted_out"];
 const SHOWN = 100;
 
-/** Throws VALIDATION_ERROR for a file with unknown columns or too many rows. */
+/** Throws VALIDATION_ERROR for a file without a column of phones or with too many rows. */
 export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptions): Promise<LeadFile> {
   const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, numbers.country));
   const meanings = findColumnMeanings(table.columns);
-  const columns = table.columns.map((name, at) => meanings[at] ?? toColumn(name, table));
+  const columns = table.columns.map((name, at) => meanings[at] ?? (fieldOf(name) === undefined ? "" : name));
   if (!columns.includes("phone")) throw invalidField("file", describeMissingPhone(table));
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
   if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
   if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
   return {
     fields,
+    ignored: findIgnored(table, columns).map((name) => name.slice(0, SHOWN)),
     async *rows(declared) {
       // A column that occurs twice counts where it occurs last.
       const places = new Map(columns.map((name, at) => [name, at]));
@@ -82,21 +84,11 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
   };
 }
 
-/** The name of a column that the gateway does not know by its meaning. */
-function toColumn(name: string, { columns, hasHead }: CsvTable): string {
-  if (
-    !hasHead ||
-    name === "" ||
-    name.toLowerCase() === "id" ||
-    isPassedOver(name, columns) ||
-    isJoined(name, columns)
-  )
-    return "";
-  if (fieldOf(name) !== undefined) return name;
-  throw invalidField(
-    "file",
-    `has a column ${JSON.stringify(name.slice(0, SHOWN))}. Columns are ${COLUMNS.join(", ")}, and ${CUSTOM_FIELD_COLUMN} with a name`,
-  );
+/** Columns of people that an import does not read, and that no export has. */
+function findIgnored({ columns, hasHead }: CsvTable, known: readonly string[]): string[] {
+  if (!hasHead) return [];
+  const unknown = columns.filter((name, at) => known[at] === "" && name !== "");
+  return unknown.filter((name) => !isPassedOver(name, columns) && !isJoined(name, columns));
 }
 
 function fieldOf(column: string): string | undefined {
