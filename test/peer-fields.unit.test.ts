@@ -651,6 +651,34 @@ test("a field that asks for nothing is not refused", () => {
   expect(read("deleteMessage", { id: "3EB0AA", for_everyone: true })).toMatchObject({ message_id: "3EB0AA" });
 });
 
+test("a deletion that is asked for anything but everyone is refused, however it is written", () => {
+  const denied = [false, 0, "false", "False ", "0", "no", "n", "off", "não", "x", 2, [], {}, [true]];
+  const asked: Body[] = [
+    ...denied.flatMap((off) => [{ for_everyone: off }, { DeleteForEveryone: off }, { revoke: off }]),
+    ...["onlySenderDelete", "onlyMe", "local", "forMe"].flatMap((name) => [
+      { [name]: true },
+      { [name]: "yes" },
+    ]),
+    ...["scope", "type", "deleteType", "delete_type", "mode"].flatMap((name) =>
+      ["me", "SELF", "only_me", "everyone but me", 1].map((whom) => ({ [name]: whom })),
+    ),
+  ];
+  const deleted = asked.filter((body) => refusedFields("deleteMessage", { ...KEY, ...body }).length !== 1);
+  expect(deleted).toEqual([]);
+});
+
+test("a deletion for everyone may say so in the words of other gateways", () => {
+  for (const on of [true, 1, "true", " True", "1", null, ""])
+    expect(read("deleteMessage", { ...KEY, for_everyone: on, everyone: on })).toMatchObject({
+      message_id: KEY.id,
+    });
+  for (const whom of ["everyone", "ALL", "for_everyone", "deleteForEveryone", "revoke", null])
+    expect(read("deleteMessage", { ...KEY, scope: whom, type: whom })).toMatchObject({ message_id: KEY.id });
+  expect(read("deleteMessage", { ...KEY, onlyMe: false, local: "false" })).toMatchObject({
+    message_id: KEY.id,
+  });
+});
+
 test("a file in the field of a sticker or a voice note has this type, unless the request says another", () => {
   const type = (body: Body) => (read("sendMedia", { number: NUMBER, ...body }) as { type?: string }).type;
   expect(type({ sticker: "AAAA" })).toBe("sticker");

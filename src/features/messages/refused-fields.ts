@@ -152,23 +152,58 @@ export const REFUSED_FIELDS = {
   any: { ...OF_ALL, ...PREVIEW, ...VIEW_ONCE, ...ALBUM, ...LIVE, ...MORE_CARDS },
 } as const;
 
-const isOff = (value: unknown) => value === false || value === 0 || value === "false" || value === "0";
+const isAbsent = (value: unknown) => value === undefined || value === null || value === "";
 
-/** Of a deletion. */
+/** Every value but true, which "off", 2 or a list of nothing may deny. */
+const isNotTrue = (value: unknown) => !isAbsent(value) && !/^\s*(?:true|1)\s*$/i.test(shown(value));
+
+/** Every value but a name of all people in the chat. */
+const isNotEveryone = (value: unknown) =>
+  !isAbsent(value) &&
+  !/^\s*(?:delete[ _-]?)?(?:for[ _-]?)?(?:everyone|everybody|all|revoke)\s*$/i.test(shown(value));
+
+function shown(value: unknown): string {
+  return typeof value === "object" ? "" : String(value).slice(0, 40);
+}
+
+const ONLY_FOR_EVERYONE = "a message can be deleted only for everyone in the chat";
+
+/** Of a deletion, which nobody can take back: what is unclear is refused too. */
 export const REFUSED_IN_DELETE: RefusedFields = {
-  ...Object.fromEntries(
-    ["for_everyone", "everyone", "deleteForEveryone"].map((name) => [
-      name,
-      { issue: "must be true: a message can be deleted only for everyone in the chat", isAsked: isOff },
-    ]),
+  ...refuseUnless(
+    `must be true: ${ONLY_FOR_EVERYONE}`,
+    isNotTrue,
+    "for_everyone",
+    "everyone",
+    "deleteForEveryone",
+    "for_all",
+    "deleteForAll",
+    "revoke",
+  ),
+  ...refuseUnless(
+    `must be everyone: ${ONLY_FOR_EVERYONE}`,
+    isNotEveryone,
+    "scope",
+    "type",
+    "deleteType",
+    "mode",
   ),
   ...refuseAll(
-    "is not supported: a message can be deleted only for everyone in the chat",
+    `is not supported: ${ONLY_FOR_EVERYONE}`,
     "for_me",
-    "onlyLocal",
     "deleteForMe",
+    "onlyMe",
+    "onlyForMe",
+    "local",
+    "onlyLocal",
+    "localOnly",
+    "onlySenderDelete",
   ),
 };
+
+function refuseUnless(issue: string, isAsked: RefusedField["isAsked"], ...names: string[]): RefusedFields {
+  return Object.fromEntries(names.map((name) => [name, { issue, isAsked }]));
+}
 
 /** Of a presence. */
 export const REFUSED_IN_PRESENCE: RefusedFields = {
