@@ -14,8 +14,19 @@ export interface FoldedPhone {
   isBare: boolean;
   /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
   context?: string;
-  /** What stands before an end that is apart, such as `(2)` or ` - 21`: a whole number would end there. */
-  head?: { digits: string; isInternational: boolean; problem: PhoneProblem };
+  /** The number that it would be if it ended earlier: at a blank, a line break or a bracket. */
+  heads: readonly PhoneHead[];
+}
+
+/** What stands before a blank, a line break, a bracket or a fraction of zeros. */
+export interface PhoneHead {
+  digits: string;
+  /** What is wrong if this is a whole number, and the rest is no group of it. */
+  problem: PhoneProblem;
+  /** The last group of the text, behind a blank. */
+  group?: string;
+  /** What follows has the look of one more group, as in `1234 5678`. */
+  isGrouped: boolean;
 }
 
 const LONGEST_TEXT = 200;
@@ -54,7 +65,7 @@ function changedBySpreadsheet(): PhoneProblem {
 const SAME_SIGN: readonly [string, RegExp][] = [
   // Invisible: marks of direction, joiners, variation selectors, and the frame of a keycap.
   ["", /\p{Cf}|\p{Default_Ignorable_Code_Point}|\u20e3/gu],
-  ["\n", /[\r\n\u0085\u2028\u2029]/g],
+  ["\n", /[\t-\r\u0085\u2028\u2029]/g],
   [" ", /[\p{Zs}\u2800]|(?!\n)\p{Cc}/gu],
   ["-", /[\p{Pd}\u2212\u30fc\uff70]/gu],
   ["+", /[\uff0b\ufe62\ufb29\u2795]/g],
@@ -167,22 +178,37 @@ function refuseParts(text: string): PhoneProblem | undefined {
   return /^(?:\d{1,3}|0+)$/.test(fraction) ? changedBySpreadsheet() : undefined;
 }
 
-/** In brackets, a single digit, or behind a dash between blanks; and the fraction of a spreadsheet, which is zero. */
-const APART = /(?<=\d\)?)(?: ?\(\d{1,4}\)| \d| - \d{1,15}|(\.0|(?<=\d{3})\.00))$/;
+/** Where a number may end before its text does; the fraction of a spreadsheet is zero. */
+const ENDS = /[\n ]+|\(|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
 function readSigns(text: string): FoldedPhone | PhoneProblem {
   const folded = readDigits(text);
-  const spaced = text.replace(/[\n ]+/g, " ");
-  const apart = APART.exec(spaced);
-  if ("code" in folded || !apart) return folded;
-  const head = readDigits(spaced.slice(0, apart.index));
-  if ("code" in head) return folded;
-  const problem = apart[1] === undefined ? severalNumbers() : changedBySpreadsheet();
-  return { ...folded, head: { digits: head.digits, isInternational: head.isInternational, problem } };
+  if ("code" in folded) return folded;
+  const heads = [...text.matchAll(ENDS)].flatMap(({ 0: end, index }) => readHead(text, index, end) ?? []);
+  return { ...folded, heads };
 }
 
-function readDigits(text: string): FoldedPhone | PhoneProblem {
+function readHead(text: string, index: number, end: string): PhoneHead | undefined {
+  const [before, after] = [text.slice(0, index), text.slice(index + end.length)];
+  const head = readDigits(before);
+  if ("code" in head || head.digits.length < FEWEST_DIGITS) return undefined;
+  if (end.startsWith(".")) return { digits: head.digits, problem: changedBySpreadsheet(), isGrouped: false };
+  if (countDigits(after) === 0) return undefined;
+  const isBlank = /^ +$/.test(end);
+  const group = isBlank ? /^\d+$/.exec(after)?.[0] : undefined;
+  const isGrouped = isBlank && isNextGroup(before, after);
+  return { digits: head.digits, problem: severalNumbers(), group, isGrouped };
+}
+
+/** A last group has as many digits as the one before, or at least three; an extension seldom does. */
+function isNextGroup(before: string, after: string): boolean {
+  const last = /(?:^|[\n )/])(\d{1,4})$/.exec(before)?.[1];
+  if (last === undefined || !/^\d/.test(after)) return false;
+  return !/^\d+$/.test(after) || (/^\d{2,4}$/.test(after) && after.length >= Math.min(last.length, 3));
+}
+
+function readDigits(text: string): Omit<FoldedPhone, "heads"> | PhoneProblem {
   const written = text.replace(/[\n ]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   const isMarked = /^\(?\+/.test(written);
   const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];

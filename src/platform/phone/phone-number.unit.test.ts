@@ -140,9 +140,29 @@ test.each([
   ["+61 412 345 678 (0)", "several_numbers"],
   ["+57 0 3211234567 - 2", "several_numbers"],
   ["+62 21 345678 - 345679", "too_long"],
-  ["+49 30 123456 654321", "too_long"],
   ["+49 0049 151 12345673", "too_long"],
   ["5511987650003\n5511987650004", "several_numbers"],
+  ["+49 30 123456 654321", "several_numbers"],
+  ["+62 812-3456-789 21", "several_numbers"],
+  ["+62 812 3456 789 21", "several_numbers"],
+  ["+62 812 3456 789- 21", "several_numbers"],
+  ["+62 8123456789\n12", "several_numbers"],
+  ["+49 30 1234567\n12", "several_numbers"],
+  ["+49 30 1234\t5678", "several_numbers"],
+  ["+49 30 1234567 12", "several_numbers"],
+  ["+49 30 1234567 12 13", "several_numbers"],
+  ["+43 1 58858\n21", "several_numbers"],
+  ["+43 1 58858\u202821 22", "several_numbers"],
+  ["4312345 12", "several_numbers"],
+  ["+39 06 1234567 123", "several_numbers"],
+  // One number in groups, though a shorter one would be whole too.
+  ["+62 812 3456 789", "628123456789"],
+  ["+49 30 1234 5678", "493012345678"],
+  ["+49 30 123 45 67", "49301234567"],
+  ["+43 664 123 45 67", "436641234567"],
+  ["+43 664 1234 567", "436641234567"],
+  ["+46 8 123 456 78", "46812345678"],
+  ["+55 11\n98765-0003", ANA],
   // No numbers.
   ["", "missing"],
   [" \u200b", "missing"],
@@ -330,7 +350,7 @@ test("digits that stand apart behind a whole number never become a part of it", 
   const end = fc.oneof(
     fc.nat(999).map((digits) => ` (${digits})`),
     fc.nat(999_999).map((digits) => ` - ${digits}`),
-    fc.nat(9).map((digit) => ` ${digit}`),
+    fc.tuple(fc.constantFrom(" ", "\n", "\t"), fc.nat(999_999)).map((parts) => parts.join("")),
     fc.constantFrom(".0", "\u00a0(2)", " \u2013 7"),
   );
   fc.assert(
@@ -341,6 +361,18 @@ test("digits that stand apart behind a whole number never become a part of it", 
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("a number that is grouped as its country groups it is one number", () => {
+  const parsed = COUNTRIES.map((country) => parsePhoneNumberFromString(examples[country], country));
+  const readings = parsed.flatMap((number) => {
+    const country = number?.country && { code: number.country, isSet: true };
+    return [number?.formatInternational() ?? "", number?.formatNational() ?? ""].map(
+      (text) => `${text}: ${send(text, country)}`,
+    );
+  });
+  expect(readings).toHaveLength(2 * COUNTRIES.length);
+  expect(readings.filter((reading) => reading.endsWith("several_numbers"))).toEqual([]);
 });
 
 test("a text that does not depend on the country means the same in every country", () => {

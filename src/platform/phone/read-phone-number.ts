@@ -5,7 +5,13 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from "libphonenumber-js/max";
-import { FEWEST_DIGITS, type FoldedPhone, foldPhoneText, type PhoneProblem } from "./fold-phone-text.ts";
+import {
+  FEWEST_DIGITS,
+  type FoldedPhone,
+  foldPhoneText,
+  type PhoneHead,
+  type PhoneProblem,
+} from "./fold-phone-text.ts";
 import { alternativeNumber, canonicalNumberOf } from "./number-variants.ts";
 
 /** The country of a number that is written without one. */
@@ -56,7 +62,8 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
   if ("code" in folded) return { is: "refused", ...folded, lid: null };
   const given = folded.context === undefined ? country : countryOfContext(folded.context);
   const known = given && isSupportedCountry(given.code) ? given : undefined;
-  if (folded.head && isWhole(folded.head, known)) return { is: "refused", ...folded.head.problem, lid: null };
+  const head = findWholeHead(folded, known);
+  if (head) return { is: "refused", ...head.problem, lid: null };
   if (isLocal(folded)) return readLocal(folded, folded.context, known);
   const reading = folded.isInternational ? readMarked(folded, known) : readPlain(folded, known);
   return reading ?? refuse(folded, known);
@@ -142,13 +149,26 @@ function readNational(digits: string, { code }: PhoneCountry): NationalNumber | 
   return { digits: parsed.number.slice(1), isMobile: type === "MOBILE" || type === "FIXED_LINE_OR_MOBILE" };
 }
 
-/** Whether some country has assigned the number, or the known one has. */
-function isWhole({ digits, isInternational }: Digits, country?: PhoneCountry): boolean {
-  const isAbroad = isInternational || digits.length > MOST_NATIONAL;
-  return (
-    (isAbroad && readInternational(digits)?.isValid) ||
-    (country && readNational(digits, country)) !== undefined
-  );
+/** The first part of the text that is a valid number by itself, while the rest is no group of the valid whole. */
+function findWholeHead(folded: FoldedPhone, country?: PhoneCountry): PhoneHead | undefined {
+  const isLong = folded.isInternational || isTooLong(folded.digits);
+  const home = isLong && readInternational(folded.digits)?.isValid ? undefined : country;
+  const all = readWhole(folded.digits, isLong, home);
+  return folded.heads.find(({ digits, group, isGrouped }) => {
+    if (readWhole(digits, isLong, home) === undefined) return false;
+    return all === undefined || !(isGrouped || (group !== undefined && endsWithGroup(all, group)));
+  });
+}
+
+/** The number as some country has assigned it, or the known one. */
+function readWhole(digits: string, isLong: boolean, country?: PhoneCountry): string | undefined {
+  const abroad = isLong || !country ? readInternational(digits) : undefined;
+  return abroad?.isValid ? abroad.digits : country && readNational(digits, country)?.digits;
+}
+
+/** Whether people of its country set these digits apart. */
+function endsWithGroup(digits: string, group: string): boolean {
+  return parsePhoneNumberFromString(`+${digits}`)?.formatInternational().endsWith(` ${group}`) ?? false;
 }
 
 type LocalNumber = FoldedPhone & { context: string };
