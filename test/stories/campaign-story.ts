@@ -107,5 +107,5 @@ let numbers = 0;
 /** A new number that the sandbox treats in a fixed way. */
 export function numberEnding(ending: string): string {
   numbers += 1;
-  return `55217${String(numbers).padStart(5, "0")}${ending}`;
+  return `55219${String(numbers).padStart(4, "0")}${ending}`;
 }

@@ -363,16 +363,35 @@ describe("the digits of a LID in place of a number", () => {
     expect((await finish(id)).recipients).toMatchObject([{ phone: short, reason: null }]);
   });
 
+  test("that nobody has are refused, as they may be a number that a spreadsheet has changed", async () => {
+    const [changed, issue] = ["55119876500030", "is not a number of any country. Check its digits"];
+    const id = await story.create();
+    const { data } = await story.owner.addRecipients({ id, numbers: [changed] });
+    expect(data).toMatchObject({ inserted: 0, invalid_count: 1 });
+    expect(data.invalid).toMatchObject([{ value: changed, reason: expect.stringContaining(issue) }]);
+    const file = { bytes: Buffer.from(`phone\n${newPerson().short}\n${changed}`), mime_type: "text/csv" };
+    const { data: ofFile } = await story.owner.addRecipients({ id, file });
+    expect(ofFile).toMatchObject({ inserted: 1, invalid_count: 1 });
+    expect(ofFile.invalid).toMatchObject([{ reason: expect.stringContaining(`line 3: ${issue}`) }]);
+    const { data: check } = await story.owner.checkRecipients({ recipients: [changed] });
+    expect(check.problems).toMatchObject([{ problem: "invalid", code: "impossible_number" }]);
+  });
+
   test("match a campaign recipient before the send if the LID is learnt after they were added", async () => {
     const { short } = newPerson();
     const later = LID.replace("58", "59");
+    const lid = `${later}@lid`;
+    await story.rows(
+      "insert into contact (account_id, instance_id, jid, lid) values (1, $1, $2, $2)",
+      story.shop.id,
+      lid,
+    );
     const id = await story.create();
     await story.owner.addRecipients({ id, numbers: [short, later] });
     await story.rows(
-      `insert into contact (account_id, instance_id, jid, lid, phone) values (1, $1, $2 || '@s.whatsapp.net', $3, $2)`,
-      story.shop.id,
+      "update contact set phone = $1, jid = $1 || '@s.whatsapp.net' where lid = $2",
       short,
-      `${later}@lid`,
+      lid,
     );
     expect((await finish(id)).recipients.map(({ phone, reason }) => [phone, reason])).toEqual([
       [short, null],

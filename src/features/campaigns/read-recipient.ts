@@ -16,7 +16,7 @@ import { MAX_VARIABLES } from "./render-template.ts";
 
 /** One recipient of a request, valid or not. */
 export type ParsedRecipient =
-  | { phone: string; variables: Record<string, string> }
+  | { phone: string; variables: Record<string, string>; line?: number }
   | UnconfirmedRecipient
   | InvalidRecipient;
 
@@ -78,9 +78,13 @@ function readNumber(
     return warning ? { line, value: show(String(number)), warning } : { phone, variables: parsed };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const reason = error.message.replace(/^phone: /, "");
-    return { value: show(String(number)), reason, problem: reasonOf(error) };
+    return toInvalid(show(String(number)), error);
   }
+}
+
+export function toInvalid(value: string, refusal: GatewayError, line?: number): InvalidRecipient {
+  const reason = refusal.message.replace(/^phone: /, line === undefined ? "" : `line ${line}: `);
+  return { value, reason, problem: reasonOf(refusal) };
 }
 
 /** Variables by name in lower case; undefined when they are too many or too long. */
@@ -117,7 +121,9 @@ export async function* readRecipientCsv(
     const read = fault
       ? { value, reason: describeCsvFault(fault, table) }
       : readNumber((cells[phoneAt] ?? "").trim(), toRowVariables(table.columns, names, cells), line, options);
-    rows.push("reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : read);
+    rows.push(
+      "reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : { ...read, line },
+    );
     if (rows.length < ROWS_AT_ONCE) continue;
     yield rows;
     rows = [];

@@ -20,6 +20,7 @@ import {
   findLidMappings,
   isAmongReached,
   type ListedNumberOptions,
+  refusalOfLid,
 } from "../contacts/contacts.ts";
 import {
   type CampaignRow,
@@ -34,6 +35,7 @@ import {
   type ParsedRecipient,
   readRecipient,
   readRecipientCsv,
+  toInvalid,
   type UnconfirmedRecipient,
 } from "./read-recipient.ts";
 
@@ -205,7 +207,7 @@ function toRecipient({ id, phone }: { id: number; phone: string | null }): Parse
   return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
 }
 
-/** Resolves digits of a LID whose phone is known to that phone. */
+/** Resolves digits of a LID whose phone is known to that phone, and refuses those that nobody has. */
 export async function readLids(
   db: Db,
   accountId: number,
@@ -213,9 +215,12 @@ export async function readLids(
 ): Promise<readonly ParsedRecipient[]> {
   const numbers = some.flatMap((one) => ("phone" in one ? [one.phone] : []));
   const mappings = await findLidMappings(db, accountId, numbers);
-  return some.map((one) =>
-    "phone" in one ? { ...one, phone: mappings.get(one.phone)?.phone ?? one.phone } : one,
-  );
+  return some.map((one) => {
+    if (!("phone" in one)) return one;
+    const refusal = refusalOfLid(one.phone, mappings);
+    if (refusal) return toInvalid(one.phone, refusal, one.line);
+    return { ...one, phone: mappings.get(one.phone)?.phone ?? one.phone };
+  });
 }
 
 /** A recipient who is in the campaign already, in any format, is not replaced. */
@@ -230,7 +235,11 @@ async function insert(
     account_id,
     added.map(({ phone }) => phone),
   );
-  const input = added.map((one) => ({ ...one, opted_out: suppressed.has(one.phone) }));
+  const input = added.map(({ phone, variables }) => ({
+    phone,
+    variables,
+    opted_out: suppressed.has(phone),
+  }));
   const { rows, lane } = await db.transaction().execute(async (trx) => {
     const locked = await lockCampaign(trx, wholeAccount(account_id), id);
     requireOpen(locked);

@@ -14,6 +14,7 @@ import {
   isReachedPerson,
   reachesPerson,
   readPhone,
+  refusalOfLid,
 } from "../contacts/contacts.ts";
 import type { consentContract } from "./contract.ts";
 
@@ -123,9 +124,12 @@ function outOfReach(): GatewayError {
   return new GatewayError("NOT_FOUND", sentence);
 }
 
-/** Digits of a LID whose phone is known are that phone. */
+/** Digits of a LID whose phone is known are that phone. Throws VALIDATION_ERROR for those that nobody has. */
 async function readPersonsPhone(trx: Db | Trx, accountId: number, digits: string): Promise<string> {
-  return (await findLidMappings(trx, accountId, [digits])).get(digits)?.phone ?? digits;
+  const mappings = await findLidMappings(trx, accountId, [digits]);
+  const refusal = refusalOfLid(digits, mappings);
+  if (refusal) throw refusal;
+  return mappings.get(digits)?.phone ?? digits;
 }
 
 async function phoneOfLead(trx: Trx, reach: Reach, leadId: number): Promise<string | null> {

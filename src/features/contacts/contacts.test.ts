@@ -107,6 +107,26 @@ test("a lead, a consent and an import with the digits of a LID belong to the per
   expect((await owner.importLeads({ file })).data).toMatchObject({ created: 0, updated: 1 });
 });
 
+test("digits that are no phone number and the LID of nobody make no lead, no consent and no row of an import", async () => {
+  const { owner } = story.gateway;
+  const phone = "55119876500030";
+  const refusal = {
+    code: "VALIDATION_ERROR",
+    details: { fields: [{ field: "phone", code: "impossible_number" }] },
+  };
+  await expect(owner.createLead({ phone, name: "Ana" })).rejects.toMatchObject(refusal);
+  const consent = { purpose: "news", consent_type: "opt_in", granted: true };
+  await expect(owner.recordConsent({ ...consent, phone })).rejects.toMatchObject(refusal);
+  const { data: lead } = await owner.createLead({ name: "Bia" });
+  await expect(owner.updateLead({ id: lead.id, phone })).rejects.toMatchObject(refusal);
+  const file = { bytes: Buffer.from(`phone,name\n${phone},Ana\n5511988880003,Eva`), mime_type: "text/csv" };
+  expect((await owner.importLeads({ file })).data).toMatchObject({
+    created: 1,
+    updated: 0,
+    invalid: [{ line: 2, reason: expect.stringContaining("is not a number of any country") }],
+  });
+});
+
 test("a lead with the digits of a LID without a phone is the same lead that messages create", async () => {
   const { sales, gateway } = story;
   const lid = "100011999990099@lid";

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { lidJid, phoneOfJid } from "../../network/jid.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { invalidField } from "../../platform/gateway-error.ts";
+import { type GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
@@ -13,6 +13,7 @@ import {
   isImpossiblePhone,
   type PhoneCountry,
   readPhoneNumber,
+  SHORTEST_LID,
 } from "../../platform/phone/read-phone-number.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { getInstance, type InstanceRow } from "../instances/instances.ts";
@@ -175,6 +176,21 @@ export async function findLidMappings(
     mappings.set(number, { lid, phone: phone ?? mappings.get(number)?.phone ?? null });
   }
   return mappings;
+}
+
+/**
+ * The refusal of digits that are no phone number, unless the account knows a person with that LID: they may be a number that a
+ * spreadsheet has changed.
+ */
+export function refusalOfLid(
+  digits: string,
+  mappings: ReadonlyMap<string, LidMapping>,
+): GatewayError | undefined {
+  if (digits.length < SHORTEST_LID || mappings.has(digits)) return undefined;
+  const reading = readPhoneNumber(digits);
+  if (reading.is !== "refused") return undefined;
+  const { issue, code, params } = reading;
+  return invalidField("phone", issue, { code, params });
 }
 
 /**

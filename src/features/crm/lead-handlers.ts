@@ -13,6 +13,7 @@ import {
   findLidMappings,
   reachesPerson,
   readPhone,
+  refusalOfLid,
 } from "../contacts/contacts.ts";
 import { requirePlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
@@ -177,7 +178,10 @@ async function readPerson(
   if (typeof value !== "string") return { phone: null, lid: null };
   const country = await findCountry({ account_id: accountId }, [value]);
   const digits = readPhone("phone", value, country);
-  const person = (await findLidMappings(trx, accountId, [digits])).get(digits);
+  const mappings = await findLidMappings(trx, accountId, [digits]);
+  const refusal = refusalOfLid(digits, mappings);
+  if (refusal) throw refusal;
+  const person = mappings.get(digits);
   if (!person) return { phone: digits, lid: null };
   return person.phone === null ? person : { phone: person.phone, lid: null };
 }

@@ -6,7 +6,7 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
-import { canonicalNumberOf, findLidMappings } from "../contacts/contacts.ts";
+import { canonicalNumberOf, findLidMappings, refusalOfLid } from "../contacts/contacts.ts";
 import { quotaExceededMessage, readPlanQuota } from "../plans/plans.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
 import { countLeads, type LeadDeps } from "./lead-handlers.ts";
@@ -116,7 +116,7 @@ async function writeLeads(
 ): Promise<WrittenLeads> {
   const { account_id, suppression } = context;
   const written: WrittenLeads = { created: 0, updated: 0, refused: [], opted_out: [] };
-  const leads = await readLids(trx, account_id, rows);
+  const leads = await readLids(trx, account_id, rows, written);
   const { known, unknown } = await sortLeads(trx, context, leads, written);
   const conflicting = await insertLeads(trx, context, unknown, written);
   await changeLeads(trx, account_id, [...known, ...conflicting], written);
@@ -125,14 +125,23 @@ async function writeLeads(
   return written;
 }
 
-/** Resolves digits of a LID whose phone is known to that phone. */
-async function readLids(trx: Trx, accountId: number, rows: readonly ParsedLead[]): Promise<ParsedLead[]> {
+/** Resolves digits of a LID whose phone is known to that phone, and refuses those that nobody has. */
+async function readLids(
+  trx: Trx,
+  accountId: number,
+  rows: readonly ParsedLead[],
+  written: WrittenLeads,
+): Promise<ParsedLead[]> {
   const mappings = await findLidMappings(
     trx,
     accountId,
     rows.flatMap(({ phone }) => phone ?? []),
   );
-  return rows.map((row) => ({ ...row, phone: mappings.get(row.phone ?? "")?.phone ?? row.phone }));
+  return rows.flatMap((row) => {
+    const refusal = refusalOfLid(row.phone ?? "", mappings);
+    if (refusal) written.refused.push(rejectRow(row, refusal.message));
+    return refusal ? [] : [{ ...row, phone: mappings.get(row.phone ?? "")?.phone ?? row.phone }];
+  });
 }
 
 type NewLead = ParsedLead & { phone: string };

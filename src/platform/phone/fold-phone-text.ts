@@ -10,7 +10,7 @@ export interface PhoneProblem {
 export interface FoldedPhone {
   digits: string;
   isInternational: boolean;
-  /** Written as digits alone, which may also be a LID. */
+  /** Written as digits alone, without 00 or an address around them: they may also be a LID. */
   isBare: boolean;
   /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
   context?: string;
@@ -47,8 +47,13 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   const number = withoutExtension(local);
   if (typeof number !== "string") return number;
   const read = refuseParts(number) ?? readSigns(number);
-  return context === undefined || "code" in read ? read : { ...read, context };
+  if ("code" in read) return read;
+  const isBare = !read.isInternational && BARE.test(visible);
+  return { ...read, isBare, ...(context !== undefined && { context }) };
 }
+
+/** Also in the marks of a spreadsheet. */
+const BARE = /^[='"]*\d+['"]*$/;
 
 function problem(code: string, params: PhoneProblem["params"], issue: string): PhoneProblem {
   return { code, params, issue };
@@ -182,7 +187,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 const ENDS = /[\n ]+|\(|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
-function readSigns(text: string): FoldedPhone | PhoneProblem {
+function readSigns(text: string): Omit<FoldedPhone, "isBare"> | PhoneProblem {
   const folded = readDigits(text);
   if ("code" in folded) return folded;
   const heads = [...text.matchAll(ENDS)].flatMap(({ 0: end, index }) => readHead(text, index, end) ?? []);
@@ -208,7 +213,7 @@ function isNextGroup(before: string, after: string): boolean {
   return !/^\d+$/.test(after) || (/^\d{2,4}$/.test(after) && after.length >= Math.min(last.length, 3));
 }
 
-function readDigits(text: string): Omit<FoldedPhone, "heads"> | PhoneProblem {
+function readDigits(text: string): Pick<FoldedPhone, "digits" | "isInternational"> | PhoneProblem {
   const written = text.replace(/[\n ]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   const isMarked = /^\(?\+/.test(written);
   const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];
@@ -216,5 +221,5 @@ function readDigits(text: string): Omit<FoldedPhone, "heads"> | PhoneProblem {
   const all = written.replace(/[^\d]/g, "");
   const isInternational = isMarked || all.startsWith("00");
   const digits = isInternational ? all.replace(/^00/, "") : all;
-  return { digits, isInternational, isBare: /^\d+$/.test(text) };
+  return { digits, isInternational };
 }

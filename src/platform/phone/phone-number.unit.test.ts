@@ -279,8 +279,20 @@ test("a refused sign is named with its code point, and a missing country with wh
 
 test("digits that are no phone number but as long as a LID are kept for the directory", () => {
   expect(readPhoneNumber("100011999990058")).toMatchObject({ is: "refused", lid: "100011999990058" });
-  expect(readPhoneNumber("1000 11999990058")).toMatchObject({ lid: null });
-  expect(readPhoneNumber("11961022224")).toMatchObject({ lid: null });
+  expect(readPhoneNumber("'100011999990058")).toMatchObject({ lid: "100011999990058" });
+  for (const text of [
+    "1000 11999990058",
+    "11961022224",
+    "+100011999990058",
+    "00100011999990058",
+    "0055119876500030",
+    "https://wa.me/55119876500030",
+    "https://api.whatsapp.com/send?phone=55119876500030",
+    "tel:55119876500030",
+    "whatsapp:55119876500030",
+    "100011999990058 ext 5",
+  ])
+    expect([text, readPhoneNumber(text)]).toMatchObject([text, { is: "refused", lid: null }]);
 });
 
 test("each digit of each script means its value", () => {

@@ -49,7 +49,7 @@ export type PhoneReading = CertainNumber | AssumedNumber | RefusedNumber;
 
 const MOST_DIGITS = 15;
 /** People with fewer digits as their LID are not known. */
-const SHORTEST_LID = 14;
+export const SHORTEST_LID = 14;
 /** Longer digits are in no national number that people write without a zero, with rare exceptions. */
 const MOST_NATIONAL = 11;
 const MOST_OF_FIXED_LINE = 10;
