@@ -12,6 +12,8 @@ export interface FoldedPhone {
   isInternational: boolean;
   /** Written as digits alone, without 00 or an address around them: they may also be a LID. */
   isBare: boolean;
+  /** Without a plus, but with brackets or a dash as in `(51) 98765-4321`: so people write numbers of their own country. */
+  isPunctuated: boolean;
   /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
   context?: string;
   /** The number that it would be if it ended earlier: at a blank, a line break or a bracket. */
@@ -49,7 +51,8 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   const read = refuseParts(number) ?? readSigns(number);
   if ("code" in read) return read;
   const isBare = !read.isInternational && BARE.test(visible);
-  return { ...read, isBare, ...(context !== undefined && { context }) };
+  const isPunctuated = !read.isInternational && /\(\d+\)|\d-\d/.test(number);
+  return { ...read, isBare, isPunctuated, ...(context !== undefined && { context }) };
 }
 
 /** Also in the marks of a spreadsheet. */
@@ -187,7 +190,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 const ENDS = /[\n ]+|\(|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
-function readSigns(text: string): Omit<FoldedPhone, "isBare"> | PhoneProblem {
+function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated"> | PhoneProblem {
   const folded = readDigits(text);
   if ("code" in folded) return folded;
   const heads = [...text.matchAll(ENDS)].flatMap(({ 0: end, index }) => readHead(text, index, end) ?? []);

@@ -205,16 +205,15 @@ function readMarked({ digits }: Digits, country?: PhoneCountry): PhoneReading | 
 }
 
 /** Written without a plus: the country code may be there or not. */
-function readPlain({ digits }: Digits, country?: PhoneCountry): PhoneReading | undefined {
+function readPlain({ digits, isPunctuated }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
   const written = digits.startsWith("0") ? undefined : readInternational(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
   if (written?.isValid && isTooLong(digits)) return asWritten;
   const national = country && readNational(digits, country);
-  if (country && national)
-    return written?.isValid
-      ? chooseCountry(written.digits, national, country)
-      : withCountryCode(national.digits, country);
+  if (country && national && written?.isValid)
+    return chooseCountry(written.digits, national, { ...country, isSet: country.isSet || isPunctuated });
+  if (country && national) return withCountryCode(national.digits, country);
   return written?.isValid || digits.length > MOST_NATIONAL ? asWritten : undefined;
 }
 
@@ -254,7 +253,7 @@ function lacksCountry({ code: country }: PhoneCountry, national: string): Assume
   };
 }
 
-/** Without a setting, a send takes the digits as they are: they are a full number. */
+/** Without a setting, a send takes bare digits as they are: they are a full number. */
 function ambiguous({ code: country, isSet }: PhoneCountry, national: string, written: string): AssumedNumber {
   return {
     ...assume({ code: country, isSet }, national),
