@@ -44,7 +44,7 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   const visible = foldSigns(text).trim().toLowerCase();
   if (visible === "") return problem("missing", {}, "is empty");
   const { local, context } = splitContext(unwrap(visible));
-  if (/^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/.test(local)) return changedBySpreadsheet();
+  if (EXPONENT.test(local)) return changedBySpreadsheet();
   if (!/\d/.test(local)) return problem("not_a_number", {}, "is not a phone number");
   const number = withoutExtension(local);
   if (typeof number !== "string") return number;
@@ -55,6 +55,8 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   return { ...read, isBare, isPunctuated, ...(context !== undefined && { context }) };
 }
 
+/** `5.51199E+12`, and with blanks; but `98765432 e 12` are two numbers in Portuguese. */
+const EXPONENT = /^[+-]?(?:\d+(?:[.,]\d+)?e[+-]?\d+|\d{1,6}(?:[.,]\d+)? ?e ?[+-]? ?\d{1,3})$/;
 /** Also in the marks of a spreadsheet. */
 const BARE = /^[='"]*\d+['"]*$/;
 
@@ -78,6 +80,7 @@ const SAME_SIGN: readonly [string, RegExp][] = [
   ["-", /[\p{Pd}\u2212\u30fc\uff70]/gu],
   ["+", /[\uff0b\ufe62\ufb29\u2795]/g],
   [".", /[\uff0e\ufe52\u2024]/g],
+  ["e", /[\uff25\uff45]/g],
   [",", /[\uff0c\ufe50\u3001\u060c\u066b\u066c]/g],
   ["/", /[\uff0f\u2044\u2215]/g],
   [":", /[\uff1a\ufe55]/g],
@@ -109,17 +112,19 @@ const WRAPPERS: readonly RegExp[] = [
   /^="(.*)"$/s,
   /^"(.*)"$/s,
   /^'(.*)'$/s,
-  /^[='](?=[ (+]*\d)(.*)$/s,
+  /^[='](?=[ '(+]*\d)(.*)$/s,
+  /^(.*\d)'+$/s,
   /^(?:tel|whatsapp):(?!\/\/)(.*)$/s,
-  /^(?:https?:\/\/)?(?:www\.)?wa\.me\/([+\d]*)\/?(?:\?.*)?$/s,
-  /^(?:https:\/\/(?:api|web)\.whatsapp\.com|whatsapp:\/)\/send\/?\?phone=(?:%2b)?([+\d]+)(?:&.*)?$/s,
+  /^(?:https?:\/\/)?(?:www\.)?wa\.me\/((?:%2b)?[+\d]*)\/?(?:\?.*)?$/s,
+  // Two numbers in one address are refused.
+  /^(?:https?:\/\/(?:api|web)\.whatsapp\.com|whatsapp:\/)\/send\/?\?(?:(?!phone=)[^&]*&)*phone=((?:%2b)?[+\d]+)(?:&(?!phone=)[^&]*)*$/s,
 ];
 
 /** The number inside the marks of a spreadsheet, and behind the scheme of an address. */
 function unwrap(text: string): string {
   for (const wrapper of WRAPPERS) {
     const inside = wrapper.exec(text)?.[1];
-    if (inside !== undefined) return unwrap(inside.trim());
+    if (inside !== undefined) return unwrap(inside.trim().replace(/^%2b/, "+"));
   }
   return text;
 }
