@@ -110,7 +110,7 @@ describe("a file", () => {
     [
       "a page declared as a picture",
       { base64: inBase64(SAMPLE.html), mime_type: "image/jpeg" },
-      invalid("type", "not an image"),
+      invalid("base64", "is a page instead of a file"),
     ],
     [
       "a PDF declared as a picture",

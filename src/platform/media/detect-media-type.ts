@@ -1,4 +1,5 @@
 import { invalidField } from "../gateway-error.ts";
+import { decodeStart } from "../text/decode-text.ts";
 
 /** The kind of message that carries a file. */
 export type SendMediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";
@@ -30,7 +31,7 @@ export async function detectMediaType(
   head: Buffer,
   { type, ptt, mime_type, source_mime_type, name_mime_type }: DeclaredMedia,
 ): Promise<{ media_type: SendMediaType; mime_type: string }> {
-  const found = await findMimeType(head);
+  const found = await findMeantType(head);
   const claimed = [mime_type, source_mime_type, name_mime_type].find((claim) => claim && claim !== ANYTHING);
   const mime = found && !isRefinedBy(found, claimed) ? found : (claimed ?? found ?? ANYTHING);
   if (found && mime_type && mime_type !== ANYTHING) requireHonest(mime_type, mime);
@@ -42,7 +43,15 @@ export async function detectMediaType(
 
 /** Whether the first bytes of a file say its type; those of a text do not. */
 export async function isRecognised(head: Buffer): Promise<boolean> {
-  return (await findMimeType(head)) !== undefined;
+  return (await findMeantType(head)) !== undefined;
+}
+
+/** The library takes a text that begins like a picture for one. So do browsers, so a received file stays one. */
+async function findMeantType(head: Buffer): Promise<string | undefined> {
+  const text = decodeStart(head);
+  if (text === undefined) return findMimeType(head);
+  const found = await findMimeType(Buffer.from(text));
+  return found && TEXTS.test(found) ? found : undefined;
 }
 
 /** Loads the library with the first file. It calls every container a video. */
@@ -51,6 +60,9 @@ async function findMimeType(head: Buffer): Promise<string | undefined> {
   const mime = (await fileTypeFromBuffer(head))?.mime;
   return mime && hasOnlySound(head, mime) ? asSound(mime) : mime;
 }
+
+/** Types of files that can be text alone. */
+const TEXTS = /^text\/|\/(?:pdf|rtf|postscript|eps|pgp-encrypted)$|[/+]xml$/;
 
 const BOXES = {
   picture: Buffer.from("hdlr\0\0\0\0\0\0\0\0vide"),

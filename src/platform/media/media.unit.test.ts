@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { HEIC_PICTURE, mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
 import { blackPng, SAMPLE } from "../../../test/sample-files.ts";
 import { decodeHeic } from "./decode-heic.ts";
+import { detectMediaType } from "./detect-media-type.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
 import { readPicture } from "./read-picture.ts";
@@ -21,6 +22,38 @@ function mp4(bytes: Buffer) {
   };
   return readMp4Metadata(read, bytes.length).then((facts) => ({ facts, reads }));
 }
+
+const utf16 = (text: string) => Buffer.from(text, "utf16le");
+
+test.each<[string, Buffer]>([
+  ["UTF-16", utf16("\ufeffnome;fone\r\nJo\u00e3o;5511987650003\r\n")],
+  ["UTF-16 with the other order of bytes", utf16("\ufeffnome;fone\r\nAna;1\r\n").swap16()],
+  ["UTF-16 without a mark", utf16("nome;fone\r\nAna;1\r\n")],
+  ...["BMI;weight", "ID3;name", "MZ;name", "GIF;name", "GIF89a;name", "solid floor;1", "FWS;name"].map(
+    (text): [string, Buffer] => [`the words ${text}`, Buffer.from(`${text}\r\nS\u00e3o Paulo;1\r\n`)],
+  ),
+  ["the words of an old program", Buffer.from("BMI;pre\u00e7o\r\n1;2\r\n", "latin1")],
+])("a text in %s is no picture, sound or program", async (_, head) => {
+  const detected = await detectMediaType(head, { name_mime_type: "text/csv" });
+  expect(detected).toEqual({ media_type: "document", mime_type: "text/csv" });
+  await expect(detectMediaType(head, { type: "image" })).rejects.toThrow("type: the file is not an image");
+});
+
+test.each([
+  [
+    "a PDF that is text alone",
+    Buffer.from("%PDF-1.4\n1 0 obj << /Type /Catalog >> endobj"),
+    "application/pdf",
+  ],
+  ["XML", Buffer.from('<?xml version="1.0"?><a/>'), "application/xml"],
+  ["XML in UTF-16", utf16('\ufeff<?xml version="1.0"?><a/>'), "application/xml"],
+  ["a card", Buffer.from("BEGIN:VCARD\nVERSION:3.0\nFN:Ana\nEND:VCARD\n"), "text/vcard"],
+  ["a GIF", SAMPLE.gif, "image/gif"],
+  ["an MP3", SAMPLE.mp3, "audio/mpeg"],
+  ["a JPEG of three bytes", Buffer.from([0xff, 0xd8, 0xff]), "image/jpeg"],
+])("%s is recognised by its bytes", async (_, head, mime_type) => {
+  expect((await detectMediaType(head, {})).mime_type).toBe(mime_type);
+});
 
 describe("the length and the loudness of Ogg Opus", () => {
   const sizes = Array.from({ length: 500 }, (_, n) => (n < 250 ? 20 : 200));

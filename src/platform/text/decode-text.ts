@@ -13,6 +13,39 @@ export function decodeText(bytes: Uint8Array, charset?: string, isCut = false): 
   );
 }
 
+/** The text that a file begins with; undefined for one whose bytes are no text. */
+export function decodeStart(head: Uint8Array): string | undefined {
+  const wide = decodeUtf16(head);
+  if (wide !== undefined || head.includes(0)) return wide;
+  const isAscii = (head[0] ?? 0) < 0x80;
+  const text = decodeAs("utf-8", head, true) ?? (isAscii ? fromWindows1252(head) : undefined);
+  return text === undefined || CONTROL.test(text) ? undefined : text;
+}
+
+const CONTROL = /(?!\s)\p{Cc}/u;
+
+/** Undefined for bytes that are no text in UTF-16. The last character may be incomplete. */
+export function decodeUtf16(bytes: Uint8Array): string | undefined {
+  const charset = detectUtf16(bytes);
+  const text = charset && decodeAs(charset, bytes, true);
+  return text === undefined || CONTROL.test(text) ? undefined : text;
+}
+
+const SAMPLED_BYTES = 1_024;
+
+/** By its mark, or by the zeros in every other byte of digits and Latin letters. */
+export function detectUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  const zeros: [number, number] = [0, 0];
+  const sample = bytes.subarray(0, SAMPLED_BYTES);
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2 === 0 ? 0 : 1] += 1;
+  const [even, odd] = zeros;
+  if (Math.max(even, odd) <= sample.length / 4 || Math.min(even, odd) > 0) return undefined;
+  return odd > even ? "utf-16le" : "utf-16be";
+}
+
 /** Undefined for a charset that is unknown, or that the bytes are not in. */
 function decodeAs(charset: string, bytes: Uint8Array, isCut: boolean): string | undefined {
   try {

@@ -1,4 +1,5 @@
 import { createPause } from "../create-pause.ts";
+import { detectUtf16 } from "./decode-text.ts";
 import type { CsvEncoding } from "./read-csv-texts.ts";
 
 const CHUNK_BYTES = 65_536;
@@ -18,19 +19,4 @@ export async function detectCsvEncoding(bytes: Uint8Array): Promise<CsvEncoding>
   } catch {
     return "windows-1252";
   }
-}
-
-const SAMPLED_BYTES = 1_024;
-
-/** By its mark, or by the zeros in every other byte of digits and Latin letters. */
-function detectUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
-  const [first, second] = bytes;
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  if (first === 0xfe && second === 0xff) return "utf-16be";
-  const zeros: [number, number] = [0, 0];
-  const sample = bytes.subarray(0, SAMPLED_BYTES);
-  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2 === 0 ? 0 : 1] += 1;
-  const [even, odd] = zeros;
-  if (Math.max(even, odd) <= sample.length / 4 || Math.min(even, odd) > 0) return undefined;
-  return odd > even ? "utf-16le" : "utf-16be";
 }

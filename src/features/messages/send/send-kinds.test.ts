@@ -281,7 +281,7 @@ describe("the type of a file", () => {
     ["is its extension if nothing else tells", () => served("/a.csv", text), "document", "text/csv"],
     [
       "is not its name's if it is a page",
-      () => given(SAMPLE.html, { file_name: "a.png" }),
+      () => given(SAMPLE.html, { file_name: "a.html" }),
       "document",
       UNKNOWN,
     ],

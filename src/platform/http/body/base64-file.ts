@@ -22,7 +22,12 @@ export function readBase64File(field: string, text: string, maxBytes: number): B
   return { mime_type: type, pieces: decode(field, text.slice(header.length), maxBytes) };
 }
 
+/** What programs write for nothing; its letters are base64 too. */
+const NOTHING = /^(?:null|none|nil|nan|undefined|true|false)$/i;
+
 function decode(field: string, text: string, maxBytes: number): Iterable<Buffer> {
+  const word = text.slice(0, HEADER_CHARACTERS).trim();
+  if (NOTHING.test(word)) throw invalidField(field, `is the word "${word}", not a file`);
   const encoded = withoutBlanks(field, withoutEscapes(text));
   const paddingAt = encoded.indexOf("=");
   const dataLength = paddingAt < 0 ? encoded.length : paddingAt;

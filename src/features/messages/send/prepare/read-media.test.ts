@@ -49,6 +49,8 @@ const PAGE = Buffer.from(
 const WITHOUT_TITLE = Buffer.from("\ufeff  <!-- a --><html lang=en><body>Not here</body></html>");
 const TABLE = Buffer.from("<html><body><table><tr><td>1</td></tr></table></body></html>");
 
+const inUtf16 = (bytes: Buffer) => Buffer.from(`\ufeff${bytes}`, "utf16le");
+
 type Input = object | (() => object | Promise<object>);
 type Row = readonly [what: string, input: Input, meaning: Outcome];
 
@@ -96,6 +98,33 @@ const IN_BASE64: readonly Row[] = [
   ],
   ["base64 that was cut", { base64: pdf.toString("base64").slice(0, 41) }, refused("base64: is not whole")],
   ["a text", { base64: "not a file!" }, refused("base64: is not base64")],
+  ["null as a text", { base64: "null" }, refused('base64: is the word "null", not a file')],
+  [
+    "None in a data URI",
+    { url: "data:image/png;base64,None" },
+    refused('url: is the word "None", not a file'),
+  ],
+  [
+    "a page that is declared as a PDF",
+    base64(PAGE, { mime_type: "application/pdf" }),
+    refused('base64: is the page "Sign in & go on" instead of a file'),
+  ],
+  [
+    "a page in UTF-16 that is named as a picture",
+    base64(inUtf16(PAGE), { file_name: "photo.png" }),
+    refused('base64: is the page "Sign in & go on" instead of a file'),
+  ],
+  [
+    "a page in the data URI of a PDF",
+    { url: `data:application/pdf;base64,${PAGE.toString("base64")}` },
+    refused('url: is the page "Sign in & go on" instead of a file'),
+  ],
+  ["a page that is called one", base64(PAGE, { mime_type: "text/html" }), { mime_type: "text/html" }],
+  [
+    "a list in UTF-16",
+    base64(inUtf16(Buffer.from("nome;fone\nAna;1\n")), { file_name: "list.csv" }),
+    { type: "document", mime_type: "text/csv", file_name: "list.csv" },
+  ],
   ["an empty file", { base64: "data:application/pdf;base64," }, refused("base64: is empty")],
   ["a data URI", { url: `data:application/pdf;base64,${pdf.toString("base64")}` }, isPdf],
   [
@@ -459,6 +488,7 @@ describe("a page at the address of a file", () => {
     ["of a document", () => at("/a", PAGE, "text/html", { type: "document" }), 'the page "Sign in & go on"'],
     ["with the type of a PDF", () => at("/b.pdf", PAGE, "application/pdf"), 'the page "Sign in & go on"'],
     ["without a type", () => at("/c.mp4", PAGE, "application/octet-stream"), 'the page "Sign in & go on"'],
+    ["in UTF-16", () => at("/n.pdf", inUtf16(PAGE), "application/pdf"), 'the page "Sign in & go on"'],
     ["without a title", () => at("/d.png", WITHOUT_TITLE, "image/png"), "a page"],
     ["that is plain words", () => at("/e", Buffer.from("Not found"), "text/html"), "a page"],
     [

@@ -75,9 +75,7 @@ export async function readMedia(
     const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
     if (file.size === 0) throw invalidField(source.field, "is empty");
-    const { content_type, address_name } = source;
-    if (content_type !== undefined)
-      await refuseErrorDocument(source.field, { ...input, head: file.head, content_type, address_name });
+    await refuseErrorDocument(source.field, { ...expectedFile(input, source), head: file.head });
     const detected = await detectMediaType(file.head, {
       ...input,
       ...(input.ptv && { type: "video" }),
@@ -100,6 +98,15 @@ export async function readMedia(
     await file.discard().catch(() => {});
     throw error;
   }
+}
+
+/** What a file must be. What its form or data URI says counts as said by the caller. */
+function expectedFile(
+  { type, mime_type, file_name }: MediaInput,
+  { content_type, address_name, ...source }: Source,
+) {
+  if (content_type !== undefined) return { type, mime_type, file_name, content_type, address_name };
+  return { type, mime_type: mime_type ?? source.mime_type, file_name: file_name ?? source.file_name };
 }
 
 function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {

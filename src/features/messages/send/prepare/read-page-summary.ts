@@ -1,5 +1,5 @@
 import { Parser } from "htmlparser2";
-import { decodeText } from "../../../../platform/text/decode-text.ts";
+import { decodeText, decodeUtf16 } from "../../../../platform/text/decode-text.ts";
 
 /** A page's declarations for previews. */
 export interface PageSummary {
@@ -48,7 +48,7 @@ export function readPageSummary(page: Buffer, contentType = ""): PageSummary {
     },
   });
   const start = page.subarray(0, HTML_MAX);
-  parser.end(decodeText(start, charsetOf(start, contentType), true));
+  parser.end(decodeUtf16(start) ?? decodeText(start, charsetOf(start, contentType), true));
   return summary;
 }
 

@@ -1,14 +1,14 @@
 import { type GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import { hasExtension, typeByExtension } from "../../../../platform/media/clean-file-name.ts";
 import { isRecognised } from "../../../../platform/media/detect-media-type.ts";
-import { decodeText } from "../../../../platform/text/decode-text.ts";
+import { decodeText, decodeUtf16 } from "../../../../platform/text/decode-text.ts";
 
-/** A file that an address returned, and what it was expected to be. */
-export interface FetchedFile {
+/** A file, and what it was expected to be. */
+export interface ExpectedFile {
   /** The first bytes. */
   head: Buffer;
-  /** Of the response. */
-  content_type: string;
+  /** Of the response of an address. */
+  content_type?: string;
   /** What the caller said. */
   type?: unknown;
   mime_type?: string | undefined;
@@ -32,27 +32,34 @@ const READ_BYTES = 4096;
 const SHOWN_CHARACTERS = 100;
 
 /**
- * Many hosts answer 200 for a missing file, a sign-in or a share link: with a page, or with XML, JSON or words. Throws
- * VALIDATION_ERROR with what the answer says, unless the caller or the address names such a document.
+ * Many hosts answer 200 for a missing file, a sign-in or a share link: with a page, or with XML, JSON or words. Programs
+ * also send such a page in base64. Throws VALIDATION_ERROR with what it says, unless the caller or the address names such a
+ * document.
  */
-export async function refuseErrorDocument(field: string, file: FetchedFile): Promise<void> {
+export async function refuseErrorDocument(field: string, file: ExpectedFile): Promise<void> {
   if (isPageWanted(file)) return;
-  const start = file.head.toString("latin1", 0, READ_BYTES).replace("\u00ef\u00bb\u00bf", "").trimStart();
+  const head = file.head.subarray(0, READ_BYTES);
+  const wide = decodeUtf16(head);
+  const start = (wide ?? head.toString("latin1").replace("\u00ef\u00bb\u00bf", "")).trimStart();
   const isHtml = start.startsWith("<") && HTML_TAG.test(start);
-  const isText = !isHtml && (await isErrorText(file, start));
+  const isFetched = file.content_type !== undefined;
+  const isText = isFetched && !isHtml && (await isErrorText(file, start));
   if (!isText && !(await isPage(file, isHtml))) return;
   const { readPageSummary, toLine } = await import("./read-page-summary.ts");
   const said = isText
-    ? toLine(decodeText(file.head.subarray(0, READ_BYTES), undefined, true).replace(/<[^<>]*>/g, " "))
+    ? toLine((wide ?? decodeText(head, undefined, true)).replace(/<[^<>]*>/g, " "))
     : (readPageSummary(file.head, file.content_type).title ?? "");
   const shown = [...said.replace(/\p{Cf}/gu, "")].slice(0, SHOWN_CHARACTERS).join("");
-  throw isText ? textRefusal(field, shown) : pageRefusal(field, shown);
+  throw isText ? textRefusal(field, shown) : pageRefusal(field, shown, isFetched);
 }
 
-function pageRefusal(field: string, title: string): GatewayError {
+function pageRefusal(field: string, title: string, isFetched: boolean): GatewayError {
+  const page = title ? `the page "${title}"` : "a page";
   return invalidField(
     field,
-    `returns ${title ? `the page "${title}"` : "a page"} instead of a file. A link for sharing opens a page: use the address of the file itself, or send mime_type text/html`,
+    isFetched
+      ? `returns ${page} instead of a file. A link for sharing opens a page: use the address of the file itself, or send mime_type text/html`
+      : `is ${page} instead of a file. Send the file itself, or mime_type text/html`,
     { code: "page_instead_of_file", params: { title } },
   );
 }
@@ -66,13 +73,13 @@ function textRefusal(field: string, text: string): GatewayError {
 }
 
 /** What the caller says comes before what the address says. */
-function isPageWanted({ mime_type, file_name, address_name }: FetchedFile): boolean {
+function isPageWanted({ mime_type, file_name, address_name }: ExpectedFile): boolean {
   if (mime_type !== undefined) return HTML_TYPE.test(mime_type);
   return HTML_NAME.test(file_name ?? address_name ?? "");
 }
 
-async function isPage(file: FetchedFile, isHtml: boolean): Promise<boolean> {
-  const { content_type, mime_type, file_name, address_name } = file;
+async function isPage(file: ExpectedFile, isHtml: boolean): Promise<boolean> {
+  const { content_type = "", mime_type, file_name, address_name } = file;
   if (isHtml) return HTML_TYPE.test(content_type) || isBinaryWanted(file);
   // An error in plain words; but some servers call any file a page.
   const isUnnamed = mime_type === undefined && !hasExtension(file_name ?? address_name ?? "");
@@ -80,17 +87,19 @@ async function isPage(file: FetchedFile, isHtml: boolean): Promise<boolean> {
 }
 
 /** Text in place of a file whose bytes are none. */
-async function isErrorText(file: FetchedFile, start: string): Promise<boolean> {
+async function isErrorText(file: ExpectedFile, start: string): Promise<boolean> {
   if (isTextWanted(file) || !isBinaryWanted(file) || DRAWING.test(start)) return false;
   // The declaration of XML is recognised as a type too.
-  return DATA.test(start) || (TEXT_TYPE.test(file.content_type) && !(await isRecognised(file.head)));
+  return DATA.test(start) || (TEXT_TYPE.test(file.content_type ?? "") && !(await isRecognised(file.head)));
 }
 
-function isTextWanted({ mime_type, file_name, address_name }: FetchedFile): boolean {
+function isTextWanted({ mime_type, file_name, address_name }: ExpectedFile): boolean {
   return TEXT_TYPE.test(mime_type ?? typeByExtension(file_name ?? address_name ?? "") ?? "");
 }
 
-function isBinaryWanted({ type, mime_type, file_name, content_type, address_name }: FetchedFile): boolean {
+function isBinaryWanted({ type, mime_type, file_name, content_type, address_name }: ExpectedFile): boolean {
   if (typeof type === "string" && type !== "document") return true;
-  return BINARY_TYPE.test(mime_type ?? content_type) || BINARY_NAME.test(file_name ?? address_name ?? "");
+  return (
+    BINARY_TYPE.test(mime_type ?? content_type ?? "") || BINARY_NAME.test(file_name ?? address_name ?? "")
+  );
 }
