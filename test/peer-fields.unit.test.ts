@@ -625,6 +625,30 @@ test.each<[Name, Body, string]>([
   ["send", { "view-once": true }, "view-once"],
   ["sendText", { forwardingScore: 3 }, "forwardingScore"],
   ["sendText", { contextInfo: { isForwarded: true } }, "contextInfo.isForwarded"],
+  ["sendText", { mention_everyone: true }, "mention_everyone"],
+  ["sendText", { mentionEveryone: "true" }, "mentionEveryone"],
+  ["sendMedia", { mentionsAll: 1 }, "mentionsAll"],
+  ["sendText", { hidetag: true }, "hidetag"],
+  ["sendText", { ghostMention: true }, "ghostMention"],
+  ["sendText", { options: { ghost_mention: true } }, "options.ghost_mention"],
+  ["sendText", { options: { mentionedList: ["all"] } }, "options.mentionedList"],
+  ["sendMedia", { options: { isViewOnce: true } }, "options.isViewOnce"],
+  ["sendMedia", { options: { viewOnce: true } }, "options.viewOnce"],
+  ["send", { viewOnceMessage: { message: {} } }, "viewOnceMessage"],
+  ["sendText", { editMessageId: "3EB0AA" }, "editMessageId"],
+  ["sendText", { edit: KEY }, "edit"],
+  ["sendText", { deliverAt: "2026-12-01T10:00:00Z" }, "deliverAt"],
+  ["sendText", { date_to_send: 1_764_583_200 }, "date_to_send"],
+  ["sendText", { options: { sendAt: "10:00" } }, "options.sendAt"],
+  ["sendText", { dry_run: true }, "dry_run"],
+  ["sendLocation", { dryRun: "yes" }, "dryRun"],
+  ["sendText", { options: { messageId: "3EB0AA" } }, "options.messageId"],
+  ["sendLocation", { liveLocation: true }, "liveLocation"],
+  ["send", { live_location: { seconds: 60 } }, "live_location"],
+  ["sendLocation", { liveDuration: 900 }, "liveDuration"],
+  ["sendMedia", { asDocument: true }, "asDocument"],
+  ["sendMedia", { options: { sendMediaAsDocument: true } }, "options.sendMediaAsDocument"],
+  ["send", { hd: true }, "hd"],
   ["setPresence", { media: "Audio", presence: "composing" }, "media"],
   ["deleteMessage", { message_id: "3EB0AA", ForEveryone: false }, "ForEveryone"],
 ])("%s refuses %j in the spelling that was sent", (name, body, field) => {
@@ -677,6 +701,24 @@ test("a deletion for everyone may say so in the words of other gateways", () => 
   expect(read("deleteMessage", { ...KEY, onlyMe: false, local: "false" })).toMatchObject({
     message_id: KEY.id,
   });
+});
+
+test("the names of other clients for a quote, a mention and the kind of a file are read", () => {
+  const sent = { number: NUMBER, text: "Hi" };
+  for (const name of ["quotedMsgId", "quotedMsg", "quote", "quotedMessageId"])
+    expect([name, read("sendText", { ...sent, [name]: "3EB0AA" })]).toMatchObject([
+      name,
+      { reply_to: "3EB0AA" },
+    ]);
+  for (const body of [{ context: { message_id: "3EB0AA" } }, { options: { quotedMsg: "3EB0AA" } }])
+    expect(read("sendText", { ...sent, ...body })).toMatchObject({ reply_to: "3EB0AA" });
+  for (const body of [{ mentionedList: [JID] }, { options: { mentionedList: [JID] } }])
+    expect(read("sendText", { ...sent, ...body })).toMatchObject({ mentions: [JID] });
+  const file = { number: NUMBER, base64: "AAAA" };
+  const kinds = { sendAudioAsVoice: "ptt", isPtv: "ptv", sendVideoAsGif: "gif_playback" };
+  for (const [name, own] of Object.entries(kinds))
+    for (const body of [{ [name]: true }, { options: { [name]: true } }])
+      expect([name, read("sendMedia", { ...file, ...body })]).toMatchObject([name, { [own]: true }]);
 });
 
 test("a file in the field of a sticker or a voice note has this type, unless the request says another", () => {

@@ -19,11 +19,17 @@ const OF_ALL: RefusedFields = {
   mentions: namesEverybody,
   mentioned: namesEverybody,
   mentionedJid: namesEverybody,
+  mentionedList: namesEverybody,
+  "options.mentionedList": namesEverybody,
   ...refuseAll(
     MENTIONS_ALL,
     "mentionsEveryOne",
+    "mentionEveryone",
     "mentionAll",
+    "mentionsAll",
     "everyOne",
+    "hidetag",
+    "ghostMention",
     "options.mentions.everyOne",
     "ContextInfo.MentionAll",
   ),
@@ -53,11 +59,22 @@ const OF_ALL: RefusedFields = {
   ...refuseAll(
     "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
     "send_at",
+    "deliver_at",
+    "date_to_send",
     "schedule",
     "schedule_at",
     "schedule_for",
     "scheduled_at",
     "scheduled_for",
+  ),
+  ...refuseAll(
+    "is not a field of a send, which makes a new message. Change one with POST messages/edit",
+    "edit",
+    "editMessageId",
+  ),
+  ...refuseAll(
+    "is not supported: the message would go out. To try a send, use an instance on the sandbox network",
+    "dry_run",
   ),
   ...refuseAll(
     "is not supported: buttons, lists, polls and templates cannot be sent. Write the choices into a text",
@@ -108,7 +125,6 @@ const OWN_ID = refuseAll(
   "is not a field of this send. To reply, name the message as reply_to; send an id of your own as client_message_id",
   "messageId",
   "Id",
-  "options.messageId",
 );
 
 const PREVIEW = refuseAll(
@@ -123,8 +139,15 @@ const VIEW_ONCE = refuseAll(
   "is not supported: the file would stay visible. Send it without view_once",
   "view_once",
   "isViewOnce",
-  "options.viewOnce",
+  "viewOnceMessage",
   "mediaMessage.viewOnce",
+);
+
+const AS_DOCUMENT = refuseAll(
+  "is not a field of this send. Send type document for a file that phones must not show or shrink",
+  "asDocument",
+  "sendMediaAsDocument",
+  "hd",
 );
 
 const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
@@ -133,7 +156,9 @@ const LIVE = refuseAll(
   "is not supported: the place would not move. Send it without this field to show a fixed place",
   "live",
   "isLive",
+  "liveLocation",
   "live_period",
+  "liveDuration",
 );
 
 const MORE_CARDS = refuseAll(
@@ -145,11 +170,11 @@ const MORE_CARDS = refuseAll(
 
 export const REFUSED_FIELDS = {
   text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE },
-  media: { ...OF_ALL, ...OWN_ID, ...VIEW_ONCE, ...ALBUM, ...WITHOUT_TITLE },
+  media: { ...OF_ALL, ...OWN_ID, ...VIEW_ONCE, ...AS_DOCUMENT, ...ALBUM, ...WITHOUT_TITLE },
   location: { ...OF_ALL, ...OWN_ID, ...LIVE },
   contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS },
   reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE },
-  any: { ...OF_ALL, ...PREVIEW, ...VIEW_ONCE, ...ALBUM, ...LIVE, ...MORE_CARDS },
+  any: { ...OF_ALL, ...PREVIEW, ...VIEW_ONCE, ...AS_DOCUMENT, ...ALBUM, ...LIVE, ...MORE_CARDS },
 } as const;
 
 const isAbsent = (value: unknown) => value === undefined || value === null || value === "";

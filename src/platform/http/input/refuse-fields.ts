@@ -24,18 +24,23 @@ export function refuseFields(route: Route, sent: Fields): void {
   throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
 }
 
-/** The names of a request's fields by their folded names, without those that the route reads. */
+/** The paths of a request's fields and of its `options` by their folded names, without those that the route reads. */
 function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<string, string[]> {
   const own = new Set([...Object.keys(findShape(input) ?? {}), ...Object.values(aliases).flat()]);
   const spellings = new Map<string, string[]>();
-  for (const name of Object.keys(sent)) {
+  for (const name of [...Object.keys(sent), ...namesInOptions(sent)]) {
     if (name.length > MAX_NAME || own.has(name)) continue;
-    const key = folded(name);
+    const key = folded(name.replace(/^options\./, ""));
     const others = spellings.get(key);
     if (others) others.push(name);
     else spellings.set(key, [name]);
   }
   return spellings;
+}
+
+function namesInOptions({ options }: Fields): string[] {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) return [];
+  return Object.keys(options).map((name) => `options.${name}`);
 }
 
 function folded(name: string): string {
