@@ -53,7 +53,12 @@ export type SettingsCheck = (values: Partial<Settings>) => string[];
 /** Reads the settings from the environment; throws a ConfigError that lists all problems at once. */
 export function readConfig(env: Env, ...checks: readonly SettingsCheck[]): Config {
   const { values, problems } = readSettings(env);
-  problems.push(...unknownNames(env), ...contradictions(values), ...checks.flatMap((check) => check(values)));
+  problems.push(
+    ...unknownNames(env),
+    ...misspeltDatabase(env),
+    ...contradictions(values),
+    ...checks.flatMap((check) => check(values)),
+  );
   const origin = settingOf(env, CLIENT_VERSION_ORIGIN);
   if (origin !== undefined && !(URL.canParse(origin) && isLoopbackUrl(origin))) {
     problems.push(`${CLIENT_VERSION_ORIGIN} must be an address of this machine`);
@@ -143,6 +148,15 @@ function unknownNames(env: Env): string[] {
         ? `${name} is for tests only (NODE_ENV=test)`
         : `${name} is not a setting of Waygate${adviceFor(name, names)}`,
     );
+}
+
+/** Other programs have variables of their own, but with this one the gateway would start on an empty database. */
+function misspeltDatabase(env: Env): string[] {
+  if (env.DATABASE_URL !== undefined) return [];
+  return Object.entries(env)
+    .filter(([name, value = ""]) => !name.startsWith("WAYGATE_") && /^postgres(?:ql)?:/.test(value))
+    .filter(([name]) => findNearestName(name, ["DATABASE_URL"]) !== undefined)
+    .map(([name]) => `${name} is not a setting of Waygate; did you mean DATABASE_URL?`);
 }
 
 function adviceFor(name: string, names: readonly string[]): string {

@@ -345,6 +345,17 @@ describe("environment variables", () => {
     expect(problem).not.toContain("secret-value");
   });
 
+  it("are checked: an address of PostgreSQL in a misspelt DATABASE_URL is a problem, and no other name is", () => {
+    const url = "postgres://waygate:secret-value@db/waygate";
+    for (const name of ["DATABSE_URL", "DATABASE_URI", "URL_DATABASE", "DATABASEURL"])
+      expect(problemsOf({ [name]: url })).toEqual([
+        `${name} is not a setting of Waygate; did you mean DATABASE_URL?`,
+      ]);
+    expect(
+      problemsOf({ DATABASE_NAME: url, CHATWOOT_DATABASE_URL: url, DATABASE_URI: "mysql://db" }),
+    ).toEqual([]);
+  });
+
   it("of other programs are ignored", () => {
     expect(
       problemsOf({ PATH: "/bin", WAYGATE_API_KEY: "wg_x", WAYGATE_EMAIL: "x", WAYGATE_TOKEN: "y" }),
