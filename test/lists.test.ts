@@ -194,7 +194,7 @@ test("leads are found by q as by search, and events by the names of a group", as
 });
 
 /** A name with the signs of patterns of SQL, and one that such a pattern would find too. */
-const NAMES = ["Conceição 100%_\\ off", "Filho 1000 off"];
+const NAMES = ["Conceição 100%_\\ off", "Filho 1000 off", "Łódź Straße Ørsted Æsop"];
 /** How many of them a search finds. */
 const SEARCHES: readonly (readonly [q: string, found: number])[] = [
   ["0 off", 1],
@@ -204,6 +204,8 @@ const SEARCHES: readonly (readonly [q: string, found: number])[] = [
   ["100_ off", 0],
   ["1%off", 0],
   ["100\\%", 0],
+  ["lodz strasse", 1],
+  ["ØRSTED aesop", 1],
 ];
 /** They find messages by whole words: list-messages.test.ts. */
 const BY_WORDS = ["listChatMessages", "listMessages", "listAccountMessages"];

@@ -1,9 +1,12 @@
 /** Plans, accounts, their users and sign-ins. A null limit is no limit. */
 export const accounts = `
--- The form in which names are compared by searches: no case, no accents, no invisible characters.
+-- The form in which names are compared by searches: no case, no accents, no invisible characters, the usual letters
+-- for those that do not decompose.
 create function search_form(name text) returns text language sql immutable strict parallel safe as $$
   select case when octet_length(name) = char_length(name) then lower(name)
-    else lower(regexp_replace(normalize(name, nfkd), '[\\u0300-\\u036f\\u200b-\\u200f\\u2060\\ufeff]', '', 'g')) end
+    else lower(replace(replace(replace(replace(translate(
+      regexp_replace(normalize(name, nfkd), '[\\u0300-\\u036f\\u200b-\\u200f\\u2060\\ufeff]', '', 'g'),
+      'ŁłØøĐđÐðĦħŦŧıẞÆŒÞ', 'llooddddhhttißæœþ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th')) end
 $$;
 
 create table plan (

@@ -245,7 +245,7 @@ describe("the search words of a message", () => {
       "rapida",
       "no",
       "7",
-      "straße",
+      "strasse",
       "ελλαδα",
       "東京",
     ]);

@@ -4,12 +4,28 @@ import type { LoggedContent, StoredContent } from "./message-view.ts";
 const MAX_WORDS = 500;
 const MAX_WORD = 40;
 
+/** Letters that do not decompose; the database's `search_form` has the same. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ł: "l",
+  ø: "o",
+  đ: "d",
+  ð: "d",
+  ħ: "h",
+  ŧ: "t",
+  ı: "i",
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  þ: "th",
+};
+
 /** The words of a text in lower case, without accents, each once. */
 export function tokenize(text: string): string[] {
   const plain = text
     .normalize("NFKD")
     .replace(/\p{Mark}/gu, "")
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/[łøđðħŧıßæœþ]/g, (letter) => LETTERS[letter] ?? letter);
   const words = plain.match(/[\p{Letter}\p{Number}]+/gu) ?? [];
   return [...new Set(words.map((word) => [...word].slice(0, MAX_WORD).join("")))].slice(0, MAX_WORDS);
 }
