@@ -9,7 +9,8 @@ import type { Db } from "../../src/platform/db/database.ts";
 import { createHttpServer } from "../../src/platform/http/http-server.ts";
 import { createLog } from "../../src/platform/log/log.ts";
 
-const SECRET = "s".repeat(43);
+/** Signs the tokens. */
+export const SECRET = "s".repeat(43);
 
 /** What came back, with the headers as a browser sees them. */
 export interface RawAnswer {

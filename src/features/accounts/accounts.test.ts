@@ -3,50 +3,33 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test as whole } from "vitest";
 import { z } from "zod";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { type Served, serveFeature } from "../../../test/serve-feature.ts";
+import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
+import { type AccountServer, SECRET, serveAccounts } from "../../../test/stories/account-server.ts";
 import { contract } from "../../contract.ts";
 import { type Db, openDatabase } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Route } from "../../platform/http/route.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
 import { createAccessTokens } from "./access-tokens.ts";
-import { accountHandlers } from "./account-handlers.ts";
-import { createAuthorise } from "./authorise.ts";
-import { accountsContract } from "./contract.ts";
 import { createAccount, ensureOwner } from "./create-account.ts";
-import { createPasswordHasher, needsRehash } from "./password-hasher.ts";
+import { needsRehash } from "./password-hasher.ts";
 import { createSignInHandlers } from "./sign-in.ts";
 import { createTrustedDevices } from "./trusted-devices.ts";
 
 const NEW_PASSWORD = "another horse battery staple";
 const THIRD_PASSWORD = "a third horse battery staple";
 let test: TestDatabase;
-let served: Served;
+let server: AccountServer;
+let request: HttpRequester;
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  const { db } = test.database;
-  const tokens = createAccessTokens({ secretKey: "s".repeat(43), lifetimeSeconds: 43_200 });
-  const access = createAuthorise({ db, tokens });
-  const passwords = createPasswordHasher();
-  served = await serveFeature(
-    accountsContract,
-    accountHandlers({
-      db,
-      closesThisMachine: false,
-      engine: { wake() {}, publish() {}, subscribe: () => () => {} },
-      access,
-      passwords,
-      tokens,
-      signIn: createSignInHandlers({ db, tokens, passwords, secrets: ["s".repeat(43)] }),
-    }),
-    access.authorise,
-  );
+  server = await serveAccounts(test.database.db);
+  request = createHttpRequester(() => `http://${server.host}`);
 });
-
 afterAll(async () => {
-  await served.close();
+  await server.close();
   await test.drop();
 });
 
@@ -72,10 +55,9 @@ async function makeAccount(password = PASSWORD) {
   return { email, ...ids };
 }
 
-const login = (email: string, password = PASSWORD) =>
-  served.request("POST /api/auth/login", { email, password });
+const login = (email: string, password = PASSWORD) => request("POST /api/auth/login", { email, password });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-const me = (token: string) => served.request("GET /api/auth/me", undefined, bearer(token));
+const me = (token: string) => request("GET /api/auth/me", undefined, bearer(token));
 
 async function signIn(email: string, password = PASSWORD): Promise<string> {
   const { body } = await login(email, password);
@@ -125,7 +107,7 @@ describe("signing in", () => {
     (email: string) => ({ email: `  ${email.toUpperCase()} `, password: PASSWORD }),
   ])("accepts other names and formats of the fields (%#)", async (spelling) => {
     const { email } = await makeAccount();
-    expect((await served.request("POST /api/auth/login", spelling(email))).status).toBe(200);
+    expect((await request("POST /api/auth/login", spelling(email))).status).toBe(200);
   });
 
   it("rejects a wrong password and an unknown user with identical responses", async () => {
@@ -192,7 +174,7 @@ describe("signing in", () => {
       { id: last.account_id, name: "Other" },
     ]);
     const named = { email, password: PASSWORD, account_id: last.account_id };
-    const chosen = await served.request("POST /api/auth/login", named);
+    const chosen = await request("POST /api/auth/login", named);
     expect(chosen.body.data.user.id).toBe(last.user_id);
   });
 
@@ -201,8 +183,7 @@ describe("signing in", () => {
     const mine = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
     await createAccount(test.database.db, mine);
     const device_token = (await login(email, NEW_PASSWORD)).body.data.device_token;
-    const guess = (password: string) =>
-      served.request("POST /api/auth/login", { email, password, device_token });
+    const guess = (password: string) => request("POST /api/auth/login", { email, password, device_token });
     for (let i = 0; i < 5; i++) {
       expect((await guess(`wrong wrong ${i}`)).status).toBe(401);
       expect((await guess(NEW_PASSWORD)).status).toBe(200);
@@ -220,21 +201,20 @@ describe("signing in", () => {
     await createAccount(test.database.db, { ...more, password: NEW_PASSWORD });
     const { account_id, user_id } = await createAccount(test.database.db, { ...more, password: PASSWORD });
     for (let i = 0; i < 8; i++) await createAccount(test.database.db, { ...more, password: NEW_PASSWORD });
-    const first = await served.request("POST /api/auth/login", { email, password: PASSWORD, account_id });
+    const first = await request("POST /api/auth/login", { email, password: PASSWORD, account_id });
     const { device_token } = first.body.data;
     // Of eleven accounts, the newest is not tried without its number.
     const late = "gravel trombone lamp";
     await createAccount(test.database.db, { ...more, password: late });
     expect((await login(email, late)).status).toBe(401);
-    const again = await served.request("POST /api/auth/login", { email, password: PASSWORD, device_token });
+    const again = await request("POST /api/auth/login", { email, password: PASSWORD, device_token });
     expect(again.body.data.user.id).toBe(user_id);
   });
 
   it("from a known device works while unauthenticated clients fill the queue of password checks", async () => {
     const { email, user_id } = await makeAccount();
     const { db } = test.database;
-    const [secret, ip, request_id] = ["s".repeat(43), "192.0.2.1", "req_1"];
-    const tokens = createAccessTokens({ secretKey: secret, lifetimeSeconds: 60 });
+    const tokens = createAccessTokens({ secretKey: SECRET, lifetimeSeconds: 60 });
     const full = async () => {
       throw new GatewayError("RATE_LIMITED", "Too many sign-ins at once.");
     };
@@ -242,12 +222,12 @@ describe("signing in", () => {
       db,
       tokens,
       passwords: { hash: full, verify: full, verifyEach: full },
-      secrets: [secret],
+      secrets: [SECRET],
     });
-    const attempt = (device_token?: string) =>
-      signIn.login({ email, password: PASSWORD, device_token }, { ip, request_id });
+    const by = { ip: "192.0.2.1", request_id: "req_1" };
+    const attempt = (device_token?: string) => signIn.login({ email, password: PASSWORD, device_token }, by);
     await expect(attempt()).rejects.toMatchObject({ code: "RATE_LIMITED" });
-    const { data } = await attempt(createTrustedDevices([secret]).issue(user_id));
+    const { data } = await attempt(createTrustedDevices([SECRET]).issue(user_id));
     expect(data.user.id).toBe(user_id);
   });
 
@@ -293,7 +273,7 @@ describe("a sign-in session", () => {
     const { email } = await makeAccount();
     const [one, other] = [await signIn(email), await signIn(email)];
     expect((await me(one)).status).toBe(200);
-    expect(await served.request("POST /api/auth/logout", undefined, bearer(one))).toMatchObject({
+    expect(await request("POST /api/auth/logout", undefined, bearer(one))).toMatchObject({
       status: 200,
       body: { success: true, message: "Signed out", data: {} },
     });
@@ -304,8 +284,7 @@ describe("a sign-in session", () => {
 
 describe("changing the password", () => {
   const NEW = "gravel trombone oyster lamp";
-  const change = (token: string, body: object) =>
-    served.request("POST /api/auth/password", body, bearer(token));
+  const change = (token: string, body: object) => request("POST /api/auth/password", body, bearer(token));
 
   it("ends every token of the user, returns a new token, and only the new password signs in", async () => {
     const { email } = await makeAccount();
@@ -387,7 +366,7 @@ describe("creating accounts", () => {
     const second = { name: "Other", account_type: "client" as const, email, password: NEW_PASSWORD };
     const { account_id } = await createAccount(test.database.db, second);
     const signedInTo = async (input: object) =>
-      (await served.request("POST /api/auth/login", { email, ...input })).body.accountId;
+      (await request("POST /api/auth/login", { email, ...input })).body.accountId;
     expect(await signedInTo({ password: PASSWORD })).toBe(first.account_id);
     expect(await signedInTo({ password: NEW_PASSWORD })).toBe(account_id);
     expect(await signedInTo({ password: NEW_PASSWORD, account_id: first.account_id })).toBeUndefined();
@@ -475,27 +454,25 @@ describe("a sign-in that is more than ten minutes old", () => {
 
   it("can read, but cannot add a user until the password is given again", async () => {
     const { token } = await old();
-    expect((await served.request("GET /api/users", undefined, bearer(token))).status).toBe(200);
-    const refused = await served.request("POST /api/users", ana, bearer(token));
+    expect((await request("GET /api/users", undefined, bearer(token))).status).toBe(200);
+    const refused = await request("POST /api/users", ana, bearer(token));
     expect([refused.status, refused.body.code]).toEqual([403, "PASSWORD_REQUIRED"]);
 
-    const wrong = await served.request("POST /api/auth/confirm", { password: "wrong" }, bearer(token));
+    const wrong = await request("POST /api/auth/confirm", { password: "wrong" }, bearer(token));
     expect([wrong.status, wrong.body.code]).toEqual([401, "INVALID_CREDENTIALS"]);
-    expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(403);
+    expect((await request("POST /api/users", ana, bearer(token))).status).toBe(403);
 
-    expect(
-      (await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status,
-    ).toBe(200);
-    expect((await served.request("POST /api/users", ana, bearer(token))).status).toBe(200);
+    expect((await request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token))).status).toBe(200);
+    expect((await request("POST /api/users", ana, bearer(token))).status).toBe(200);
   });
 
   it("of the owner can set a new password for a user once the owner's password is given again", async () => {
     const lost = await makeAccount();
     const before = await signIn(lost.email);
     const { token } = await old("owner");
-    const recover = () => served.request(`POST /api/admin/users/${lost.user_id}/recover`, {}, bearer(token));
+    const recover = () => request(`POST /api/admin/users/${lost.user_id}/recover`, {}, bearer(token));
     expect((await recover()).body.code).toBe("PASSWORD_REQUIRED");
-    await served.request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token));
+    await request("POST /api/auth/confirm", { password: PASSWORD }, bearer(token));
     const { body } = await recover();
     expect(body.data.user).toMatchObject({
       id: lost.user_id,
@@ -533,9 +510,9 @@ describe("a sign-in that is more than ten minutes old", () => {
       password: NEW_PASSWORD,
       role: "admin",
     };
-    const { body: made } = await served.request("POST /api/users", user, bearer(token));
+    const { body: made } = await request("POST /api/users", user, bearer(token));
     const recover = (id: number, by: string) =>
-      served.request(`POST /api/admin/users/${id}/recover`, {}, bearer(by));
+      request(`POST /api/admin/users/${id}/recover`, {}, bearer(by));
     const below = (await login(user.email, NEW_PASSWORD)).body.token;
     const refused = await recover(owner.user_id, below);
     expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);

@@ -1,5 +1,5 @@
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
-import { SignJWT, UnsecuredJWT } from "jose";
+import { SignJWT } from "jose";
 import { describe, expect, it, vi } from "vitest";
 import { cpuMsOf } from "../../../test/cpu-time.ts";
 import { createAccessTokens } from "./access-tokens.ts";
@@ -212,36 +212,4 @@ describe("a sign-in token", () => {
       await expect(tokens.verify(await forged.sign(key))).rejects.toMatchObject({ code: "INVALID_TOKEN" });
     },
   );
-
-  it("is rejected with one response if unsigned, altered, cut or noise", async () => {
-    const token = await tokens.sign(claims);
-    const [head = "", body = "", signature = ""] = token.split(".");
-    const header = (fields: object) => Buffer.from(JSON.stringify(fields)).toString("base64url");
-    const { kid } = part(token, 0);
-    const bad = [
-      new UnsecuredJWT({ sid: "x" }).setSubject("7").setIssuer("waygate").encode(),
-      `${header({ alg: "none", kid })}.${body}.`,
-      `${header({ alg: "HS512", kid })}.${body}.${signature}`,
-      `${header({ alg: "RS256", kid })}.${body}.${signature}`,
-      `${header({ alg: "HS256", kid: "other" })}.${body}.${signature}`,
-      `${header({ alg: "HS256" })}.${body}.${signature}`,
-      `${head}.${body}.${signature.slice(1)}`,
-      `${head}.${body}`,
-      token.slice(0, -20),
-      "",
-      "x",
-      "a.b.c",
-      "x".repeat(100_000),
-    ];
-    const messages = new Set<string>();
-    for (const one of bad) {
-      const refusal: Error = await tokens.verify(one).then(
-        () => expect.fail(one),
-        (error) => error,
-      );
-      expect(refusal).toMatchObject({ code: "INVALID_TOKEN" });
-      messages.add(refusal.message);
-    }
-    expect(messages.size).toBe(1);
-  });
 });

@@ -9,7 +9,7 @@ import {
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { createAccount } from "./create-account.ts";
 import { CREDENTIAL_TIMING } from "./credential-cache.ts";
-import { createRateLimits, type PlanRates } from "./rate-limits.ts";
+import type { PlanRates } from "./rate-limits.ts";
 
 const UNKNOWN_RATE = 30;
 
@@ -67,15 +67,12 @@ describe("a plan with a rate limit", () => {
     const [first, , , last] = responses;
     expect(first?.headers.get("ratelimit-policy")).toBe('"account";q=3;w=60');
     expect(first?.headers.get("ratelimit")).toBe('"account";r=2;t=20');
-    expect(first?.headers.get("x-ratelimit-limit")).toBe("3");
-    expect(first?.headers.get("x-ratelimit-remaining")).toBe("2");
     expect(last?.body).toMatchObject({
       code: "RATE_LIMITED",
       details: { policy: "account", limit_per_minute: 3 },
     });
     const wait = Number(/t=(\d+)/.exec(last?.headers.get("ratelimit") ?? "")?.[1]);
     expect(Number(last?.headers.get("retry-after"))).toBe(wait);
-    expect(Number(last?.headers.get("x-ratelimit-reset"))).toBe(wait);
     expect(wait).toBeGreaterThan(5);
   });
 
@@ -141,12 +138,6 @@ describe("a plan with a rate limit", () => {
   });
 });
 
-test("a plan without limits adds no rate limit header", async () => {
-  const shop = await openShop({});
-  const { headers } = await request(`GET /api/v1/instances/${shop.id}`, undefined, shop.key);
-  expect([...headers.keys()].filter((name) => name.includes("ratelimit"))).toEqual([]);
-});
-
 test("an address without a valid credential is slowed down, except on health routes", async () => {
   const shop = await openShop({});
   const wrong = { "x-api-key": "wg_wrong" };
@@ -159,13 +150,4 @@ test("an address without a valid credential is slowed down, except on health rou
   await expect.poll(async () => (await request("GET /")).status).toBe(429);
   expect((await request("GET /health")).status).toBe(200);
   expect((await request("GET /instance/all", undefined, shop.key)).status).toBe(200);
-});
-
-test("the addresses of one IPv6 /48 share the limit of ten addresses", () => {
-  const limits = createRateLimits({ unknownPerMinute: 1 });
-  const from = (ip: string) => () =>
-    limits.enforceUnauthenticated({ cost: 1 }, { ip, responseHeaders: {}, isRecheck: false });
-  for (let nth = 0; nth < 10; nth += 1) from(`2001:db8:7:${nth}::1`)();
-  expect(from("2001:db8:7:99::1")).toThrow("Too many requests");
-  from("2001:db8:8::1")();
 });

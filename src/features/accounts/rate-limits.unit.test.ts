@@ -199,6 +199,13 @@ describe("an address without a valid credential", () => {
     expect(charge("2001:db8:0:1::1")).toBeUndefined();
   });
 
+  test("shares the limit of ten addresses with the other networks of its IPv6 /48", () => {
+    for (let network = 0; network < 10; network++)
+      expect(charge(`2001:db8:7:${network}::1`, { cost: 4 })).toBeUndefined();
+    expect(charge("2001:db8:7:99::1")).toBeDefined();
+    expect(charge("2001:db8:8::1")).toBeUndefined();
+  });
+
   test("is told the limit only when it is exceeded", () => {
     const quiet = requestOf();
     limits.enforceUnauthenticated(routeOf(), quiet);
