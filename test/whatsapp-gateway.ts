@@ -1,8 +1,36 @@
 import { type Client, createClient } from "../src/client/client.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import type { WhatsAppControl } from "./whatsapp-server/control.ts";
-import { startWhatsAppServer } from "./whatsapp-server/server.ts";
+import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 import { trustAuthority } from "./whatsapp-stage.ts";
+
+/** A gateway in this process, on a WhatsApp server in this process. */
+export interface GatewayOnWhatsApp {
+  gateway: TestGateway;
+  network: WhatsAppServer;
+  /** Fails if the gateway has asked the server for something that it does not know. */
+  stop(): Promise<void>;
+}
+
+export async function startGatewayOnWhatsApp(env: Record<string, string> = {}): Promise<GatewayOnWhatsApp> {
+  const network = await startWhatsAppServer();
+  trustAuthority(network.caFile);
+  const gateway = await startTestGateway({
+    WAYGATE_WHATSAPP_URL: network.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+    ...env,
+  });
+  return {
+    gateway,
+    network,
+    async stop() {
+      await gateway.stop();
+      const unhandled = await network.control.unhandled();
+      await network.close();
+      if (unhandled.length > 0) throw new Error(`unknown requests: ${JSON.stringify(unhandled)}`);
+    },
+  };
+}
 
 /** A gateway in this process with a connected instance on a WhatsApp server in this process. */
 export interface WhatsAppGateway {
@@ -17,14 +45,8 @@ export async function startWhatsAppGateway(
   webhookUrl?: string,
   env: Record<string, string> = {},
 ): Promise<WhatsAppGateway> {
-  const server = await startWhatsAppServer();
-  trustAuthority(server.caFile);
-  const { control } = server;
-  const gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: server.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex,
-    ...env,
-  });
+  const { gateway, network, stop } = await startGatewayOnWhatsApp(env);
+  const { control } = network;
   const { phone } = await control.addPerson({ name: "Shop" });
   const { data } = await gateway.owner.createInstance({
     name: "Sales",
@@ -44,9 +66,6 @@ export async function startWhatsAppGateway(
     gateway,
     control,
     instance: { id, phone, api_key, webhook_secret, client },
-    async stop() {
-      await gateway.stop();
-      await server.close();
-    },
+    stop,
   };
 }

@@ -18,18 +18,6 @@ describe("an API key", () => {
     }
   });
 
-  it.each([
-    "",
-    "wg_",
-    "hello",
-    "x".repeat(52),
-    `sk_${createApiKey().slice(3)}`,
-    `${createApiKey()}0`,
-    createApiKey().slice(1),
-  ])("cannot be %j", (text) => {
-    expect(isApiKey(text)).toBe(false);
-  });
-
   it("is stored as a SHA-256 digest and four visible characters", () => {
     expect(digestApiKey("abc").toString("hex")).toBe(
       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",

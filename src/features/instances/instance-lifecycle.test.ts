@@ -123,6 +123,25 @@ describe("the logs of an instance", () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
+  test("can be limited to what went wrong or did not, and to a time, the end of which is excluded", async () => {
+    const { id, client } = await story.join({ name: "Banned" });
+    await client.sandboxBan({ id });
+    await waitUntil(async () => (await client.getInstanceStatus({ id })).data.status === "banned");
+    const find = async (filter: { failed?: string; since?: string; until?: string } = {}) =>
+      (await client.listInstanceLogs({ id, type: "connections", ...filter })).data.connections;
+    const statuses = async (filter: object) => (await find(filter)).map(({ status }) => status);
+    expect(await statuses({ failed: "true" })).toEqual(["banned"]);
+    const well = await statuses({ failed: "false" });
+    expect(well).toContain("connected");
+    expect([...well, "banned"].sort()).toEqual((await statuses({})).sort());
+    const at = (await find())[0]?.created_at ?? "";
+    const from = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
+    expect(await statuses({ since: from(1_000) })).toEqual([]);
+    expect(await statuses({ since: at })).toContain("banned");
+    expect(await statuses({ until: from(-3_600_000) })).toEqual([]);
+    await expect(find({ since: "yesterday" })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
   test("reject a cursor without a type, and an unknown type", async () => {
     for (const query of ["cursor=MQ", "type=secrets", "type=api&cursor=nonsense"]) {
       const { status, body } = await story.request(`GET /api/v1/instances/${story.sales.id}/logs?${query}`);

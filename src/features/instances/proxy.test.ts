@@ -2,34 +2,24 @@ import { lookup } from "node:dns";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type LookupFunction } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
 import { startHttpProxy, startSocksProxy } from "../../../test/servers/proxy-server.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../test/whatsapp-stage.ts";
-
+import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
+import type { Client } from "../../client/client.ts";
 import { reachNetwork } from "../../network/whatsapp/session-transport.ts";
 import { type ProxyDeps, proxyHandlers } from "./proxy-handlers.ts";
 
-let network: WhatsAppServer;
-let gateway: TestGateway;
+let on: GatewayOnWhatsApp;
+let owner: Client;
 let id: number;
 
 beforeAll(async () => {
-  network = await startWhatsAppServer();
-  trustAuthority(network.caFile);
-  gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: network.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-  });
-  id = (await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" })).data.id;
+  on = await startGatewayOnWhatsApp();
+  ({ owner } = on.gateway);
+  id = (await owner.createInstance({ name: "Sales", network: "whatsapp" })).data.id;
 });
-afterAll(async () => {
-  await gateway.stop();
-  await network.close();
-});
+afterAll(() => on.stop());
 
-const tryProxy = (url?: string) =>
-  gateway.owner.testProxy({ id, ...(url && { url }) }).then(({ data }) => data);
+const tryProxy = (url?: string) => owner.testProxy({ id, ...(url && { url }) }).then(({ data }) => data);
 
 describe("the test of a proxy", () => {
   test.each([
@@ -39,8 +29,8 @@ describe("the test of a proxy", () => {
     const proxy = await start();
     const result = await tryProxy(`${kind}://shop:secret@127.0.0.1:${proxy.port}`);
     expect(result).toEqual({ reached: true, duration_ms: expect.any(Number), error: null });
-    expect(proxy.targets).toEqual([new URL(network.url).host]);
-    expect((await gateway.owner.getProxy({ id })).data).toEqual({ id, url: null });
+    expect(proxy.targets).toEqual([new URL(on.network.url).host]);
+    expect((await owner.getProxy({ id })).data).toEqual({ id, url: null });
     await proxy.close();
   });
 
@@ -48,8 +38,8 @@ describe("the test of a proxy", () => {
     await expect(tryProxy()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     const proxy = await startHttpProxy();
     const url = `http://shop:secret@127.0.0.1:${proxy.port}`;
-    await gateway.owner.updateInstance({ id, proxy: { url } });
-    expect((await gateway.owner.getProxy({ id })).data.url).toBe(`http://***@127.0.0.1:${proxy.port}/`);
+    await owner.updateInstance({ id, proxy: { url } });
+    expect((await owner.getProxy({ id })).data.url).toBe(`http://***@127.0.0.1:${proxy.port}/`);
     expect(await tryProxy()).toMatchObject({ reached: true });
     await proxy.close();
     expect(await tryProxy()).toMatchObject({ reached: false, error: expect.stringContaining("refused") });
@@ -61,10 +51,10 @@ describe("the test of a proxy", () => {
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
     const deps = {
-      db: gateway.database.db,
+      db: on.gateway.database.db,
       outgoing: { findBlockReason: async () => undefined, lookup: () => lookup },
       reachNetwork: (proxy: string, lookup: LookupFunction, signal: AbortSignal) =>
-        reachNetwork({ proxy, lookup }, { url: network.url, signal }),
+        reachNetwork({ proxy, lookup }, { url: on.network.url, signal }),
     } as unknown as ProxyDeps;
     const { testProxy } = proxyHandlers(deps, 200);
     const request = { input: { id, url: `http://127.0.0.1:${port}` }, signal: new AbortController().signal };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { insertAccount, insertInstance } from "../../../test/rows.ts";
 import type { PairingChange } from "../../network/driver.ts";
 import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
 import { createCredentialStore } from "./credential-store.ts";
@@ -22,27 +23,8 @@ afterAll(() => test.drop());
 
 beforeEach(async () => {
   const { db } = test.database;
-  const { id: account_id } = await db
-    .insertInto("account")
-    .values({ name: "Shop", account_type: "client", plan_id: 1, settings: "{}" })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  const { id } = await db
-    .insertInto("instance")
-    .values({
-      account_id,
-      lane: 0,
-      global_lane: 0,
-      name: "Sales",
-      network: "sandbox",
-      webhook_secret: Buffer.alloc(0),
-      metadata: "{}",
-      settings: "{}",
-    })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  instance = id;
-  const key = String(id);
+  instance = await insertInstance(db, await insertAccount(db));
+  const key = String(instance);
   const added = await db
     .insertInto("lane")
     .values({ kind: "session", key, owner: "a", epoch: 1 })

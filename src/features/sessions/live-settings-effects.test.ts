@@ -5,7 +5,7 @@ import {
   startMessagingStory,
   waitUntil,
 } from "../../../test/stories/messaging-story.ts";
-import { newMessageId, phoneJid } from "../../network/jid.ts";
+import { phoneJid } from "../../network/jid.ts";
 
 let story: MessagingStory;
 
@@ -184,7 +184,7 @@ describe("the delay between sends", () => {
     await story.outcome(pendingMessageId);
   });
 
-  test("lets sync sends overtake other chats, and the lowest priority run at every tenth send", async () => {
+  test("lets sync sends overtake other chats", async () => {
     await set({ send_delay_min_ms: 3_000_000, send_delay_max_ms: 3_000_000 });
     const queue = async (number: string) => {
       const response = await story.sales.client.sendText({ ...sales(), number, text: "Hi", async: true });
@@ -195,7 +195,6 @@ describe("the delay between sends", () => {
     for (let n = 0; n < 20; n++) others.push(await queue(newNumber()));
     const number = newNumber();
     const earlier = await queue(number);
-    const low = await queueLast(newNumber());
     const sync = story.sales.client.sendText({ ...sales(), number, text: "Now" });
     await waitUntil(async () => (await messagesIn(phoneJid(number))).length === 2);
     await set({ send_delay_min_ms: 40, send_delay_max_ms: 40 });
@@ -211,29 +210,5 @@ describe("the delay between sends", () => {
     expect(placeOf(earlier)).toBeLessThan(placeOf(others[3] ?? ""));
     // Its chat waits for the acknowledgement of the previous message; the other chats need not wait.
     expect(placeOf(data.message_id ?? "")).toBeLessThan(last);
-    expect(placeOf(low)).toBeGreaterThan(0);
-    expect(placeOf(low)).toBeLessThan(last);
   });
-
-  /** As the sends of campaigns are queued in the lane. */
-  async function queueLast(number: string): Promise<string> {
-    const { db } = story.gateway.database;
-    const { rows } = await sql<{ message_id: string; lane: number }>`
-      with sent as (
-        insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode, jid,
-          type, content, status)
-        select account_id, instance_id, conversation_id, ${newMessageId()}, direction, from_me, 'inbox', 'async',
-          ${phoneJid(number)}, type, content, 'pending'
-        from message where instance_id = ${story.sales.id} and origin = 'api' limit 1
-        returning id, message_id
-      ), queued as (
-        insert into job (lane, prio, pos, grp, ref)
-        select i.lane, 2, s.id, 'job:' || s.id, jsonb_build_object('do', 'send', 'message', s.id)
-        from sent s, instance i where i.id = ${story.sales.id}
-        returning lane
-      )
-      select message_id, lane from sent, queued`.execute(db);
-    story.gateway.gateway.engine.wake(rows.map(({ lane }) => lane));
-    return rows[0]?.message_id ?? "";
-  }
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { insertAccount, insertInstance } from "../../../test/rows.ts";
 import type { Lane } from "../../engine/engine.ts";
 import type { NetworkDriver, NetworkEvent, OpenSessionOptions } from "../../network/driver.ts";
 import { phoneJid } from "../../network/jid.ts";
@@ -21,19 +22,15 @@ let sessions: OwnedSessions;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const account = await database.database.db
-    .insertInto("account")
-    .values({ name: "Shop", account_type: "client", plan_id: 1, settings: "{}" })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  account_id = account.id;
+  account_id = await insertAccount(database.database.db);
 });
 afterAll(() => database.drop());
 
 beforeEach(async () => {
   [opened, disconnected, recorded] = [[], [], []];
   sessions = createSessions();
-  [one, two] = [await addInstance(), await addInstance()];
+  const { db } = database.database;
+  [one, two] = [await insertInstance(db, account_id), await insertInstance(db, account_id)];
   for (const id of [one, two]) expect(await sessions.claim(laneOf(String(id)))).toBe(true);
 });
 
@@ -77,24 +74,6 @@ function createSessions(): OwnedSessions {
 
 function laneOf(key: string): Lane {
   return { id: Number(key), kind: "session", key, epoch: 1 };
-}
-
-async function addInstance(): Promise<number> {
-  const { id } = await database.database.db
-    .insertInto("instance")
-    .values({
-      account_id,
-      lane: 0,
-      global_lane: 0,
-      name: "Sales",
-      network: "sandbox",
-      webhook_secret: Buffer.alloc(0),
-      metadata: "{}",
-      settings: "{}",
-    })
-    .returning("id")
-    .executeTakeFirstOrThrow();
-  return id;
 }
 
 const open = (id: number) => sessions.open(id, "sandbox", { account_id });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
+import { newPhone, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { startReceiver } from "../../../test/servers/receiver.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
+import type { WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { type Client, createClient } from "../../client/client.ts";
 
 function known<T>(value: T | undefined): T {
@@ -11,23 +11,15 @@ function known<T>(value: T | undefined): T {
   return value as T;
 }
 
+let on: GatewayOnWhatsApp;
 let network: WhatsAppServer;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  network = await startWhatsAppServer();
-  trustAuthority(network.caFile);
-  gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: network.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
-  });
+  on = await startGatewayOnWhatsApp();
+  ({ network, gateway } = on);
 });
-afterAll(async () => {
-  await gateway.stop();
-  const unhandled = await network.control.unhandled();
-  await network.close();
-  expect(unhandled).toEqual([]);
-});
+afterAll(() => on.stop());
 
 interface Shop {
   id: number;
