@@ -84,6 +84,7 @@ beforeAll(async () => {
   nearbyRows = await fill({ ...own, key: neighbourKey, instance: neighbour.data.id }, NEARBY_MARKER);
   // What the instances of an account have in common.
   await as(own.token).deleteQuickReply({ id: Number(nearbyRows.ids.reply) });
+  await as(own.token).deleteCustomField({ id: Number(nearbyRows.ids.field) });
   delete nearbyRows.ids.userId;
 });
 afterAll(() => test.stop());
@@ -130,7 +131,7 @@ async function fill(
   const event = (await client.listEvents({ id })).data[0];
   await expect(client.testWebhook({ id, webhookId: webhook.data.id })).rejects.toMatchObject({ status: 502 });
   const [log] = (await client.listDeliveryLogs({ id })).data;
-  const { lead, reply, campaign } = await fillAccount(token, id, marker);
+  const ofAccount = await fillAccount(token, id, marker);
   const ids = {
     webhookId: String(webhook.data.id),
     eventId: String(event?.id),
@@ -138,9 +139,7 @@ async function fill(
     messageId: String(sent.data.message_id),
     userId: String(user_id),
     provider: "n8n",
-    lead,
-    reply,
-    campaign,
+    ...ofAccount,
     user: String(user_id),
     assistant: await connectAssistant({ account_id, user_id, instance: id }, marker),
   };
@@ -172,8 +171,11 @@ async function fillAccount(token: string, instance_id: number, marker: string) {
   const bearer = { authorization: `Bearer ${token}` };
   const made = async (http: string, body: unknown) =>
     String((await request(http, body, bearer)).body.data.id);
+  const lead = await made("POST /api/leads", { name: marker, phone: "5511987651232" });
   return {
-    lead: await made("POST /api/leads", { name: marker, phone: "5511987651232" }),
+    lead,
+    noteId: await made(`POST /api/leads/${lead}/notes`, { note: marker }),
+    field: await made("POST /api/custom-fields", { name: marker }),
     reply: await made("POST /api/quick-replies", { shortcut: marker, content: marker }),
     campaign: await made("POST /api/campaigns", { name: marker, instance_id, message_template: marker }),
   };
@@ -306,6 +308,7 @@ describe("a wrong credential", () => {
 /** Which of the hidden rows `:id` means on the routes of an account. */
 function hiddenRow({ http }: Route, { ids, instance, account_id }: HiddenRows): string {
   if (http.includes("/api/leads/")) return ids.lead ?? "";
+  if (http.includes("/api/custom-fields/")) return ids.field ?? "";
   if (http.includes("/api/quick-replies/")) return ids.reply ?? "";
   if (http.includes("/api/campaigns/")) return ids.campaign ?? "";
   if (http.includes("/api/account/assistants/")) return ids.assistant ?? "";

