@@ -144,10 +144,6 @@ describe("the administration overview", () => {
     await db.deleteFrom("message").where("id", "in", ids).execute();
   });
 
-  it("is forbidden to all other callers", async () => {
-    await expect(customer.client.adminOverview()).rejects.toMatchObject({ code: "FORBIDDEN" });
-  });
-
   it("is available to the operator only from allowed addresses that a trusted proxy reports", async () => {
     const ask = async (from: string) => {
       const headers = { admintoken: ADMIN_TOKEN, "x-forwarded-for": from };
@@ -309,19 +305,6 @@ describe("the administration monitor", () => {
     expect(action_reason).toBe(reason);
     if (words === null) expect(recommended_action).toBeNull();
     else expect(recommended_action).toContain(words);
-  });
-
-  it("responds within its limits at ten thousand instances", async () => {
-    await sql`
-      insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
-      select ${customer.id}::bigint, 0, 0, 'Many', 'sandbox', '' from generate_series(1, 10000)`.execute(
-      test.database.db,
-    );
-    const { data } = await test.owner.adminMonitor({ limit: 200 });
-    expect([data.instances.length, data.metrics.instances]).toEqual([200, 10_002]);
-    const logs = await reseller.listLogs({ type: "messages", account_id: customer.id });
-    expect(logs.data).toEqual([]);
-    await sql`delete from instance where name = 'Many'`.execute(test.database.db);
   });
 });
 

@@ -57,9 +57,6 @@ async function keptMessages(ids: readonly string[]): Promise<string[]> {
   return ids.filter((id) => data.some((one) => one.message_id === id));
 }
 
-const setPlan = (days: number | null) =>
-  sql`update plan set features = jsonb_build_object('max_message_retention_days', ${days}::int)
-    where name = 'unlimited'`.execute(db());
 const setAccount = (message_retention_days: number | null) =>
   gateway.owner.updateAccount({ settings: { message_retention_days } });
 
@@ -81,16 +78,6 @@ test("messages expire with files and search words after the account's days or th
     union all select id::text from message_search where id not in (select id from message)`.execute(db());
   expect(rows).toEqual([]);
   await setAccount(null);
-});
-
-test("the plan limits how long an account may retain messages", async () => {
-  const [young, old] = [await sent(5), await sent(20)];
-  await setAccount(3_000);
-  await setPlan(10);
-  await expireMessages(0);
-  expect(await keptMessages([young, old])).toEqual([young]);
-  await setAccount(null);
-  await setPlan(null);
 });
 
 test("a send without an outcome is not deleted", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { downloadWhole, RecordingSession } from "../../../test/conformance/listener.ts";
+import { insertAccount, insertInstance } from "../../../test/rows.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import {
   startSandboxNetwork,
@@ -62,8 +63,8 @@ let instance: number;
 let listener: RecordingSession;
 
 beforeEach(async () => {
-  const account_id = await insertAccount();
-  instance = await insertInstance(account_id, "sandbox");
+  const account_id = await insertAccount(database.db);
+  instance = await insertInstance(database.db, account_id);
   listener = new RecordingSession(network.driver, storeInMemory(), { account_id });
   listener.gate = recordIn(instance);
 });
@@ -98,23 +99,6 @@ async function connectInstance(): Promise<void> {
   listener.session.connect();
 }
 
-async function insertAccount(): Promise<number> {
-  const { rows } = await network.pool.query(
-    `with p as (insert into plan (name, features) values (gen_random_uuid()::text, '{}') returning id)
-     insert into account (name, account_type, plan_id, settings) select 'a', 'client', id, '{}' from p returning id`,
-  );
-  return Number(rows[0].id);
-}
-
-async function insertInstance(account_id: number, kind: "sandbox" | "whatsapp"): Promise<number> {
-  const { rows } = await network.pool.query(
-    `insert into instance (account_id, lane, global_lane, name, network, webhook_secret)
-     values ($1, 1, 2, 'i', $2, '') returning id`,
-    [account_id, kind],
-  );
-  return Number(rows[0].id);
-}
-
 const post = (what: string, body: object = {}, id = instance) =>
   served.request(`POST /api/v1/instances/${id}/sandbox/${what}`, body);
 
@@ -130,11 +114,6 @@ describe("the sandbox scan", () => {
       lid: expect.stringMatching(/@lid$/),
       status: "connected",
     });
-  });
-
-  test("uses a generated number if no phone is given", async () => {
-    const { body } = await post("scan");
-    expect(body.data.phone).toMatch(/^\d{13}$/);
   });
 
   test("scans the QR that is already shown", async () => {
@@ -172,17 +151,6 @@ describe("an action of a sandbox contact", () => {
     await pair();
   });
 
-  test("sends a text with the name of its sender", async () => {
-    const { status, body } = await post("receive", { from: FRIEND, push_name: "Bia", text: "Oi" });
-    expect(status).toBe(200);
-    const message = await listener.message(body.data.message_id);
-    expect(message).toMatchObject({
-      content: { kind: "text", text: "Oi" },
-      from_me: false,
-      sender: { phone: FRIEND, push_name: "Bia" },
-    });
-  });
-
   test("sends a text from the phone itself, and a text in a group", async () => {
     const mine = await post("receive", { from: FRIEND, text: "from my phone", from_me: true });
     expect(await listener.message(mine.body.data.message_id)).toMatchObject({
@@ -196,17 +164,6 @@ describe("an action of a sandbox contact", () => {
       chat_type: "group",
       sender: { phone: FRIEND },
     });
-  });
-
-  test("sends a reply that quotes an earlier message", async () => {
-    const first = await post("receive", { from: FRIEND, text: "First" });
-    const reply = await post("receive", {
-      from: FRIEND,
-      text: "Second",
-      reply_to: first.body.data.message_id,
-    });
-    const { content } = await listener.message(reply.body.data.message_id);
-    expect(content.quoted).toMatchObject({ id: first.body.data.message_id, from_me: false, text: "First" });
   });
 
   test.each([
@@ -266,13 +223,6 @@ describe("an action of a sandbox contact", () => {
       from_me: true,
     });
     expect((await listener.waitForEvent("call_received")).call_id).toBe(call.body.data.call_id);
-  });
-
-  test("drops the connection, which comes back, or bans the instance, which stays banned", async () => {
-    expect((await post("drop")).body.data).toEqual({ phone: PHONE });
-    await listener.waitForEvent("connected", 2);
-    expect((await post("ban")).status).toBe(200);
-    await listener.waitForEvent("banned");
   });
 });
 
@@ -344,7 +294,7 @@ describe("a sandbox event besides messages", () => {
 
 describe("a sandbox error", () => {
   test.each(["scan", "receive", "drop"])("is a conflict for %s on another network", async (what) => {
-    const id = await insertInstance(await insertAccount(), "whatsapp");
+    const id = await insertInstance(database.db, await insertAccount(database.db), "whatsapp");
     const { status, body } = await post(what, { from: FRIEND, text: "x" }, id);
     expect([status, body.code]).toEqual([409, "CONFLICT"]);
   });
