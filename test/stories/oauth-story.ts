@@ -39,7 +39,8 @@ export interface OAuthStory {
   consent(url: URL, consent: Consent): Promise<URL>;
   /** The whole flow of a client without a library. */
   connect(consent: Consent): Promise<IssuedTokens & { client_id: string }>;
-  /** Asks for the tools with a token. */
+  /** A request of the MCP with a token. */
+  askMcp(access_token: string, method: string, params?: object): Promise<Response>;
   listTools(access_token: string): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -95,12 +96,13 @@ export async function startOAuthStory(env: Record<string, string> = {}): Promise
       });
       return { ...((await response.json()) as IssuedTokens), client_id };
     },
-    listTools: (access_token) =>
+    askMcp: (access_token, method, params) =>
       story.fetch("/mcp", {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${access_token}` },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
       }),
+    listTools: (access_token) => story.askMcp(access_token, "tools/list"),
     stop: () => gateway.stop(),
   };
   return story;

@@ -1,7 +1,6 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { describe, expect, onTestFinished } from "vitest";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
 import { buildPanel } from "../run/build-panel.ts";
@@ -9,13 +8,11 @@ import { percentile } from "../run/process-figures.ts";
 import { findProgram } from "../run/programs.ts";
 import { OWNER } from "../sign-in.ts";
 import { ROOT } from "../source-files.ts";
+import { launchBrowser, lookAt, type Theme } from "./look-at-page.ts";
 
 const PATIENCE_MS = 60_000;
 const BETWEEN_KEYS_MS = 40;
 const SHOTS = join(ROOT, "test-artifacts/panel");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const THEMES = ["light", "dark"] as const;
-type Theme = (typeof THEMES)[number];
 export const PHONE = { width: 360, height: 740 };
 export const DESKTOP = { width: 1280, height: 860 };
 
@@ -50,11 +47,8 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   mkdirSync(SHOTS, { recursive: true });
   await buildPanel();
   const gateway = await startTestGateway(env);
-  const executablePath = findProgram("chromium");
   // A microphone that beeps; a page gets it with the permission of its context.
-  const microphone = "--use-fake-device-for-media-stream";
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", microphone];
-  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+  const browser = await launchBrowser("--use-fake-device-for-media-stream");
   const url = `${gateway.url}/panel/`;
   const interactions = measureInteractions();
   return {
@@ -113,20 +107,7 @@ async function showPage(page: Page, test: string): Promise<void> {
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
   reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
 
-async function look(page: Page, name: string, themes: readonly Theme[] = THEMES): Promise<void> {
-  const { width = 0 } = page.viewportSize() ?? {};
-  for (const colorScheme of themes) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`) });
-    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-    expect(wide, `${name} scrolls sideways`).toBeLessThanOrEqual(width);
-    const found = (await page.evaluate(
-      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
-    )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
-  }
-}
+const look: PanelStory["look"] = (page, name, themes) => lookAt(page, SHOTS, name, themes);
 
 /** The names of the fields are the same in every language. */
 async function signIn(page: Page, url: string): Promise<void> {

@@ -1,21 +1,18 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import type { TestGateway } from "../../../test/gateway.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../test/whatsapp-stage.ts";
+import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
+import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
+import type { WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
 
-const executablePath = findProgram("chromium");
-
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/link");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { width: 360, height: 740 };
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -43,6 +40,7 @@ navigator.credentials.get = async ({ publicKey }) => {
 };
 window.prompt = (_, answer) => { window.answer = answer; return answer; };`;
 
+let on: GatewayOnWhatsApp;
 let server: WhatsAppServer;
 let gateway: TestGateway;
 let browser: Browser;
@@ -90,20 +88,7 @@ async function openPage(url: string, { script, userAgent, prepare }: Opening = {
   return page;
 }
 
-/** The violations by rule, light and dark, at the width of a phone. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`), fullPage: true });
-    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-    expect(wide, "sideways").toBeLessThanOrEqual(PHONE.width);
-    const found = (await page.evaluate(
-      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
-    )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
-  }
-}
+const look = (page: Page, name: string) => lookAt(page, SHOTS, name);
 
 async function qrOf({ client, id }: Linking): Promise<string> {
   await expect.poll(async () => (await client.getInstanceQr({ id })).data?.qr_code).toBeTruthy();
@@ -113,18 +98,13 @@ async function qrOf({ client, id }: Linking): Promise<string> {
 const connected = ({ client, id }: Linking) =>
   expect.poll(async () => (await client.getInstanceStatus({ id })).data.connected).toBe(true);
 
-describe.skipIf(!executablePath)("the page of a link", () => {
+describe.skipIf(!findProgram("chromium"))("the page of a link", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
-    server = await startWhatsAppServer();
-    trustAuthority(server.caFile);
+    on = await startGatewayOnWhatsApp();
+    ({ network: server, gateway } = on);
     phone = (await server.control.addPerson({ name: "Shop" })).phone;
-    gateway = await startTestGateway({
-      WAYGATE_WHATSAPP_URL: server.url,
-      WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex,
-    });
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    browser = await launchBrowser();
   });
   afterEach(async () => {
     await context?.close();
@@ -132,8 +112,7 @@ describe.skipIf(!executablePath)("the page of a link", () => {
   });
   afterAll(async () => {
     await browser?.close();
-    await gateway?.stop();
-    await server?.close();
+    await on?.stop();
   });
 
   test("the link page shows a QR, asks to scan a new one once more, and ends after linking", async () => {

@@ -1,22 +1,19 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
+import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
 import { type OAuthStory, startOAuthStory } from "../../../test/stories/oauth-story.ts";
 import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
-const executablePath = findProgram("chromium");
-
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/oauth");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { width: 360, height: 740 };
 
 let story: OAuthStory;
@@ -53,20 +50,7 @@ async function open(redirect_uri: string): Promise<Page> {
   return page;
 }
 
-/** The violations by rule, light and dark, at the width of a phone. */
-async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`), fullPage: true });
-    const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-    expect(wide, "sideways").toBeLessThanOrEqual(PHONE.width);
-    const found = (await page.evaluate(
-      `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
-    )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const faults = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-    expect(faults, `${name}, ${colorScheme}`).toEqual([]);
-  }
-}
+const look = (page: Page, name: string) => lookAt(page, SHOTS, name);
 
 async function signInOn(page: Page, password: string): Promise<void> {
   await page.getByLabel("E-mail", { exact: true }).fill(OWNER.email);
@@ -74,7 +58,7 @@ async function signInOn(page: Page, password: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-describe.skipIf(!executablePath)("the pages that connect an assistant", () => {
+describe.skipIf(!findProgram("chromium"))("the pages that connect an assistant", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     // The gateway must know its public address before it starts.
@@ -83,8 +67,7 @@ describe.skipIf(!executablePath)("the pages that connect an assistant", () => {
     story = await startOAuthStory({ WAYGATE_BASE_URL: base, WAYGATE_PORT: String(port) });
     shop = await story.gateway.createInstance({ name: "Shop" });
     await story.gateway.createInstance({ name: `Other ${"long ".repeat(15)}` });
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args });
+    browser = await launchBrowser();
   });
   afterEach(async () => {
     await context?.close();
@@ -146,22 +129,6 @@ describe.skipIf(!executablePath)("the pages that connect an assistant", () => {
       .map(({ searchParams }) => searchParams.get("error"));
     expect(errors).toEqual(["access_denied", "access_denied"]);
     expect(troubles.filter((text) => !/favicon/.test(text))).toEqual([]);
-    program.close();
-  });
-
-  test("are shown in no frame, and a form of another site does not reach them", async () => {
-    const program = await startProgram();
-    const page = await open(program.uri);
-    const address = page.url();
-    await page.goto(program.uri);
-    await page.setContent(`<iframe src="${address.replaceAll("&", "&amp;")}"></iframe>`);
-    await expect.poll(() => page.frames().length).toBe(2);
-    await expect.poll(() => troubles.join()).toMatch(/frame-ancestors|X-Frame-Options/);
-    await page.setContent(
-      `<form method="post" action="${base}/oauth/consent"><input name="ticket" value="x"><button>Go</button></form>`,
-    );
-    await page.getByRole("button", { name: "Go" }).click();
-    await page.getByText("This form was sent by a page of another site.").waitFor();
     program.close();
   });
 });

@@ -114,16 +114,8 @@ describe("the official MCP client without a credential", () => {
     expect(await names(client)).toContain("get_messages");
     expect(await names(client)).not.toContain("send_message");
     const { access_token } = await story.connect({ instances: [shop.id], scopes: ["read"] });
-    const response = await story.fetch("/mcp", {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${access_token}` },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "create_group", arguments: { name: "A", participants: [ANA] } },
-      }),
-    });
+    const call = { name: "create_group", arguments: { name: "A", participants: [ANA] } };
+    const response = await story.askMcp(access_token, "tools/call", call);
     expect(response.status).toBe(403);
     expect(response.headers.get("www-authenticate")).toBe(
       `Bearer error="insufficient_scope", scope="read groups", resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp"`,
@@ -272,16 +264,7 @@ describe("connected assistants", () => {
       scopes: ["read"],
     });
     const reached = async () => {
-      const response = await story.fetch("/mcp", {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${access_token}` },
-        body: JSON.stringify({
-          jsonrpc: "2.0",
-          id: 1,
-          method: "tools/call",
-          params: { name: "get_instances" },
-        }),
-      });
+      const response = await story.askMcp(access_token, "tools/call", { name: "get_instances" });
       const shown = await response.text();
       const listed = (await client.listAssistants({})).data[0]?.instance_ids;
       return { listed, named: ["Shop", "Other", "Secret"].filter((name) => shown.includes(name)) };

@@ -1,12 +1,12 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOpenApiDocument } from "../../../scripts/openapi/openapi-document.ts";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
+import { findFaults, launchBrowser } from "../../../test/stories/look-at-page.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { webhooksContract } from "../webhooks/contract.ts";
@@ -17,12 +17,9 @@ import { publicPagesHandlers } from "./public-pages.ts";
 
 beforeAll(buildDist);
 
-const executablePath = findProgram("chromium");
-
 /** The reference library needs a long time to render on a busy machine. */
 const PATIENCE_MS = 80_000;
 const SHOTS = join(ROOT, "test-artifacts/pages");
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { width: 360, height: 800 };
 const DESK = { width: 1280, height: 900 };
 const LIGHT_ON_PHONE = { scheme: "light", width: "phone", size: PHONE } as const;
@@ -58,7 +55,7 @@ let page: Page;
 /** Errors of a page, and its requests to other origins. */
 let troubles: string[] = [];
 
-describe.skipIf(!executablePath)("in a browser", () => {
+describe.skipIf(!findProgram("chromium"))("in a browser", () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
@@ -71,12 +68,7 @@ describe.skipIf(!executablePath)("in a browser", () => {
       notFoundPage: NOT_FOUND_PAGE,
     });
     ({ url } = await server.listen("127.0.0.1", 0));
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-    browser = await chromium.launch({
-      ...(executablePath && { executablePath }),
-      args,
-      timeout: PATIENCE_MS,
-    });
+    browser = await launchBrowser();
     page = await browser.newPage({ reducedMotion: "reduce" });
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("console", (message) => message.type() === "error" && troubles.push(message.text()));
@@ -102,22 +94,12 @@ describe.skipIf(!executablePath)("in a browser", () => {
       const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
       expect(wide, "sideways").toBeLessThanOrEqual(size.width);
       expect(await darkness()).toBe(scheme);
-      expect(await faults(), `${width}, ${scheme}`).toEqual([]);
+      expect(await findFaults(page), `${width}, ${scheme}`).toEqual([]);
     }
     // The browser itself reports the status of the missing page once.
     const own = name === "not-found" ? [expect.stringContaining("404 (Not Found)")] : [];
     expect(troubles).toEqual(own);
   });
-
-  test.each(["/privacy", "/docs/production-readiness.md", "/openapi.json", "/postman.json"])(
-    "the page %s is shown without an error",
-    async (path) => {
-      troubles = [];
-      await page.goto(`${url}${path}`, { waitUntil: "networkidle" });
-      expect(await page.evaluate<string>("document.body.innerText")).not.toBe("");
-      expect(troubles).toEqual([]);
-    },
-  );
 
   test("the API reference fills the window, and keeps its authorisation after a reload", async () => {
     await page.setViewportSize(DESK);
@@ -185,19 +167,4 @@ async function darkness(): Promise<"light" | "dark"> {
   const colour = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   const [red = 0] = colour.match(/\d+/g)?.map(Number) ?? [];
   return red < 128 ? "dark" : "light";
-}
-
-interface Fault {
-  id: string;
-  nodes: { html: string }[];
-}
-
-/** The violations by rule, each with its places. */
-async function faults(): Promise<string[]> {
-  const found = (await page.evaluate(
-    `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
-  )) as { violations: Fault[] };
-  return found.violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`,
-  );
 }

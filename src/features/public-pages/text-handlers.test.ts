@@ -16,14 +16,15 @@ let served: Served;
 afterEach(() => served.close());
 afterAll(() => scratch.remove());
 
-async function read(path: string, root = packageRoot()) {
+async function read(path: string, { root = packageRoot(), accept = "*/*" } = {}) {
   const folders = { dataDir: join(scratch.path, "data"), packageRoot: root };
   const contract = { privacy, terms, productionReadiness };
   served = await serveFeature(contract, textHandlers(folders, new CompressedCopies()), async () => ({
     kind: "public",
   }));
-  const { status, headers, body } = await served.request(`GET ${path}`);
-  return { status, type: headers.get("content-type"), text: Buffer.from(body).toString() };
+  const { status, headers, body } = await served.request(`GET ${path}`, undefined, { accept });
+  const [type, vary] = [headers.get("content-type"), headers.get("vary")];
+  return { status, type, vary, text: Buffer.from(body).toString() };
 }
 
 const MARKDOWN = "text/markdown; charset=utf-8";
@@ -43,7 +44,7 @@ it("the page on production readiness explains every blocker of /health", async (
 });
 
 it("a gateway without any policy has a page that says so", async () => {
-  const { status, type, text } = await read("/privacy", scratch.path);
+  const { status, type, text } = await read("/privacy", { root: scratch.path });
   expect([status, type]).toEqual([200, HTML]);
   expect(text).toContain("has not published this text yet");
 });
@@ -59,12 +60,7 @@ it("the terms are a page, and the operator's own text replaces the default", asy
 });
 
 it.each(["/privacy", "/docs/production-readiness.md"])("%s returns a page to a browser", async (path) => {
-  const folders = { dataDir: join(scratch.path, "data"), packageRoot: packageRoot() };
-  const contract = { privacy, terms, productionReadiness };
-  served = await serveFeature(contract, textHandlers(folders, new CompressedCopies()), async () => ({
-    kind: "public",
-  }));
-  const { headers, body } = await served.request(`GET ${path}`, undefined, { accept: "text/html,*/*;q=0.8" });
-  expect([headers.get("content-type"), headers.get("vary")]).toEqual([HTML, "accept, accept-encoding"]);
-  expect(Buffer.from(body).toString()).toMatch(/<nav class="pages".* aria-current="page".*<h1 /s);
+  const { type, vary, text } = await read(path, { accept: "text/html,*/*;q=0.8" });
+  expect([type, vary]).toEqual([HTML, "accept, accept-encoding"]);
+  expect(text).toMatch(/<nav class="pages".* aria-current="page".*<h1 /s);
 });
