@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -30,6 +30,16 @@ afterAll(async () => {
 
 const send = (args: string[], more: Record<string, string> = {}, input?: string) =>
   runCli(["send", ...args], { ...env, ...more }, { input });
+
+/** Sends to a program that is no gateway. */
+async function sendTo(program: RequestListener) {
+  const server = createServer(program);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const result = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
+  await new Promise((resolve) => server.close(resolve));
+  return result;
+}
 
 /** The messages of the chat with Ana, newest first. */
 const sent = async () => (await shop.client.listMessages({ id: shop.id, limit: 50 })).data;
@@ -114,39 +124,27 @@ describe("waygate send", () => {
   });
 
   test("shows nothing of a hostile response that a terminal would interpret", async () => {
-    const server = createServer((_, response) => {
+    const { code, stdout, stderr } = await sendTo((_, response) => {
       const message = "\u001b]0;owned\u0007\u009b2J";
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify({ success: false, code: message, message, details: { message } }));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
-    await new Promise((resolve) => server.close(resolve));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   });
 
   test("does not call a message sent if another program responds", async () => {
-    const server = createServer((_, response) => {
+    const { code, stdout, stderr } = await sendTo((_, response) => {
       response
         .writeHead(200, { "content-type": "application/json" })
         .end('{"success":true,"data":{"status":"sent"}}');
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const { code, stdout, stderr } = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
-    await new Promise((resolve) => server.close(resolve));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("not that of a Waygate gateway");
   });
 
   test("says how to repeat a send whose response was lost", async () => {
-    const server = createServer((request) => request.socket.destroy());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const lost = await send([ANA, "x"], { WAYGATE_BASE_URL: `http://127.0.0.1:${port}` });
-    await new Promise((resolve) => server.close(resolve));
+    const lost = await sendTo((request) => request.socket.destroy());
     expect(lost.code).toBe(1);
     expect(lost.stderr).toMatch(/may have been sent\. Repeat it with --idempotency-key cli-[\w-]{36}: /);
     const away = await send([ANA, "x"], { WAYGATE_BASE_URL: "http://127.0.0.1:2" });

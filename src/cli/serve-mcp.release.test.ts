@@ -202,13 +202,10 @@ describe("the MCP server", () => {
     const { answer } = await ask("get_instance_status", {}, host);
     expect(answer.data).toMatchObject({ id: sales.id });
     const refused = await ask("send_message", { number: NOBODY, text: "x" }, host);
-    expect([refused.isError, refused.answer.code]).toEqual([true, "RECIPIENT_NOT_FOUND"]);
-    const four = ["a", "b", "c", "d"].map((id) => ({ id, text: id }));
-    const many = await ask("send_buttons", { number: ANA, text: "x", buttons: four }, host);
-    expect([many.isError, many.answer.message]).toEqual([
-      true,
-      "buttons: has at most 3 buttons; send_list accepts more",
-    ]);
+    expect(refused).toMatchObject({
+      isError: true,
+      answer: { code: "RECIPIENT_NOT_FOUND", request_id: expect.stringMatching(/^req_/) },
+    });
   });
 
   test("has three resources and four prompts", async () => {
@@ -225,30 +222,12 @@ describe("the MCP server", () => {
       ["group_management", ["instanceId", "action"]],
       ["contact_research", ["instanceId"]],
     ]);
-  });
-
-  test("names the languages that its customer support prompt supports", async () => {
-    const { prompts } = await assistant.listPrompts();
-    const support = prompts.find(({ name }) => name === "customer_support_agent");
-    const language = support?.arguments?.find(({ name }) => name === "language");
+    const language = prompts[0]?.arguments?.find(({ name }) => name === "language");
     expect(language?.description).toContain("pt-BR or en");
   });
 });
 
 describe("an MCP tool that sends", () => {
-  test("a text returns the gateway's envelope after the network has accepted the message", async () => {
-    const { isError, answer } = await ask("send_message", {
-      number: ANA,
-      text: "Olá 👋",
-      jid: null,
-    });
-    expect(isError).toBe(false);
-    expect(answer).toMatchObject({
-      success: true,
-      data: { jid: `${ANA}@s.whatsapp.net`, status: TAKEN, message_id: expect.any(String) },
-    });
-  });
-
   test("a reply quotes the given message", async () => {
     const { answer: first } = await ask("send_message", { number: ANA, text: "First" });
     const { message_id, jid } = first.data;
@@ -348,19 +327,6 @@ describe("an MCP tool that reads", () => {
     expect(own.answer).not.toHaveProperty("untrusted");
   });
 
-  test.each([{ number: "+55 (11) 96666-4444" }, { number: "5511966664444" }, { jid: "5511966664444" }])(
-    "finds the messages of a conversation by %j",
-    async (named) => {
-      await sales.client.sandboxReceive({ id: sales.id, from: "5511966664444", text: "Here" });
-      await waitUntil(async () => (await textsOf("5511966664444")).length > 0);
-      const { answer } = await ask("get_conversation_messages", { ...named, limit: 1 });
-      expect(answer.data).toMatchObject([{ text: "Here" }]);
-      expect((await ask("get_conversation_messages", {})).answer.message).toMatch(
-        /number or jid is required/,
-      );
-    },
-  );
-
   test("returns its result as an object too, marked and without secrets like the text", async () => {
     const result = await assistant.callTool({ name: "get_messages", arguments: { limit: 1 } });
     const [text] = result.content as { text: string }[];
@@ -375,14 +341,6 @@ describe("an MCP tool that reads", () => {
     const checked = await ask("check_recipient", { number: NOBODY });
     expect(checked.answer).toMatchObject({ exists: false, data: [{ query: NOBODY }] });
     expect((await ask("check_recipient", { jid: `${ANA}@s.whatsapp.net` })).answer.exists).toBe(true);
-  });
-
-  test("lists instances with their status, without secrets", async () => {
-    const { answer } = await ask("get_instances");
-    expect(answer.data).toMatchObject([{ id: sales.id, status: "connected" }]);
-    expect(answer.data[0]).not.toHaveProperty("token");
-    const status = await ask("get_instance_status", {});
-    expect(status.answer.data).toMatchObject({ id: sales.id, connected: true });
   });
 
   test("has a resource with the same content, for the whole account", async () => {
@@ -433,17 +391,9 @@ describe("an error that the MCP server reports", () => {
     expect(answer).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 
-  test("contains the gateway's code, message and request id", async () => {
-    const { isError, answer } = await ask("send_message", { number: NOBODY, text: "x" });
-    expect(isError).toBe(true);
-    expect(answer).toMatchObject({
-      success: false,
-      code: "RECIPIENT_NOT_FOUND",
-      request_id: expect.stringMatching(/^req_/),
-      message: expect.stringMatching(/\w+ \w+/),
-    });
-    expect((await ask("get_instance_status", { instanceId: 999 })).answer.code).toBe("INSTANCE_FORBIDDEN");
-    expect((await ask("get_contact_info", { number: "12" })).answer.code).toBe("VALIDATION_ERROR");
+  test("names the tool for more buttons, and a tool that does not exist", async () => {
+    const many = await ask("send_buttons", { number: ANA, text: "x", buttons: four });
+    expect(many.answer.message).toBe("buttons: has at most 3 buttons; send_list accepts more");
     await expect(assistant.callTool({ name: "send_money" })).rejects.toThrow("There is no tool");
   });
 

@@ -88,14 +88,6 @@ describe("waygate listen", () => {
     expect(events).toMatchObject([{ event: "message.received", data: { message: { text: "echo: Hello" } } }]);
   });
 
-  test("writes out what a terminal would interpret in a message of a stranger", async () => {
-    const listening = await listen(["--verbose"]);
-    await receive("\u001b]0;owned\u0007\u009b2J\u202e end");
-    await listening.waitFor(/"event": "message.received".*\n}/s);
-    expect(listening.stdout()).toContain('"\\u001b]0;owned\\u0007\\u009b2J\\u202e end"');
-    expect(listening.stdout().replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
-  });
-
   test("reports an unknown event by name, with the names that exist", async () => {
     const wrong = startCli(["listen", "--events", "message.lost"], keys());
     expect(await wrong.exited).toMatchObject({ code: 1 });
@@ -201,18 +193,6 @@ describe("waygate listen --forward", () => {
       [200, "thanks"],
       [503, "not yet"],
     ]);
-    await stop(listening);
-  });
-
-  test("does not pass on what is not signed", async () => {
-    const program = await startProgram();
-    const listening = await listen(["--forward", program.url]);
-    const [, own = ""] = /connected\) at (http:\S+)\.$/m.exec(listening.stderr()) ?? [];
-    const headers = { "webhook-id": "evt_1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA" };
-    expect((await fetch(own, { method: "POST", headers, body: "{}" })).status).toBe(401);
-    await listening.waitFor(/^refused with 401: /m);
-    await program.close();
-    expect(program.seen).toEqual([]);
     await stop(listening);
   });
 });
