@@ -44,7 +44,7 @@ export function createLog(level: string, destination?: DestinationStream): Log {
 }
 
 /** Keeps the first two and the last four digits: `55*****0001`. */
-export function maskPhone(phone: string): string {
+function maskPhone(phone: string): string {
   return phone.length <= 6 ? "*****" : `${phone.slice(0, 2)}*****${phone.slice(-4)}`;
 }
 

@@ -390,30 +390,6 @@ const ipOf = (text: string) => {
   return ip;
 };
 
-describe("an address", () => {
-  test.each([
-    ["127.0.0.1", "127.0.0.1"],
-    ["2001:DB8::0001", "2001:db8::1"],
-    ["::ffff:10.0.0.1", "::ffff:a00:1"],
-  ])("is parsed in canonical form: %s as %s", (text, canonical) => {
-    expect(parseIp(text)?.toString()).toBe(canonical);
-  });
-
-  test.each([
-    "",
-    "localhost",
-    "127.1",
-    "0x7f.0.0.1",
-    "0177.0.0.1",
-    "2130706433",
-    "fe80::1%eth0",
-    "[::1]",
-    "1.2.3.4.5",
-  ])("is not %j", (text) => {
-    expect(parseIp(text)).toBeUndefined();
-  });
-});
-
 describe("a network", () => {
   test("is an address with the number of its bits, all of them by default", () => {
     expect(parseCidr("10.0.0.0/8")?.[1]).toBe(8);
@@ -434,6 +410,7 @@ describe("a network", () => {
     "10.0.0.0/x8",
     "10.0.0.0/0008",
     "x/8",
+    "[::1]",
   ])("is not %s", (text) => {
     expect(parseCidr(text)).toBeUndefined();
   });

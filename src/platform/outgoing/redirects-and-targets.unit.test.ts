@@ -69,15 +69,19 @@ describe("the URL of an outgoing request", () => {
     expect(parse(text)).toEqual({ failure: "invalid_url", error: "This is not a valid URL." });
   });
 
-  test.each(["ftp://hooks.test/", "file:///etc/passwd", "ws://hooks.test/", "javascript:alert(1)"])(
-    "has another scheme than HTTP: %s",
-    (text) => {
-      expect(parse(text)).toEqual({
-        failure: "invalid_url",
-        error: "The URL must begin with http:// or https://.",
-      });
-    },
-  );
+  test.each([
+    "ftp://hooks.test/",
+    "file:///etc/passwd",
+    "ws://hooks.test/",
+    "javascript:alert(1)",
+    "data:,x",
+    "unix:/x",
+  ])("has another scheme than HTTP: %s", (text) => {
+    expect(parse(text)).toEqual({
+      failure: "invalid_url",
+      error: "The URL must begin with http:// or https://.",
+    });
+  });
 
   test.each(["http://hooks.test/", "ftp://hooks.test/"])(
     "is rejected where only HTTPS is allowed: %s",
@@ -215,7 +219,11 @@ describe("a download whose address redirects", () => {
     const host = await serve(chain(seen));
     expect(await fetchFile(`http://${host}/5`)).toMatchObject({ status: 200, read: "the file" });
     seen.length = 0;
-    expect(await fetchFile(`http://${host}/6`)).toMatchObject({ failure: "too_many_redirects", read: "" });
+    expect(await fetchFile(`http://${host}/6`)).toMatchObject({
+      failure: "too_many_redirects",
+      error: "The address redirects more than 5 times.",
+      read: "",
+    });
     expect(seen.map(({ url }) => url)).toEqual(["/6", "/5", "/4", "/3", "/2", "/1"]);
   });
 
@@ -390,30 +398,10 @@ describe("a request that follows redirects", () => {
     return followRedirects({ url: "http://a.test/", totalMs }, async () => left.shift() ?? REFUSED);
   }
 
-  it("reports a failure unchanged, and a failure behind a redirect as such", async () => {
-    expect(await follow([REFUSED])).toMatchObject({
-      error: "The connection was refused.",
-      url: "http://a.test/",
-    });
-    expect(await follow([redirect("/b")])).toMatchObject({
-      error: "After a redirect: The connection was refused.",
-      url: "http://a.test/b",
-    });
-  });
-
   it("returns a response behind a redirect unchanged", async () => {
     const last = { ...redirect("/c"), status: 304 };
     const outcome = await follow([redirect("/b"), last]);
     expect(outcome).toEqual({ ...last, url: "http://a.test/b", durationMs: expect.any(Number) });
-  });
-
-  it("fails after five redirects, with the reason", async () => {
-    expect(await follow(["/b", "/c", "/d", "/e", "/f", "/g"].map(redirect))).toEqual({
-      outcome: "failed",
-      failure: "too_many_redirects",
-      error: "The address redirects more than 5 times.",
-      durationMs: expect.any(Number),
-    });
   });
 
   it("fails if no time is left for the next hop, with the reason", async () => {

@@ -59,6 +59,8 @@ function corpus(): string[] {
   return [...INTERNAL.flatMap(spellings), ...INTERNAL_IPV6].flatMap((host) => disguises(host, port));
 }
 
+const BLOCKED = { outcome: "failed", failure: "blocked", error: BLOCKED_MESSAGE };
+
 /** Resolves as the system would if every unusual form meant the loopback address. */
 const everythingIsLoopback = answers("127.0.0.1");
 
@@ -166,24 +168,14 @@ describe("the set of forged addresses", () => {
     expect(hits).toBeGreaterThan(0);
   });
 
-  it.each([22, 25, 465, 587, 2375, 3306, 5432, 6379, 11211, 27017])(
-    "includes the ports of other services (%d)",
-    async (denied) => {
-      const outgoing = open({ allowedHosts: ["external", "loopback"], lookup: answers("127.0.0.1") });
-      for (const url of [
-        `http://127.0.0.1:${denied}/`,
-        `http://example.com:${denied}/`,
-        `http://[::1]:${denied}/`,
-      ]) {
-        expect(await post(outgoing, url)).toMatchObject({
-          outcome: "failed",
-          failure: "blocked",
-          error: BLOCKED_MESSAGE,
-        });
-        expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
-      }
-    },
-  );
+  it("includes the ports of other services", async () => {
+    const outgoing = open({ allowedHosts: ["external", "loopback"], lookup: answers("127.0.0.1") });
+    for (const host of ["127.0.0.1", "example.com", "[::1]"]) {
+      const url = `http://${host}:5432/`;
+      expect(await post(outgoing, url)).toMatchObject(BLOCKED);
+      expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
+    }
+  });
 
   it("includes control characters that a parser would drop", async () => {
     const outgoing = open({ allowedHosts: ["loopback"] });
@@ -226,11 +218,7 @@ describe("host names in URLs", () => {
       const outgoing = open({ lookup: answers(...addresses) });
       const url = `http://mixed.test:${port}/`;
       expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
-      expect(await post(outgoing, url)).toMatchObject({
-        outcome: "failed",
-        failure: "blocked",
-        error: BLOCKED_MESSAGE,
-      });
+      expect(await post(outgoing, url)).toMatchObject(BLOCKED);
     }
     expect(hits).toBe(0);
   });
@@ -244,11 +232,7 @@ describe("host names in URLs", () => {
     const outgoing = open({ lookup });
     const url = `http://rebinding.test:${port}/`;
     expect(await outgoing.findBlockReason(url)).toBeUndefined();
-    expect(await post(outgoing, url)).toMatchObject({
-      outcome: "failed",
-      failure: "blocked",
-      error: BLOCKED_MESSAGE,
-    });
+    expect(await post(outgoing, url)).toMatchObject(BLOCKED);
     expect(asked).toBe(2);
     expect(hits).toBe(0);
   });
@@ -303,10 +287,7 @@ describe("host names in URLs", () => {
 
   it("without any address are refused", async () => {
     const outgoing = open({ lookup: answers() });
-    expect(await post(outgoing, "http://empty.test/")).toMatchObject({
-      outcome: "failed",
-      failure: "blocked",
-    });
+    expect(await post(outgoing, "http://empty.test/")).toMatchObject(BLOCKED);
   });
 
   it("with a hanging resolver fail at the limit of connecting or at the deadline, and block no other name", async () => {
@@ -322,25 +303,23 @@ describe("host names in URLs", () => {
 });
 
 describe("the owner of a URL", () => {
-  it("decides which list applies, also on a connection that another owner has opened", async () => {
-    const outgoing = open({ operatorAllowedHosts: ["external", "loopback"] });
-    const url = `http://127.0.0.1:${port}/`;
-    const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
-    expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
-    expect(await outgoing.fetch({ ...call, policyKey: "tenant" })).toMatchObject({ failure: "blocked" });
-    expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
-    expect(await outgoing.findBlockReason(url, "operator")).toBeUndefined();
-    expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
-    expect(hits).toBe(1);
-  });
-
-  it("decides also for a name: a socket of the operator is not leased to a customer", async () => {
-    const outgoing = open({ operatorAllowedHosts: ["loopback"], lookup: answers("127.0.0.1") });
-    const call = { url: `http://inner.test:${port}/`, method: "GET", totalMs: 20_000, maxBytes: 10 };
-    expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
-    expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
-    expect(hits).toBe(1);
-  });
+  it.each(["127.0.0.1", "inner.test"])(
+    "decides which list applies to %s, also on a connection that another owner has opened",
+    async (host) => {
+      const outgoing = open({
+        operatorAllowedHosts: ["external", "loopback"],
+        lookup: everythingIsLoopback,
+      });
+      const url = `http://${host}:${port}/`;
+      const call = { url, method: "GET", totalMs: 20_000, maxBytes: 10 };
+      expect(await outgoing.fetch({ ...call, policyKey: "operator" })).toMatchObject({ outcome: "response" });
+      expect(await outgoing.fetch({ ...call, policyKey: "tenant" })).toMatchObject({ failure: "blocked" });
+      expect(await outgoing.fetch(call)).toMatchObject({ failure: "blocked" });
+      expect(await outgoing.findBlockReason(url, "operator")).toBeUndefined();
+      expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
+      expect(hits).toBe(1);
+    },
+  );
 });
 
 describe("an address that the network supplies", () => {
@@ -430,11 +409,7 @@ describe("the egress proxy", () => {
     const outgoing = open({ egressProxy: url, allowedHosts: ["hooks.test"] });
     const refused = ["http://127.0.0.1/", "http://[::1]/", "http://2130706433/", "http://169.254.169.254/"];
     for (const target of [...refused, "http://hooks.test:5432/", "http://other.test/"]) {
-      expect(await post(outgoing, target)).toMatchObject({
-        outcome: "failed",
-        failure: "blocked",
-        error: BLOCKED_MESSAGE,
-      });
+      expect(await post(outgoing, target)).toMatchObject(BLOCKED);
       expect(await outgoing.findBlockReason(target)).toBe(BLOCKED_MESSAGE);
     }
     expect(asked).toEqual([]);

@@ -61,7 +61,6 @@ function drip(socket: net.Socket, text: string, everyMs = 20): void {
 }
 
 const POST = { method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 };
-const HASTY = { ...POST, totalMs: 400 };
 
 describe("an ordinary request", () => {
   it("sends method, headers and the exact bytes, and returns status, headers and body", async () => {
@@ -174,28 +173,15 @@ describe("an ordinary request", () => {
 
 describe("redirect responses", () => {
   it.each([301, 302, 303, 307, 308])("are returned and never followed (%d)", async (status) => {
-    const visited: string[] = [];
-    const server = await answering((request, response) => {
-      visited.push(request.url ?? "");
-      response.writeHead(status, { location: "/secret", refresh: "0; url=/secret" }).end();
+    const internal = await answering((_request, response) => response.end("internal"));
+    const location = internal.url;
+    const server = await answering((_request, response) => {
+      response.writeHead(status, { location, refresh: `0; url=${location}` }).end();
     });
     const outgoing = open();
     for (const method of ["POST", "GET"]) {
       const outcome = await outgoing.fetch({ url: server.url, method, totalMs: 20_000, maxBytes: 10 });
-      expect(outcome).toMatchObject({ outcome: "response", status, headers: { location: "/secret" } });
-    }
-    expect(visited).toEqual(["/", "/"]);
-  });
-
-  it("to other schemes and to the metadata service are returned and never followed", async () => {
-    const internal = await answering((_request, response) => response.end("internal"));
-    const targets = ["file:///etc/passwd", "http://169.254.169.254/latest/meta-data/", internal.url];
-    const server = await answering((request, response) => {
-      response.writeHead(302, { location: targets[Number(request.url?.slice(1))] ?? "" }).end();
-    });
-    for (const [at, location] of targets.entries()) {
-      const outcome = await open().fetch({ ...POST, url: `${server.url}${at}` });
-      expect(outcome).toMatchObject({ outcome: "response", status: 302, headers: { location } });
+      expect(outcome).toMatchObject({ outcome: "response", status, headers: { location } });
     }
     expect(internal.sockets).toHaveLength(0);
   });
@@ -210,26 +196,26 @@ describe("a hostile receiver", () => {
     error: "No response within the time limit.",
   };
 
-  it("that accepts and never responds is abandoned at the deadline, and its socket is cut", async () => {
-    const server = await raw(() => {});
-    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
+  it.each<[string, (socket: net.Socket) => void]>([
+    ["accepts and never responds", () => {}],
+    [
+      "drips its headers",
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n");
+        drip(socket, "x-a: b\r\n");
+      },
+    ],
+    [
+      "floods with interim responses",
+      (socket) => {
+        const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(50)), 5);
+        socket.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("that %s is abandoned at the deadline, and its socket is cut", async (_, behave) => {
+    const server = await raw(behave);
+    expect(await ends(server, 400)).toMatchObject(TIMED_OUT);
     await expect.poll(() => server.sockets.every((socket) => socket.destroyed)).toBe(true);
-  });
-
-  it("that drips its headers is abandoned at the deadline", async () => {
-    const server = await raw((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\n");
-      drip(socket, "x-a: b\r\n");
-    });
-    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
-  });
-
-  it("that floods with interim responses is abandoned at the deadline", async () => {
-    const server = await raw((socket) => {
-      const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(50)), 5);
-      socket.on("close", () => clearInterval(timer));
-    });
-    expect(await ends(server, HASTY.totalMs)).toMatchObject(TIMED_OUT);
   });
 
   it("that never ends its body is cut at the limit, long before the deadline", async () => {
@@ -406,28 +392,13 @@ describe("requests that cannot be sent", () => {
     },
   );
 
-  it.each([
-    "",
-    "example.com",
-    "/hook",
-    "ftp://example.com/",
-    "file:///etc/passwd",
-    "gopher://x/",
-    "data:,x",
-    "unix:/x",
-  ])("because of the URL %j are refused", async (url) => {
+  it.each(["/hook", "file:///etc/passwd"])("because of the URL %j are refused", async (url) => {
     const outgoing = open();
     expect(await outgoing.fetch({ ...POST, url })).toMatchObject({
       outcome: "failed",
       failure: "invalid_url",
     });
     expect(await outgoing.findBlockReason(url)).toMatch(/URL/);
-  });
-
-  it("because of the URL's length are refused", async () => {
-    const url = `http://127.0.0.1/${"x".repeat(2048)}`;
-    expect(await open().findBlockReason(url)).toBe("The URL is longer than 2048 characters.");
-    expect(await open().fetch({ ...POST, url })).toMatchObject({ failure: "invalid_url" });
   });
 
   it("because only https is allowed are refused", async () => {
@@ -468,17 +439,6 @@ describe("file downloads", () => {
     });
     expect(pieces.length).toBeGreaterThan(1);
     expect(Buffer.concat(pieces).equals(file)).toBe(true);
-  });
-
-  it("may have exactly the size of the limit", async () => {
-    const server = await answering((_request, response) => response.end(Buffer.alloc(1000)));
-    const outgoing = open();
-    expect(await outgoing.download({ ...FILE, url: server.url, maxBytes: 1000 })).toMatchObject({
-      bytes: 1000,
-    });
-    expect(await outgoing.download({ ...FILE, url: server.url, maxBytes: 999 })).toMatchObject({
-      failure: "too_large",
-    });
   });
 
   it("wait for the reader of the chunks", async () => {
@@ -544,12 +504,5 @@ describe("file downloads", () => {
       throw full;
     };
     await expect(open().download({ ...FILE, url: server.url, onChunk })).rejects.toBe(full);
-  });
-
-  it("refuse an address that the policy refuses", async () => {
-    const server = await answering((_request, response) => response.end("x"));
-    const outcome = await open({ allowedHosts: ["external"] }).download({ ...FILE, url: server.url });
-    expect(outcome).toMatchObject({ outcome: "failed", failure: "blocked" });
-    expect(server.sockets).toHaveLength(0);
   });
 });
