@@ -65,6 +65,15 @@ async function nodeRow(id: string): Promise<{ boot: number; dead: boolean; heart
   return (await database.pool.query("select boot, dead, heartbeat from node where id = $1", [id])).rows[0];
 }
 
+/** Node `a` with one lane, which it owns. */
+async function startOwner(kind: LaneKind, options?: Partial<EngineOptions>) {
+  const engine = await story.start("a", [kind], options);
+  const lane = await story.lane("k", "one");
+  engine.wake([lane]);
+  await owns(engine, "one");
+  return { engine, lane };
+}
+
 async function owns(engine: Engine, key: string): Promise<void> {
   await expect.poll(() => engine.findOwnedLane("k", key)).toBeDefined();
 }
@@ -73,10 +82,7 @@ describe("a node that dies", () => {
   it("is declared dead by the other nodes, which claim its lanes and run its jobs", async () => {
     const cable = await layCableToNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
-    const engineA = await story.start("a", [a.kind], { database: cable.database });
-    const lane = await story.lane("k", "one");
-    engineA.wake([lane]);
-    await owns(engineA, "one");
+    const { lane } = await startOwner(a.kind, { database: cable.database });
     cable.cut();
     await story.start("b", [b.kind], IMPATIENT);
     await story.add(lane, [{}]);
@@ -92,9 +98,7 @@ describe("a node that dies", () => {
     const happened: string[] = [];
     const kindA: LaneKind = { ...a.kind, onLost: async () => void happened.push("closed by a") };
     const kindB: LaneKind = { ...b.kind, onClaimed: async () => void happened.push("taken by b") };
-    const engineA = await story.start("a", [kindA], { ...CAUTIOUS, database: cable.database });
-    engineA.wake([await story.lane("k", "one")]);
-    await owns(engineA, "one");
+    const { engine: engineA } = await startOwner(kindA, { ...CAUTIOUS, database: cable.database });
     cable.cut();
     happened.length = 0;
     await story.start("b", [kindB], { ...IMPATIENT, deadAfterMs: 1_000 });
@@ -104,9 +108,7 @@ describe("a node that dies", () => {
 
   it("starts as a new boot without its earlier lanes when it finds itself declared dead", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
-    const engineA = await story.start("a", [a.kind]);
-    engineA.wake([await story.lane("k", "one")]);
-    await owns(engineA, "one");
+    const { engine: engineA } = await startOwner(a.kind);
     // Declared dead, and its lane claimed by another node, without any fault of its own.
     const engineB = await story.start("b", [b.kind]);
     await database.pool.query(`with declared as (update node set dead = true where id = 'a')
@@ -120,10 +122,7 @@ describe("a node that dies", () => {
 
   it("claims its own lanes again, under a new epoch, if no other node has claimed them", async () => {
     const a = createLedger("a");
-    const engine = await story.start("a", [a.kind]);
-    const lane = await story.lane("k", "one");
-    engine.wake([lane]);
-    await owns(engine, "one");
+    const { engine, lane } = await startOwner(a.kind);
     await database.pool.query("update node set dead = true");
     await expect.poll(() => engine.findOwnedLane("k", "one")?.epoch).toBe(2);
     await story.add(lane, [{}]);
@@ -136,9 +135,7 @@ describe("a node that lost the connection to the database", () => {
   it("closes all lanes when its last successful heartbeat is too old", async () => {
     const cable = await layCableToNode();
     const a = createLedger("a");
-    const engine = await story.start("a", [a.kind], { ...CAUTIOUS, database: cable.database });
-    engine.wake([await story.lane("k", "one")]);
-    await owns(engine, "one");
+    const { engine } = await startOwner(a.kind, { ...CAUTIOUS, database: cable.database });
     await expect.poll(() => engine.isSafe()).toBe(true);
     const { epoch } = await laneRow("one");
     cable.cut();
@@ -158,10 +155,7 @@ describe("a node that lost the connection to the database", () => {
       await pool.query("select 1");
       return DONE;
     });
-    const engine = await story.start("a", [a.kind], { ...CAUTIOUS, database: cable.database });
-    const lane = await story.lane("k", "one");
-    engine.wake([lane]);
-    await owns(engine, "one");
+    const { engine, lane } = await startOwner(a.kind, { ...CAUTIOUS, database: cable.database });
     const held = await pool.connect();
     cable.silence();
     await story.add(lane, [{}]);
@@ -247,10 +241,7 @@ describe("a node that lost the connection to the database", () => {
 
   it("continues when the database ends all its connections", async () => {
     const a = createLedger("a");
-    const engine = await story.start("a", [a.kind]);
-    const lane = await story.lane("k", "one");
-    engine.wake([lane]);
-    await owns(engine, "one");
+    const { engine, lane } = await startOwner(a.kind);
     for (let round = 0; round < 3; round++) {
       await story.add(
         lane,
@@ -272,10 +263,7 @@ describe("a node that lost the connection to the database", () => {
 describe("several nodes", () => {
   it("wake each other by notifications when another node owns the lane", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
-    const engineA = await story.start("a", [a.kind], { pollMs: 3_600_000 });
-    const lane = await story.lane("k", "one");
-    engineA.wake([lane]);
-    await owns(engineA, "one");
+    const { engine: engineA, lane } = await startOwner(a.kind, { pollMs: 3_600_000 });
     const engineB = await story.start("b", [b.kind], { pollMs: 3_600_000 });
     await expect.poll(() => engineA.hasLiveNode("worker")).toBe(true);
     await story.add(lane, [{}]);
@@ -287,10 +275,7 @@ describe("several nodes", () => {
   it("notify only the owner of a lane, also after the lane has moved", async () => {
     const never = { pollMs: 3_600_000 };
     const [a, b] = [createLedger("a"), createLedger("b")];
-    const engineA = await story.start("a", [a.kind], never);
-    const lane = await story.lane("k", "one");
-    engineA.wake([lane]);
-    await owns(engineA, "one");
+    const { engine: engineA, lane } = await startOwner(a.kind, never);
     const engineB = await story.start("b", [b.kind], never);
     const engineC = await story.start("c", [], never);
     await story.start("d", [], never);

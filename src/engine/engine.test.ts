@@ -24,6 +24,15 @@ function kindOf(run: LaneKind["run"], more: Partial<LaneKind> = {}): LaneKind {
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
+/** An engine that polls no more by itself, with a lane whose first job has run. */
+async function startWithLane(run: LaneKind["run"]) {
+  const engine = await story.start("a", [kindOf(run)], { pollMs: 60_000 });
+  const lane = await story.lane("k", "one", [{}]);
+  engine.wake([lane]);
+  await expect.poll(story.jobsLeft).toBe(0);
+  return { engine, lane };
+}
+
 /** A lane whose last job has just been deleted is still busy for a moment. */
 async function reserveSoon(engine: Engine, lane: number, grp: string): Promise<JobReservation | undefined> {
   let place: JobReservation | undefined;
@@ -59,10 +68,7 @@ describe("the engine", () => {
 
   it("runs a dispatched job without reading its row", async () => {
     const ran: Job[] = [];
-    const engine = await story.start("a", [kindOf(async (job) => note(ran, job))], { pollMs: 60_000 });
-    const lane = await story.lane("k", "one", [{}]);
-    engine.wake([lane]);
-    await expect.poll(story.jobsLeft).toBe(0);
+    const { engine, lane } = await startWithLane(async (job) => note(ran, job));
     // A read would let the job wait, and a lane that is reading takes no job without a read.
     const added: AddedJob[] = [];
     const dispatchAnother = async () => {
@@ -89,11 +95,8 @@ describe("the engine", () => {
 
   it("runs a reserved job by the given function, and frees its group with the job's end", async () => {
     const [ran, started]: [Job[], Job[]] = [[], []];
-    const engine = await story.start("a", [kindOf(async (job) => note(ran, job))], { pollMs: 60_000 });
-    const lane = await story.lane("k", "one", [{}]);
+    const { engine, lane } = await startWithLane(async (job) => note(ran, job));
     expect(engine.reserve(lane + 1, "g")).toBeUndefined();
-    engine.wake([lane]);
-    await expect.poll(story.jobsLeft).toBe(0);
     const place = await reserveSoon(engine, lane, "g");
     expect(engine.reserve(lane, "g")).toBeUndefined();
     await story.add(lane, [{ pos: 1, ref: { hello: 1 } }]);
@@ -109,10 +112,7 @@ describe("the engine", () => {
 
   it("reads the job of a cancelled reservation", async () => {
     const ran: number[] = [];
-    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))], { pollMs: 60_000 });
-    const lane = await story.lane("k", "one", [{}]);
-    engine.wake([lane]);
-    await expect.poll(story.jobsLeft).toBe(0);
+    const { engine, lane } = await startWithLane(async (job) => note(ran, job.pos));
     const place = await reserveSoon(engine, lane, "g");
     await story.add(lane, [{ pos: 1 }]);
     place?.cancel();
@@ -121,10 +121,7 @@ describe("the engine", () => {
   });
 
   it("waits at its stop for a job whose place is reserved", async () => {
-    const engine = await story.start("a", [kindOf(async () => DONE)], { pollMs: 60_000 });
-    const lane = await story.lane("k", "one", [{}]);
-    engine.wake([lane]);
-    await expect.poll(story.jobsLeft).toBe(0);
+    const { engine, lane } = await startWithLane(async () => DONE);
     const place = await reserveSoon(engine, lane, "g");
     const ended: string[] = [];
     const stopping = engine.stop().then(() => ended.push("stop"));
@@ -139,11 +136,7 @@ describe("the engine", () => {
 
   it("notifies the owner of a lane of a job that another node dispatches", async () => {
     const ran: number[] = [];
-    const kind = kindOf(async (job) => note(ran, job.pos));
-    const owner = await story.start("a", [kind], { pollMs: 60_000 });
-    const lane = await story.lane("k", "one", [{}]);
-    owner.wake([lane]);
-    await expect.poll(story.jobsLeft).toBe(0);
+    const { lane } = await startWithLane(async (job) => note(ran, job.pos));
     const other = await story.start("b", [], { pollMs: 60_000 });
     await expect.poll(() => other.countLiveNodes("worker")).toBe(2);
     await story.add(lane, [{ pos: 1 }]);
@@ -318,17 +311,6 @@ describe("the engine", () => {
       ),
     ]);
     await expect.poll(() => order).toEqual(["0.0", "0.1", "0.2", "1.0", "2.0"]);
-  });
-
-  it("reads waiting jobs again when a notification reports a change", async () => {
-    const ran: number[] = [];
-    const engine = await story.start("a", [kindOf(async (job) => note(ran, job.pos))]);
-    const lane = await story.lane("k", "one", [{ run_at: inMs(3_600_000) }, { pos: 1, grp: "other" }]);
-    engine.wake([lane]);
-    await expect.poll(() => ran).toEqual([1]);
-    await database.pool.query("update job set run_at = now()");
-    engine.wake([lane], { changed: true });
-    await expect.poll(() => ran).toEqual([1, 0]);
   });
 
   it("runs a job of its own group when it is due", async () => {

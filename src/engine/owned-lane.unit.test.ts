@@ -589,15 +589,6 @@ describe("the next job of a lane", () => {
     expect([work.needsFetch(), work.isRunnable()]).toEqual([true, false]);
   });
 
-  it("of a group is read again without lookahead", () => {
-    const work = createWork();
-    answer(work, [row(1, "a"), row(2, "a")]);
-    work.startNextJob();
-    work.finishJob("a");
-    expect(work.startNextJob()).toBeUndefined();
-    expect(work.needsFetch()).toBe(true);
-  });
-
   it("is the most urgent one, and at the tenth start the first of the least urgent ones", () => {
     const work = createWork({ laneConcurrency: 12 });
     const urgent = Array.from({ length: 10 }, (_, n) => row(n, `u${n}`, { prio: 0 }));
