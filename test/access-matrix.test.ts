@@ -3,7 +3,13 @@ import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
 import { oauthWireContract } from "../src/features/oauth/wire-contract.ts";
 import type { Route, RouteAccess } from "../src/platform/http/route.ts";
-import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
+import {
+  ADMIN_TOKEN,
+  addUnlimitedAccount,
+  startTestGateway,
+  type TestGateway,
+  waitUntil,
+} from "./gateway.ts";
 import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
 import { printFigures } from "./security/run-size.ts";
 import { PASSWORD, signIn } from "./sign-in.ts";
@@ -97,14 +103,7 @@ async function makeAgent(input: { email: string; instance_ids?: number[] }): Pro
 }
 
 async function makeTenant(name: string): Promise<Tenant> {
-  const email = `boss@${name}.example`;
-  const { data } = await test.owner.createAccount({ name, email, password: PASSWORD, user_name: name });
-  await test.database.db
-    .updateTable("account")
-    .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
-    .where("id", "=", data.id)
-    .execute();
-  const { token } = await signIn(test.url, { email });
+  const { data, token } = await addUnlimitedAccount(test, name);
   const created = await as(token).createInstance({ name, network: "sandbox", metadata: { name } });
   return {
     account_id: data.id,
@@ -223,6 +222,16 @@ const HEADERS: Record<Kind, () => Record<string, string>> = {
 
 const KINDS = (Object.keys(HEADERS) as Kind[]).filter((kind) => !kind.startsWith("own"));
 
+/** Where a user's token is needed. */
+const REFUSED_WITHOUT_USER: Partial<Record<Kind, string>> = {
+  none: "AUTH_REQUIRED",
+  "neighbour key": "AUTH_REQUIRED",
+  "foreign key": "AUTH_REQUIRED",
+  "ended key": "AUTH_REQUIRED",
+  "token as a key": "AUTH_REQUIRED",
+  "key as a token": "INVALID_TOKEN",
+};
+
 /** Error codes for a credential that is refused; undefined: it is accepted, with its own rights. */
 const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, string>>> = {
   instance: {
@@ -249,36 +258,12 @@ const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, strin
     "token as a key": "INVALID_API_KEY",
     "key as a token": "AUTH_REQUIRED",
   },
-  account: {
-    none: "AUTH_REQUIRED",
-    "neighbour key": "AUTH_REQUIRED",
-    "foreign key": "AUTH_REQUIRED",
-    "ended key": "AUTH_REQUIRED",
-    "admin token": "AUTH_REQUIRED",
-    "token as a key": "AUTH_REQUIRED",
-    "key as a token": "INVALID_TOKEN",
-  },
+  account: { ...REFUSED_WITHOUT_USER, "admin token": "AUTH_REQUIRED" },
   admin: Object.fromEntries(
     KINDS.filter((kind) => kind !== "admin token").map((kind) => [kind, "AUTH_REQUIRED"]),
   ),
-  owner: {
-    none: "AUTH_REQUIRED",
-    "neighbour key": "AUTH_REQUIRED",
-    "foreign key": "AUTH_REQUIRED",
-    "ended key": "AUTH_REQUIRED",
-    "foreign token": "FORBIDDEN",
-    "token as a key": "AUTH_REQUIRED",
-    "key as a token": "INVALID_TOKEN",
-  },
-  manager: {
-    none: "AUTH_REQUIRED",
-    "neighbour key": "AUTH_REQUIRED",
-    "foreign key": "AUTH_REQUIRED",
-    "ended key": "AUTH_REQUIRED",
-    "foreign token": "FORBIDDEN",
-    "token as a key": "AUTH_REQUIRED",
-    "key as a token": "INVALID_TOKEN",
-  },
+  owner: { ...REFUSED_WITHOUT_USER, "foreign token": "FORBIDDEN" },
+  manager: { ...REFUSED_WITHOUT_USER, "foreign token": "FORBIDDEN" },
 };
 
 /** What is wrong about the responses of a route to a credential that it refuses. */

@@ -11,7 +11,7 @@ import { type Database, openDatabase } from "../src/platform/db/database.ts";
 import { createLog, type Log } from "../src/platform/log/log.ts";
 import { type Gateway, startGateway } from "../src/processes/gateway.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { OWNER, signIn } from "./sign-in.ts";
+import { OWNER, PASSWORD, signIn } from "./sign-in.ts";
 
 export const ADMIN_TOKEN = "test-admin-token-that-is-long-enough";
 
@@ -142,6 +142,18 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
     WAYGATE_MAX_LAG: "0s",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
   };
+}
+
+/** Another account, with all that the plan `unlimited` allows, and a token of its first user. */
+export async function addUnlimitedAccount({ owner, database, url }: TestGateway, name: string) {
+  const email = `boss@${name}.example`;
+  const { data } = await owner.createAccount({ name, email, password: PASSWORD, user_name: name });
+  await database.db
+    .updateTable("account")
+    .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
+    .where("id", "=", data.id)
+    .execute();
+  return { data, token: (await signIn(url, { email })).token };
 }
 
 let phones = 0;

@@ -256,10 +256,12 @@ describe.skipIf(!findProgram("helm"))("the Helm chart", () => {
     expect(container.env).toEqual(expect.arrayContaining(settings));
   });
 
-  test("runs without rights on a read-only root file system, with three probes", async () => {
+  test("runs without rights and foreign variables on a read-only root, with three probes and time to stop", async () => {
     const { spec } = find(await render("with the secrets alone"), "StatefulSet").spec.template;
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 40,
       securityContext: { runAsNonRoot: true },
     });
     const [container] = spec.containers;

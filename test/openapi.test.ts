@@ -44,19 +44,6 @@ test("every route has a description, and every field of a path is a field of its
   }
 });
 
-test("every reference has a target", () => {
-  const document = describeApi();
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
-    ([, path]) => path ?? "",
-  );
-  for (const path of new Set(references)) {
-    const found = path
-      .split("/")
-      .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document);
-    expect(found, path).toBeDefined();
-  }
-});
-
 test("no reference forbids fields of the schema that it names", () => {
   const narrowed = [...JSON.stringify(describeApi()).matchAll(/\{[^{}]*"\$ref":[^{}]*\}/g)].filter(
     ([found]) => found.includes("additionalProperties"),

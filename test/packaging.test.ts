@@ -252,42 +252,6 @@ describe("the Helm chart", () => {
     expect(Object.values(values.secrets).filter((value) => value !== "")).toEqual([]);
   });
 
-  test.each(templates)("%s uses existing values, and closes what it opens", (path) => {
-    const text = read(path);
-    const used = [...text.matchAll(/\.Values\.([\w.]+)/g)].map(([, name = ""]) => name);
-    const missing = used.filter(
-      (name) => name.split(".").reduce((found: Json, key) => found?.[key], values) === undefined,
-    );
-    expect(missing).toEqual([]);
-    const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
-    expect(count(/\{\{-? *(if|with|range|define)\b/g)).toBe(count(/\{\{-? *end\b/g));
-    expect(count(/\{\{/g)).toBe(count(/\}\}/g));
-    const included = [...text.matchAll(/include "([\w.]+)"/g)].map(([, name = ""]) => name);
-    const defined = [...read("deploy/helm/templates/_names.tpl").matchAll(/define "([\w.]+)"/g)].map(
-      ([, name]) => name,
-    );
-    expect(defined).toEqual(expect.arrayContaining(included));
-  });
-
-  test.each(templates.filter((path) => path.endsWith(".yaml")))("%s is YAML once it is filled in", (path) => {
-    const filled = read(path)
-      .split("\n")
-      .filter((line) => !/^\s*\{\{.*\}\}\s*$/.test(line))
-      .join("\n")
-      .replaceAll(/"\{\{.*?\}\}(:\{\{.*?\}\})?"/g, '"x"')
-      .replaceAll(/\{\{.*?\}\}/g, "x");
-    for (const part of filled.split("\n---\n")) {
-      expect(parse(part)).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
-    }
-  });
-
-  test("gives a node time to stop, no rights, and no variables of other services", () => {
-    const text = read("deploy/helm/templates/statefulset.yaml");
-    expect(text).toContain("terminationGracePeriodSeconds: 40");
-    expect(text).toContain("runAsNonRoot: true");
-    expect(text).toContain("enableServiceLinks: false");
-  });
-
   test("trusts the proxies of an ingress to name the client, with addresses that the gateway accepts", () => {
     const text = read("deploy/helm/templates/statefulset.yaml");
     expect(text).toMatch(

@@ -37,8 +37,8 @@ const OF_EVOLUTION_1 = {
 };
 const OF_UAZAPI = {
   number: NUMBER,
-  replyid: "3EB0AA",
-  mentions: `${NUMBER},5511999990002`,
+  replyid: "5511988880000:3EB0AA",
+  mentions: `${NUMBER}, 5511999990002`,
   readchat: true,
   readmessages: true,
   delay: 1000,
@@ -56,7 +56,7 @@ const FILE_OF_WAHA = { url: URL, mimetype: "application/pdf", filename: "a.pdf" 
 
 /**
  * What clients of other gateways send, from the schemas of these gateways: each field of a body is refused, ignored, or
- * read, which means that the request says something else without it.
+ * read, which means that the request says something else without it. What is accepted has this meaning.
  */
 const BODIES: readonly (readonly [
   request: string,
@@ -64,6 +64,7 @@ const BODIES: readonly (readonly [
   body: Body,
   refused: readonly string[],
   ignored: readonly string[],
+  meaning?: Body,
 ])[] = [
   [
     "Evolution sendText",
@@ -71,6 +72,7 @@ const BODIES: readonly (readonly [
     { ...OF_EVOLUTION, text: "Hi", linkPreview: true, everyOne: true, messageId: "A", webhookUrl: URL },
     ["mentionsEveryOne", "everyOne", "messageId"],
     [...IGNORED_OF_EVOLUTION, "webhookUrl"],
+    { text: "Hi", delay: 1200, link_preview: true, mentions: [NUMBER], reply_to: "3EB0AA" },
   ],
   [
     "Evolution sendText 1",
@@ -95,6 +97,7 @@ const BODIES: readonly (readonly [
     },
     ["mentionsEveryOne", "viewOnce"],
     [...IGNORED_OF_EVOLUTION, "gifAttribution"],
+    { type: "video", mime_type: "video/mp4", base64: "AAAA", file_name: "a.mp4" },
   ],
   [
     "Evolution sendMedia 1",
@@ -127,6 +130,7 @@ const BODIES: readonly (readonly [
     { ...OF_EVOLUTION, name: "A", address: "B", latitude: 1, longitude: 2 },
     ["mentionsEveryOne"],
     IGNORED_OF_EVOLUTION,
+    { latitude: 1, longitude: 2, name: "A", address: "B" },
   ],
   [
     "Evolution sendContact",
@@ -188,13 +192,21 @@ const BODIES: readonly (readonly [
     ["statusJidList", "allContacts", "backgroundColor", "font"],
     [],
   ],
-  ["Evolution sendReaction", "react", { key: KEY, reaction: "👍" }, [], ["key.fromMe"]],
+  [
+    "Evolution sendReaction",
+    "react",
+    { key: KEY, reaction: "👍" },
+    [],
+    ["key.fromMe"],
+    { message_id: "3EB0AA", number: JID, reaction: "👍" },
+  ],
   [
     "Evolution updateMessage",
     "editMessage",
     { number: NUMBER, key: KEY, text: "New" },
     [],
     ["key.remoteJid", "key.fromMe"],
+    { message_id: "3EB0AA", text: "New" },
   ],
   [
     "Evolution deleteMessageForEveryone",
@@ -202,6 +214,7 @@ const BODIES: readonly (readonly [
     { ...KEY, participant: JID, for_everyone: false },
     ["for_everyone"],
     ["fromMe", "participant"],
+    { message_id: "3EB0AA", number: JID },
   ],
   ["Evolution markMessageAsRead", "markRead", { readMessages: [KEY] }, [], ["readMessages.0.fromMe"]],
   [
@@ -217,6 +230,7 @@ const BODIES: readonly (readonly [
     { ...OF_WAHA, text: "Hi", mentions: ["all"], linkPreview: true, linkPreviewHighQuality: true },
     ["mentions"],
     ["session", "linkPreviewHighQuality"],
+    { number: CHAT, text: "Hi", reply_to: "3EB0AA" },
   ],
   [
     "WAHA send/link-custom-preview",
@@ -225,7 +239,14 @@ const BODIES: readonly (readonly [
     ["preview"],
     ["session"],
   ],
-  ["WAHA sendFile", "sendMedia", { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA }, [], ["session"]],
+  [
+    "WAHA sendFile",
+    "sendMedia",
+    { ...OF_WAHA, caption: "C", file: FILE_OF_WAHA },
+    [],
+    ["session"],
+    { url: URL },
+  ],
   [
     "WAHA sendVideo",
     "sendMedia",
@@ -239,6 +260,7 @@ const BODIES: readonly (readonly [
     { ...OF_WAHA, latitude: 1, longitude: 2, title: "Office" },
     [],
     ["session"],
+    { latitude: 1, longitude: 2, name: "Office" },
   ],
   [
     "WAHA sendContactVcard",
@@ -280,13 +302,21 @@ const BODIES: readonly (readonly [
     ["poll"],
     ["session"],
   ],
-  ["WAHA reaction", "react", { session: "s", messageId: WAHA_ID, reaction: "👍" }, [], ["session"]],
+  [
+    "WAHA reaction",
+    "react",
+    { session: "s", messageId: WAHA_ID, reaction: "👍" },
+    [],
+    ["session"],
+    { message_id: "3EB0AA", reaction: "👍" },
+  ],
   [
     "WAHA sendSeen",
     "markRead",
     { session: "s", chatId: CHAT, messageIds: [WAHA_ID], participant: CHAT },
     [],
     ["session", "participant"],
+    { message_ids: ["3EB0AA"] },
   ],
   [
     "WAHA edit",
@@ -309,13 +339,14 @@ const BODIES: readonly (readonly [
     },
     [...REFUSED_OF_UAZAPI, "linkPreviewTitle", "linkPreviewDescription", "linkPreviewImage"],
     ["track_source", "linkPreviewLarge"],
+    { text: "Hi", reply_to: "3EB0AA", mentions: [NUMBER, "5511999990002"], track_id: "t" },
   ],
   [
     "uazapi send/media",
     "sendMedia",
     {
       ...OF_UAZAPI,
-      type: "document",
+      type: "myaudio",
       file: URL,
       text: "C",
       docName: "a.pdf",
@@ -324,6 +355,7 @@ const BODIES: readonly (readonly [
     },
     REFUSED_OF_UAZAPI,
     ["track_source", "thumbnail"],
+    { type: "ptt", file: URL, caption: "C", file_name: "a.pdf" },
   ],
   [
     "uazapi send/contact",
@@ -331,6 +363,7 @@ const BODIES: readonly (readonly [
     { ...OF_UAZAPI, fullName: "Bia", phoneNumber: NUMBER, organization: "O", email: "b@x.org", url: URL },
     REFUSED_OF_UAZAPI,
     ["track_source"],
+    { number: NUMBER, name: "Bia", phone: NUMBER },
   ],
   [
     "uazapi send/location",
@@ -338,6 +371,7 @@ const BODIES: readonly (readonly [
     { ...OF_UAZAPI, name: "A", address: "B", latitude: 1, longitude: 2 },
     REFUSED_OF_UAZAPI,
     ["track_source"],
+    { latitude: 1, longitude: 2 },
   ],
   [
     "uazapi send/menu",
@@ -368,8 +402,22 @@ const BODIES: readonly (readonly [
     ["scheduled_for"],
     ["delayMin", "delayMax", "info"],
   ],
-  ["uazapi message/react", "react", { number: JID, text: "👍", id: "3A01" }, [], []],
-  ["uazapi message/edit", "editMessage", { id: "3EB0AA", text: "New" }, [], []],
+  [
+    "uazapi message/react",
+    "react",
+    { number: JID, text: "👍", id: "3A01" },
+    [],
+    [],
+    { reaction: "👍", message_id: "3A01" },
+  ],
+  [
+    "uazapi message/edit",
+    "editMessage",
+    { id: "5511988880000:3EB0AA", text: "New" },
+    [],
+    [],
+    { message_id: "3EB0AA", text: "New" },
+  ],
   ["uazapi chat/mute", "setChatState", { number: JID, action: "mute", muteEndTime: 8 }, ["muteEndTime"], []],
   [
     "wuzapi chat/send/text",
@@ -494,6 +542,7 @@ const BODIES: readonly (readonly [
       "webhook.headers",
     ],
     ["token", "integration", "qrcode"],
+    { name: "Sales", reject_calls: true },
   ],
   [
     "WAHA sessions",
@@ -516,6 +565,7 @@ const BODIES: readonly (readonly [
     },
     ["readStatus", "syncFullHistory"],
     [],
+    { reject_calls: true, reject_message: "No", ignore_groups: true },
   ],
   [
     "Evolution proxy/set",
@@ -530,6 +580,7 @@ const BODIES: readonly (readonly [
     { subject: "Team", description: "D", participants: [NUMBER], promoteParticipants: true },
     ["promoteParticipants"],
     [],
+    { name: "Team", description: "D" },
   ],
   [
     "Evolution getBase64FromMediaMessage",
@@ -537,6 +588,7 @@ const BODIES: readonly (readonly [
     { message: { key: KEY }, convertToMp4: true },
     ["convertToMp4"],
     ["message.key.remoteJid", "message.key.fromMe"],
+    { message_id: "3EB0AA" },
   ],
   [
     "uazapi message/download",
@@ -552,6 +604,7 @@ const BODIES: readonly (readonly [
     },
     ["generate_mp3", "return_link", "transcribe", "download_quoted"],
     ["openai_apikey"],
+    { message_id: "3A01", return_base64: true },
   ],
   [
     "a disappearing message to a group",
@@ -560,6 +613,143 @@ const BODIES: readonly (readonly [
     ["ephemeral", "expiration"],
     [],
   ],
+];
+
+/** Other bodies of these clients, the route that accepts them unchanged, and the parsed input. */
+const UNCHANGED: readonly (readonly [peer: string, route: Name, body: Body, read: Body])[] = [
+  [
+    "Evolution sendPresence",
+    "setPresence",
+    { number: JID, presence: "composing", delay: 500 },
+    { presence: "composing", duration_ms: 500 },
+  ],
+  ["Evolution setPresence", "setPresence", { presence: "available" }, { presence: "available" }],
+  ["Evolution whatsappNumbers", "checkContacts", { numbers: [NUMBER] }, { numbers: [NUMBER] }],
+  ["Evolution updateBlockStatus", "blockContact", { number: JID, status: "block" }, { action: "block" }],
+  ["Evolution archiveChat", "setChatState", { chat: JID, archive: true }, { number: JID, archive: true }],
+  [
+    "Evolution archiveChat by its last message",
+    "setChatState",
+    {
+      lastMessage: { key: { remoteJid: JID, fromMe: false, id: "3A01" }, messageTimestamp: 1 },
+      archive: true,
+    },
+    { number: JID, archive: true },
+  ],
+  ["Evolution fetchProfile", "contactInfo", { number: JID }, { number: JID }],
+  ["Evolution updateProfileName", "setProfileName", { name: "Shop" }, { name: "Shop" }],
+  ["Evolution updateProfileStatus", "setProfileStatus", { status: "Open" }, { text: "Open" }],
+  ["Evolution updateProfilePicture", "setProfilePhoto", { picture: "AAAA" }, { base64: "AAAA" }],
+  [
+    "Evolution updateParticipant",
+    "updateGroupParticipants",
+    { groupJid: GROUP, action: "add", participants: [NUMBER] },
+    { jid: GROUP, action: "add" },
+  ],
+  [
+    "Evolution updateGroupSubject",
+    "updateGroupSettings",
+    { groupJid: GROUP, subject: "Team" },
+    { jid: GROUP, name: "Team" },
+  ],
+  [
+    "Evolution webhook/set without events",
+    "updateDefaultWebhook",
+    { webhook: { enabled: true, url: "https://example.com/" } },
+    { url: "https://example.com/", is_active: true },
+  ],
+  [
+    "uazapi message/markread",
+    "markRead",
+    { id: ["5511988880000:3A01", "3A02"] },
+    { message_id: ["3A01", "3A02"] },
+  ],
+  ["uazapi message/delete", "deleteMessage", { id: "3EB0AA" }, { message_id: "3EB0AA" }],
+  [
+    "uazapi message/presence",
+    "setPresence",
+    { number: JID, presence: "recording", delay: 500 },
+    { presence: "recording", duration_ms: 500 },
+  ],
+  ["uazapi chat/check", "checkContacts", { numbers: [NUMBER] }, { numbers: [NUMBER] }],
+  ["uazapi chat/block", "blockContact", { number: JID, block: false }, { block: false }],
+  ["uazapi chat/pin", "setChatState", { number: JID, pin: true }, { pin: true }],
+  ["uazapi chat/details", "contactInfo", { number: JID, preview: true }, { number: JID }],
+  ["uazapi profile/name", "setProfileName", { name: "Shop" }, { name: "Shop" }],
+  [
+    "uazapi profile/image",
+    "setProfilePhoto",
+    { image: "https://example.com/a.jpg" },
+    { base64: "https://example.com/a.jpg" },
+  ],
+  ["uazapi group/create", "createGroup", { name: "Team", participants: [NUMBER] }, { name: "Team" }],
+  [
+    "uazapi group/updateAnnounce",
+    "updateGroupSettings",
+    { groupjid: GROUP, announce: true },
+    { jid: GROUP, announce: true },
+  ],
+  [
+    "uazapi group/join",
+    "joinGroup",
+    { invitecode: "https://chat.whatsapp.com/AbCdEfGhIjKl" },
+    { code: "AbCdEfGhIjKl" },
+  ],
+  ["uazapi group/leave", "leaveGroup", { groupjid: GROUP }, { jid: GROUP }],
+  ["uazapi instance/create", "createInstanceWithKey", { name: "Sales" }, { name: "Sales" }],
+  ["uazapi instance/connect", "connectInstance", { phone: NUMBER }, { phone: NUMBER }],
+  [
+    "uazapi webhook without events",
+    "updateDefaultWebhook",
+    { url: "https://example.com/", enabled: true },
+    { url: "https://example.com/", is_active: true },
+  ],
+  [
+    "uazapi excludeMessages",
+    "createWebhook",
+    { url: "https://example.com/", excludeMessages: ["wasSentByApi", "isGroupYes"] },
+    { exclude: ["sent_by_api", "groups"] },
+  ],
+  [
+    "WAHA sendImage",
+    "sendMedia",
+    {
+      session: "s",
+      chatId: CHAT,
+      caption: "C",
+      file: { data: "AAAA", mimetype: "image/png", filename: "a.png" },
+    },
+    {
+      number: CHAT,
+      base64: "AAAA",
+      mime_type: "image/png",
+      file_name: "a.png",
+      caption: "C",
+      file: undefined,
+    },
+  ],
+  [
+    "WAHA reaction in a group",
+    "react",
+    { messageId: `false_${GROUP}_3A04_${CHAT}`, reaction: "" },
+    { message_id: "3A04", reaction: "" },
+  ],
+  ["WAHA contacts/about", "contactInfo", { contactId: CHAT, session: "default" }, { number: CHAT }],
+  ["WAHA presence", "setPresence", { presence: "offline" }, { presence: "unavailable" }],
+  [
+    "WAHA presence in a chat",
+    "setPresence",
+    { chatId: CHAT, presence: "typing" },
+    { number: CHAT, presence: "typing" },
+  ],
+  [
+    "WAHA contacts/block",
+    "blockContact",
+    { contactId: CHAT, session: "s", action: "block" },
+    { number: CHAT },
+  ],
+  ["WAHA profile/name", "setProfileName", { name: "Shop" }, { name: "Shop" }],
+  ["WAHA profile/status", "setProfileStatus", { status: "Open" }, { text: "Open" }],
 ];
 
 function read(name: Name, body: unknown): unknown {
@@ -604,12 +794,38 @@ function isRead(name: Name, body: unknown, path: string): boolean {
 }
 
 describe("each field of a body of another gateway is read, refused by name, or known to be harmless", () => {
-  test.each(BODIES)("%s", (_, name, body, refused, ignored) => {
+  test.each(BODIES)("%s", (_, name, body, refused, ignored, meaning = {}) => {
     expect(refusedFields(name, body).sort()).toEqual([...refused].sort());
     const accepted = refused.reduce(without<Body>, body);
+    expect(read(name, accepted)).toMatchObject(meaning);
     const unread = pathsOf(accepted).filter((path) => !isRead(name, accepted, path));
     expect(unread.sort()).toEqual([...ignored].sort());
   });
+});
+
+describe("a body of another gateway is converted to the same meaning", () => {
+  test.each(UNCHANGED)("%s", (_, name, body, meaning) => {
+    expect(read(name, body)).toMatchObject(meaning);
+  });
+});
+
+test("an id of this gateway is not mistaken for an id of another gateway", () => {
+  for (const id of ["3EB0AA", "AC1_2", "true", "12:3", "ABC:DEF", "true_x"]) {
+    expect(read("deleteMessage", { message_id: id })).toMatchObject({ message_id: id });
+  }
+});
+
+test("an unknown value of another gateway is refused, not guessed", () => {
+  const refused: readonly (readonly [Name, Body])[] = [
+    ["sendMedia", { number: JID, type: "gif", media: "AAAA" }],
+    ["createWebhook", { url: "https://example.com/", events: ["MESSAGES_UPSERT"] }],
+    ["createWebhook", { url: "https://example.com/", excludeMessages: ["wasNotSentByApi"] }],
+    ["sendMedia", { number: JID, file: 7 }],
+    ["setPresence", { presence: "away" }],
+  ];
+  for (const [name, body] of refused) {
+    expect(() => read(name, body)).toThrow();
+  }
 });
 
 test.each<[Name, Body, string]>([
@@ -743,4 +959,15 @@ test("the migration page names every field that is refused or ignored", () => {
         .at(-1) ?? name,
   );
   expect([...new Set(leaves)].filter((name) => !isNamed(name))).toEqual([]);
+});
+
+test("the migration page names every route that accepts bodies of other gateways", () => {
+  const text = readFileSync(`${ROOT}docs/start/migration.md`, "utf8");
+  const missing = [...new Set([...BODIES, ...UNCHANGED].map(([, name]) => contract[name].http))].filter(
+    (http) => {
+      const path = http.split(" ")[1]?.replace("/api/v1/instances/:id", "") ?? "";
+      return path !== "" && !text.includes(`\`${path}\``) && !text.includes(` ${path}\``);
+    },
+  );
+  expect(missing).toEqual([]);
 });

@@ -3,9 +3,8 @@ import { type Client, createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
 import { lidOf } from "../src/network/sandbox/world/test-numbers.ts";
 import type { Route } from "../src/platform/http/route.ts";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
+import { addUnlimitedAccount, newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
-import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Part of all data of the other tenant on the sandbox network. */
 const MARKER = `m4rk3r${Math.random().toString(36).slice(2)}`;
@@ -47,14 +46,7 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 async function makeTenant(name: string): Promise<Tenant> {
-  const email = `boss@${name}.example`;
-  const { data } = await test.owner.createAccount({ name, email, password: PASSWORD, user_name: name });
-  await test.database.db
-    .updateTable("account")
-    .set(({ selectFrom }) => ({ plan_id: selectFrom("plan").select("id").where("name", "=", "unlimited") }))
-    .where("id", "=", data.id)
-    .execute();
-  const { token } = await signIn(test.url, { email });
+  const { data, token } = await addUnlimitedAccount(test, name);
   const addInstance = async (phone?: string) => {
     const made = await createClient({ baseUrl: test.url, token }).createInstance({
       name,

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { PASSWORD } from "../sign-in.ts";
-import { findMarks } from "../stories/find-marks.ts";
+import { findMarks, readFilesBelow } from "../stories/find-marks.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);
@@ -175,12 +174,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
 
   test("leaves no file of a contact", async () => {
     const folder = join(story.settings.WAYGATE_DATA_DIR ?? "", "media");
-    const files = await readdir(folder, { recursive: true, withFileTypes: true });
-    const texts = await Promise.all(
-      files
-        .filter((file) => file.isFile())
-        .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
-    );
+    const texts = await readFilesBelow(folder);
     expect(texts.filter((text) => text.includes(MARK))).toEqual([]);
     expect(await story.rows("select from blob")).toEqual([]);
   });

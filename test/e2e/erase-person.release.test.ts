@@ -1,10 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
-import { findMarks, findRowsWith } from "../stories/find-marks.ts";
+import { findMarks, findRowsWith, readFilesBelow } from "../stories/find-marks.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);
@@ -88,12 +87,7 @@ describe("a gateway that is killed while it erases one person", () => {
 
   test("deletes the person's file, and keeps that of another", async () => {
     const folder = join(story.settings.WAYGATE_DATA_DIR ?? "", "media");
-    const files = await readdir(folder, { recursive: true, withFileTypes: true });
-    const texts = await Promise.all(
-      files
-        .filter((file) => file.isFile())
-        .map((file) => readFile(join(file.parentPath, file.name), "latin1")),
-    );
+    const texts = await readFilesBelow(folder);
     expect(texts).toEqual([`file ${markOf(BEA)}`]);
   });
 

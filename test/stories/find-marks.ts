@@ -1,3 +1,6 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
 type Query = <Row extends object>(text: string, ...values: unknown[]) => Promise<Row[]>;
 
 /** Every row of every table in which one of the words is, also as bytes, as `schema.table: row`, sorted. */
@@ -24,4 +27,11 @@ const MOST_SHOWN = 300;
 /** The same, shortened for a list of failures. */
 export async function findMarks(query: Query, words: readonly string[]): Promise<string[]> {
   return (await findRowsWith(query, words)).map((row) => row.slice(0, MOST_SHOWN));
+}
+
+/** The content of every file below a folder, a character for each byte. */
+export async function readFilesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), "latin1")));
 }
