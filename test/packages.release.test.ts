@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, normalize, relative } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
@@ -19,6 +18,7 @@ import {
 import { findProgram } from "./run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 import { launchGateway } from "./run/spawn-gateway.ts";
+import { startLocalServer } from "./servers/local-server.ts";
 import { SIGNATURE_VECTORS } from "./signature-vectors.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -327,10 +327,11 @@ describe.skipIf(!executablePath)("a browser", () => {
 
   test.each(PAGES)("sends and verifies webhooks with $name as published", async (page) => {
     const sent: string[] = [];
-    const server = createServer((request, response) => answer(page, sent, request, response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    const { url, shut } = await startLocalServer((request, response) =>
+      answer(page, sent, request, response),
+    );
     try {
-      expect(await resultOf(browser, server)).toEqual({
+      expect(await resultOf(browser, url)).toEqual({
         data: { status: "sent" },
         event: { event: "message.received" },
         refusal: "WebhookVerificationError",
@@ -339,17 +340,16 @@ describe.skipIf(!executablePath)("a browser", () => {
         'POST /api/v1/instances/7/send-text wg_x {"number":"5511988887777","text":"Olá"}',
       ]);
     } finally {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await shut();
     }
   });
 });
 
-async function resultOf(browser: Browser, server: Server): Promise<unknown> {
+async function resultOf(browser: Browser, url: string): Promise<unknown> {
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await page.goto(url);
   const result = await page
     .waitForFunction("window.result", undefined, { timeout: 60_000 })
     .catch(() => expect.fail(`nothing came: ${errors.join(", ")}`));

@@ -58,14 +58,14 @@ const FILE_OF_WAHA = { url: URL, mimetype: "application/pdf", filename: "a.pdf" 
  * What clients of other gateways send, from the schemas of these gateways: each field of a body is refused, ignored, or
  * read, which means that the request says something else without it. What is accepted has this meaning.
  */
-const BODIES: readonly (readonly [
+const BODIES: readonly [
   request: string,
   route: Name,
   body: Body,
   refused: readonly string[],
   ignored: readonly string[],
   meaning?: Body,
-])[] = [
+][] = [
   [
     "Evolution sendText",
     "sendText",

@@ -195,7 +195,9 @@ describe("the engine", () => {
       if (job.pos < 2) await gate.opened;
       return DONE;
     };
-    const engine = await story.start("a", [kindOf(run, { laneConcurrency: 2 })]);
+    // A machine that stands still for seconds must not cost the node its lane, whose jobs would begin again.
+    const patient = { deadAfterMs: 3_600_000, selfFenceMs: 600_000 };
+    const engine = await story.start("a", [kindOf(run, { laneConcurrency: 2 })], patient);
     const lane = await story.lane(
       "k",
       "one",

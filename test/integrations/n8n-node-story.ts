@@ -1,10 +1,8 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packWorkspace } from "../run/installed-packages.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
+import { startLocalServer } from "../servers/local-server.ts";
 import {
   type IntegrationStory,
   newPerson,
@@ -24,12 +22,12 @@ interface FakeChatModel {
   readonly url: string;
   /** What it was asked. */
   readonly requests: ChatRequest[];
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 async function startFakeChatModel(toolInput: Record<string, unknown>): Promise<FakeChatModel> {
   const requests: ChatRequest[] = [];
-  const server: Server = createServer(async (request, response) => {
+  const { url, shut } = await startLocalServer(async (request, response) => {
     const asked = (await json(request)) as ChatRequest;
     requests.push(asked);
     const name = asked.tools?.[0]?.function.name;
@@ -50,15 +48,7 @@ async function startFakeChatModel(toolInput: Record<string, unknown>): Promise<F
     };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    requests,
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { url: `${url}/v1`, requests, stop: shut };
 }
 
 const PNG =
@@ -333,7 +323,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
       expect(model.requests).toHaveLength(2);
       await end(id);
     } finally {
-      model.stop();
+      await model.stop();
     }
   });
 });

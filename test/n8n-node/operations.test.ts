@@ -109,17 +109,6 @@ describe("the n8n node", () => {
     expect(Object.keys(given).filter((name) => !(name in (data as object)))).toEqual([]);
   });
 
-  test.each(choices)(
-    "has a parameter for each field that its route requires: $resource $operation",
-    (choice) => {
-      const { resource, operation, described } = choice;
-      const paths = requests[resource]?.[operation]?.fields.map(({ path, name }) => path ?? name);
-      const { error } = routeOf(described).input.safeParse({});
-      const required = error?.issues.map(({ path }) => String(path[0])).filter((name) => name !== "id") ?? [];
-      expect(required.filter((name) => !paths?.includes(name))).toEqual([]);
-    },
-  );
-
   test("takes a file from binary data, an address or base64 wherever its route takes one so", () => {
     const taking = choices.filter(({ described }) => routeOf(described).upload === "file");
     expect(taking.map(({ operation }) => operation)).toEqual(["sendMedia", "setPhoto"]);

@@ -1,12 +1,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../gateway.ts";
 import { installPackages, type PackedPackage, packWorkspace } from "../run/installed-packages.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
+import { startLocalServer } from "../servers/local-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the node is a program in JavaScript here, and n8n's types are not installed
 type Foreign = any;
@@ -236,7 +235,7 @@ describe("the packed n8n node", () => {
   test("reads every page, or as many rows as the limit allows", async () => {
     const pages = [200, 200, 50];
     const limits: (string | null)[] = [];
-    const server = createServer((request, response) => {
+    const { url, shut } = await startLocalServer((request, response) => {
       const query = new URL(request.url ?? "", "http://x").searchParams;
       limits.push(query.get("limit"));
       const at = Number(query.get("cursor") ?? 0);
@@ -248,9 +247,7 @@ describe("the packed n8n node", () => {
         .end(JSON.stringify({ success: true, data, pagination }));
     });
     try {
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-      const { port } = server.address() as AddressInfo;
-      const at = { ...credential, baseUrl: `http://127.0.0.1:${port}` };
+      const at = { ...credential, baseUrl: url };
       const parameters = { resource: "chat", operation: "getAll", returnAll: true };
       const [all] = await execute(n8nContext({ credential: at, parameters }));
       expect([all.length, all[449].json.row]).toEqual([450, 449]);
@@ -258,7 +255,7 @@ describe("the packed n8n node", () => {
       const [limited] = await execute(n8nContext({ credential: at, parameters: some }));
       expect([limited.length, limits.slice(3)]).toEqual([250, ["200", "50"]]);
     } finally {
-      server.close();
+      await shut();
     }
   });
 

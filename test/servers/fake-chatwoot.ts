@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { readMultipart } from "../../src/platform/http/body/read-multipart.ts";
 import { renderLiquid } from "./liquid.ts";
+import { type LocalServer, startLocalServer } from "./local-server.ts";
 
 type Fields = Record<string, unknown>;
 type MessageType = "incoming" | "outgoing" | "activity" | "template";
@@ -200,11 +200,7 @@ export class FakeChatwoot {
   messagesPerMinute = 200;
   readonly #held: Queued[] = [];
   readonly #sending = new Set<Promise<void>>();
-  readonly #server = createServer((request, response) => {
-    void this.#serve(request, response).catch((error: unknown) => {
-      if (!response.headersSent) response.writeHead(500).end(String(error));
-    });
-  });
+  #server: LocalServer | undefined;
   #ids: number;
 
   /** Its ids come after that one. */
@@ -215,22 +211,22 @@ export class FakeChatwoot {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    if (!this.#server) throw new Error("Chatwoot has not been started.");
+    return this.#server.url;
   }
 
   async start(port = 0): Promise<this> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject).listen(port, "127.0.0.1", () => resolve());
-    });
+    this.#server = await startLocalServer((request, response) => {
+      void this.#serve(request, response).catch((error: unknown) => {
+        if (!response.headersSent) response.writeHead(500).end(String(error));
+      });
+    }, port);
     return this;
   }
 
   async stop(): Promise<void> {
     await this.settled();
-    await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    await this.#server?.shut();
   }
 
   /** Everything as it was at first. */

@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
+import { startLocalServer } from "./local-server.ts";
 
 type Serve = (response: ServerResponse) => void;
 
@@ -17,16 +17,14 @@ export interface FileServer {
 export async function startFileServer(): Promise<FileServer> {
   const served = new Map<string, Serve>();
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const { url, shut } = await startLocalServer((request, response) => {
     const path = request.url ?? "/";
     asked.push(path);
     const how = served.get(path);
     if (how) how(response);
     else response.writeHead(404).end("nothing here");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
-  const { port } = server.address() as AddressInfo;
-  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+  const at = (path: string) => `${url}${path}`;
   return {
     at,
     asked,
@@ -34,11 +32,7 @@ export async function startFileServer(): Promise<FileServer> {
       served.set(path, how);
       return at(path);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: shut,
   };
 }
 

@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { startLocalServer } from "./local-server.ts";
 
 /** How a workflow's Webhook node is set up. */
 export interface Workflow {
@@ -111,19 +111,15 @@ export async function startN8n(): Promise<N8nServer> {
     else if (answered) write(response, answered);
   }
 
-  const server = createServer((request, response) => {
+  const { url, open, shut } = await startLocalServer((request, response) => {
     pending += 1;
     response.on("close", () => {
       pending -= 1;
     });
     void handleRequest(request, response);
   });
-  let port = 0;
-  const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
-  await open();
-  port = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     executions,
     get pending() {
       return pending;
@@ -148,11 +144,7 @@ export async function startN8n(): Promise<N8nServer> {
       phase = undefined;
       held = undefined;
     },
-    shut: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    shut,
     open,
   };
 }

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
+import { startLocalServer } from "./local-server.ts";
 
 /** One request that a receiver got, its signatures checked already. */
 export interface Received {
@@ -45,7 +45,7 @@ export async function startReceiver(): Promise<Receiver> {
   let secrets: string[] = [];
   let answer: ReceiverResponse = 200;
   const fits = (item: Received) => secrets.some((secret) => isSigned(item, secret));
-  const server = createServer(async (request, response) => {
+  const { url, open, shut } = await startLocalServer(async (request, response) => {
     // One that was cut off on the way is no request.
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
@@ -60,22 +60,8 @@ export async function startReceiver(): Promise<Receiver> {
     if (typeof answer === "number") response.writeHead(answer).end("ok");
     else await answer(item, response);
   });
-  let port = 0;
-  const open = () =>
-    new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, "127.0.0.1", () => resolve());
-    });
-  const shut = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  await open();
-  port = (server.address() as AddressInfo).port;
-
   return {
-    url: `http://127.0.0.1:${port}/hook`,
+    url: `${url}/hook`,
     received,
     get forged() {
       if (secrets.length === 0) return [];

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { en, parseDate } from "chrono-node";
+import { startLocalServer } from "./local-server.ts";
 
 type Json = Record<string, unknown>;
 
@@ -232,13 +232,11 @@ export async function startTypebot(): Promise<TypebotServer> {
     return id === undefined ? notFound("Not found") : goOn(id, body);
   }
 
-  const server = createServer((request, response) => void handleRequest(request, response));
-  let port = 0;
-  const open = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
-  await open();
-  port = (server.address() as AddressInfo).port;
+  const { url, open, shut } = await startLocalServer(
+    (request, response) => void handleRequest(request, response),
+  );
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     requests,
     sessions,
     publish: (publicId, flow) => void bots.set(publicId, { flow, isClosed: false }),
@@ -256,11 +254,7 @@ export async function startTypebot(): Promise<TypebotServer> {
       troubles = [];
       refused = undefined;
     },
-    shut: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    shut,
     open,
   };
 }

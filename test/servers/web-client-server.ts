@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { startLocalServer } from "./local-server.ts";
 
 type ScriptedResponse = (response: ServerResponse) => void;
 
@@ -19,7 +19,7 @@ export interface WebClientServer {
 export async function startWebClientServer(revision: number): Promise<WebClientServer> {
   const requests: WebClientServer["requests"] = [];
   const responses = new Map<string, ScriptedResponse>();
-  const server = createServer(({ url: path = "/", headers }, response) => {
+  const { url, shut } = await startLocalServer(({ url: path = "/", headers }, response) => {
     requests.push({ path, headers });
     const isBrowser =
       path === "/versions.json" ||
@@ -28,21 +28,17 @@ export async function startWebClientServer(revision: number): Promise<WebClientS
     if (!isBrowser || !how) response.writeHead(isBrowser ? 404 : 400).end("Sorry, something went wrong.");
     else how(response);
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const publish = (now: number): void => {
     responses.set("/sw.js", (response) => response.end(serviceWorkerOf(now)));
     responses.set("/", (response) => response.end(pageOf(now)));
   };
   publish(revision);
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: url,
     requests,
     publish,
     respond: (path, how) => void responses.set(path, how),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
+    close: shut,
   };
 }
 

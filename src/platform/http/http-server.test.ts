@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createGate } from "../../../test/gate.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { createLog } from "../log/log.ts";
 import { createMetrics } from "../log/metrics.ts";
@@ -268,14 +269,6 @@ function onSocket(bytes: string, to = url): Promise<string> {
     socket.on("error", reject);
     socket.on("close", () => resolve(response));
   });
-}
-
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 describe("HTTP responses", () => {
@@ -839,13 +832,13 @@ describe("every request", () => {
 
 describe("a server that shuts down", () => {
   test("ends open streams, finishes requests in progress and then accepts no more", async () => {
-    const finish = deferred<void>();
-    const started = deferred<AbortSignal>();
+    const finish = createGate();
+    let caller: AbortSignal | undefined;
     const slow: Pets = {
       ...handlers,
       async getPet({ signal }) {
-        started.resolve(signal);
-        await finish.promise;
+        caller = signal;
+        await finish.opened;
         return { id: 1, name: "Slow" };
       },
     };
@@ -854,10 +847,10 @@ describe("a server that shuts down", () => {
     const at = await closing.listen("127.0.0.1", 0);
     const stream = await fetch(`${at.url}/ticks`);
     const pending = fetch(`${at.url}/pets/1`, { headers: KEY });
-    expect((await started.promise).aborted).toBe(false);
+    await expect.poll(() => caller?.aborted).toBe(false);
     const closed = closing.close();
     await stream.text().catch(() => undefined);
-    finish.resolve();
+    finish.open();
     const response = await pending;
     expect([response.status, response.headers.get("connection")]).toEqual([200, "close"]);
     await closed;
@@ -865,14 +858,14 @@ describe("a server that shuts down", () => {
   });
 
   test("informs the handler when a client has disconnected", async () => {
-    const gone = deferred<void>();
-    const started = deferred<void>();
+    const gone = createGate();
+    const started = createGate();
     const patient: Pets = {
       ...handlers,
       async getPet({ signal }) {
-        signal.addEventListener("abort", () => gone.resolve());
-        started.resolve();
-        await gone.promise;
+        signal.addEventListener("abort", gone.open);
+        started.open();
+        await gone.opened;
         return { id: 1, name: "Late" };
       },
     };
@@ -880,10 +873,10 @@ describe("a server that shuts down", () => {
     const at = await one.listen("127.0.0.1", 0);
     const caller = new AbortController();
     const pending = fetch(`${at.url}/pets/1`, { headers: KEY, signal: caller.signal });
-    await started.promise;
+    await started.opened;
     caller.abort();
     await expect(pending).rejects.toThrow();
-    await gone.promise;
+    await gone.opened;
     await one.close();
   });
 });

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import http, { createServer } from "node:http";
+import { createServer } from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { buildConnector, Client } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { startLocalServer } from "../../../test/servers/local-server.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { ClosedError } from "./classify-fetch-failure.ts";
 import { type ConnectionPools, createConnectionPools, type LeasedSocket } from "./connection-pools.ts";
@@ -78,9 +79,7 @@ describe("the pool of an origin", () => {
 describe("the number of origins", () => {
   it("is limited: the least recently used one loses its idle socket", async () => {
     start();
-    const server = http.createServer((_request, response) => response.end("ok")).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const { server, port, shut } = await startLocalServer((_request, response) => response.end("ok"));
     const line = await borrow(port);
     const { body } = await line.dispatcher.request({ path: "/", method: "GET" });
     await body.text();
@@ -93,7 +92,7 @@ describe("the number of origins", () => {
     }
     expect(pools.size).toBe(500);
     await expect.poll(connections).toBe(0);
-    server.close();
+    await shut();
   });
 });
 

@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
+import type http from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
+import { startLocalServer } from "../../../test/servers/local-server.ts";
 import { packageVersion } from "../config/package-version.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
@@ -163,13 +162,9 @@ afterEach(async () => {
 });
 
 async function serve(handler: http.RequestListener): Promise<string> {
-  const server = http.createServer(handler).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closers.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  );
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port, shut } = await startLocalServer(handler);
+  closers.push(shut);
+  return `127.0.0.1:${port}`;
 }
 
 /** Fetches a file and returns the outcome with what was read. */

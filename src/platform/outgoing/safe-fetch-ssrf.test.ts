@@ -4,6 +4,7 @@ import net, { type AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { disguises, INTERNAL, INTERNAL_IPV6, spellings } from "../../../test/servers/internal-addresses.ts";
+import { startLocalServer } from "../../../test/servers/local-server.ts";
 import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
 import { createSafeFetch, type FetchOutcome, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
@@ -133,15 +134,10 @@ describe("the set of forged addresses", () => {
 
   it("is reached by no redirect of a download, as an address or as a name that becomes private", async () => {
     let location = "";
-    const hop = http.createServer((_request, response) => response.writeHead(302, { location }).end());
-    hop.listen(0, "127.0.0.1");
-    await once(hop, "listening");
-    closers.push(
-      () => hop.closeAllConnections(),
-      () => hop.close(),
-    );
+    const hop = await startLocalServer((_request, response) => response.writeHead(302, { location }).end());
+    closers.push(hop.shut);
     const outgoing = open({ allowedHosts: ["external", "hop.test"], lookup: everythingIsLoopback });
-    const url = `http://hop.test:${(hop.address() as AddressInfo).port}/`;
+    const url = `http://hop.test:${hop.port}/`;
     const passed: string[] = [];
     // A header holds no other characters. A few of each kind: each hop takes the path of a request, tested above.
     const targets = corpus().filter((one, nth) => nth % 37 === 0 && /^[\x21-\x7e]*$/.test(one));

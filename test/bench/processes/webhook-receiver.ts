@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { percentile } from "../../run/process-figures.ts";
+import { startLocalServer } from "../../servers/local-server.ts";
 import { serveRequests } from "./bench-process.ts";
 
 /** What arrived since the last `reset`; times in milliseconds. */
@@ -25,13 +24,12 @@ let [repeated, resetAt, resetDate, lastAt] = [0, 0, 0, 0];
 const handlers = {
   /** Answers every request with 200; returns its URL. */
   async listen(_: null): Promise<string> {
-    const server = createServer(async (request, response) => {
+    const { url } = await startLocalServer(async (request, response) => {
       const body = await buffer(request);
       response.end();
       record(body);
     });
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    return `${url}/`;
   },
 
   async reset(_: null): Promise<void> {

@@ -1,0 +1,36 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A server on this machine, which keeps its port while it is shut. */
+export interface LocalServer {
+  readonly server: Server;
+  readonly port: number;
+  /** Without a slash at its end. */
+  readonly url: string;
+  open(): Promise<void>;
+  /** Breaks all connections. */
+  shut(): Promise<void>;
+}
+
+export async function startLocalServer(handler: RequestListener, at = 0): Promise<LocalServer> {
+  const server = createServer(handler);
+  let port = at;
+  const open = () =>
+    new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", () => resolve());
+    });
+  await open();
+  port = (server.address() as AddressInfo).port;
+  return {
+    server,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    open,
+    shut: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
