@@ -138,17 +138,20 @@ export function readListedNumber(text: string, { country, isConfirmed }: ListedN
   const reading = readPhoneNumber(text, country);
   if (reading.is === "assumed") {
     const { code, params, issue, suggestion } = reading;
-    return isConfirmed ? { phone: suggestion } : { warning: { code, params, issue, suggestion } };
+    return isConfirmed && !code.startsWith("ambiguous")
+      ? { phone: suggestion }
+      : { warning: { code, params, issue, suggestion } };
   }
   const { phone } = readAddress("phone", text, country);
   if (phone === null) throw invalidField("phone", "must be a phone number");
   return { phone };
 }
 
-/** Whether a cell of a list is a phone; undefined if it may have been one, or is several. */
+/** Whether a cell of a list is a phone; undefined if it may be one, or may have been, or is several. */
 export function isListedNumber(text: string, country?: PhoneCountry): boolean | undefined {
   const reading = readPhoneNumber(text, country);
-  if (reading.is !== "refused") return true;
+  if (reading.is === "number") return true;
+  if (reading.is === "assumed") return reading.code === "ambiguous_number" ? undefined : true;
   return SPOILT_PHONE.test(reading.code) ? undefined : false;
 }
 

@@ -43,10 +43,14 @@ export const numberWarning = named(
   z.object({
     line: z.number().int().describe("Line of the file; in a body its position, from 1."),
     value: z.string(),
-    code: z.string().describe("`no_country_code`, `assumed_country` or `ambiguous_country`."),
+    code: z
+      .string()
+      .describe("`no_country_code`, `assumed_country`, `ambiguous_country` or `ambiguous_number`."),
     params: numberParams,
     issue: z.string(),
-    suggestion: z.string().describe("The digits that `confirm_assumed` takes."),
+    suggestion: z
+      .string()
+      .describe("The digits that `confirm_assumed` takes, unless the code is `ambiguous_...`."),
   }),
 );
 

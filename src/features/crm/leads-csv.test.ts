@@ -317,8 +317,14 @@ test("a leads export applies the filters, streams many rows, and contains no for
   expect(back.data).toMatchObject({ created: 0, updated: 0, unchanged: 1_100 });
 });
 
-test("a number without a country code waits for a confirmation, and then gets the account's country", async () => {
-  const lines = ["phone,name", "(31) 98888-1111,Rui", "+351912000111,Eva", "51987654321,Lia"];
+test("a number without a country code waits for a confirmation, and an ambiguous one for its plus", async () => {
+  const lines = [
+    "phone,name",
+    "(31) 98888-1111,Rui",
+    "+351912000111,Eva",
+    "51987654321,Lia",
+    "123.456.789-09,Eli",
+  ];
   await owner.updateAccount({ settings: { default_country: "br" } });
   const listed = (line: number, value: string, code: string, suggestion: string) =>
     expect.objectContaining({ line, value, code, suggestion });
@@ -326,14 +332,16 @@ test("a number without a country code waits for a confirmation, and then gets th
     created: 1,
     invalid_count: 0,
     assumed_country: "BR",
-    warning_count: 2,
-    warnings: [
-      listed(2, "(31) 98888-1111", "assumed_country", "5531988881111"),
-      listed(4, "51987654321", "ambiguous_country", "5551987654321"),
-    ],
+    warning_count: 3,
+    warnings: [listed(2, "(31) 98888-1111", "assumed_country", "5531988881111"), ...ambiguous],
   });
   const { data } = await owner.importLeads({ ...toFile(lines), confirm_assumed: true });
-  expect(data).toMatchObject({ created: 2, unchanged: 1, warning_count: 0 });
+  expect(data).toMatchObject({ created: 1, unchanged: 1, warning_count: 2, warnings: ambiguous });
+  // Which of two numbers it is, or whether it is one at all, no confirmation of a country says.
+  const ambiguous = [
+    listed(4, "51987654321", "ambiguous_country", "5551987654321"),
+    listed(5, "123.456.789-09", "ambiguous_number", "12345678909"),
+  ];
   const { data: leads } = await owner.listLeads({ q: "Rui" });
   expect(leads.map(({ phone }) => phone)).toEqual(["5531988881111"]);
   expect((await owner.createLead({ phone: "(31) 98888-2222" })).data.phone).toBe("5531988882222");

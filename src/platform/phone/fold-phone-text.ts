@@ -14,6 +14,8 @@ export interface FoldedPhone {
   isBare: boolean;
   /** Without a plus, but with brackets or a dash as in `(51) 98765-4321`: so people write numbers of their own country. */
   isPunctuated: boolean;
+  /** With its own signs between the digits, in the forms that `foldSigns` leaves. */
+  written: string;
   /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
   context?: string;
   /** The number that it would be if it ended earlier: at a blank, a line break or a bracket. */
@@ -36,6 +38,7 @@ const LONGEST_TEXT = 200;
 export const SPOILT_PHONE = /^(?:changed_by_spreadsheet|several_numbers)$/;
 /** The fewest digits of a phone number, so that the parts of a cell are numbers of their own. */
 export const FEWEST_DIGITS = 7;
+export const MOST_DIGITS = 15;
 
 /** Reads the signs of a phone number as people, spreadsheets and contact books write it. */
 export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
@@ -52,7 +55,7 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   if ("code" in read) return read;
   const isBare = !read.isInternational && BARE.test(visible);
   const isPunctuated = !read.isInternational && /\(\d+\)|\d-\d/.test(number);
-  return { ...read, isBare, isPunctuated, ...(context !== undefined && { context }) };
+  return { ...read, isBare, isPunctuated, written: number, ...(context !== undefined && { context }) };
 }
 
 /** `5.51199E+12`, and with blanks; but `98765432 e 12` are two numbers in Portuguese. */
@@ -195,7 +198,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 const ENDS = /[\n ]+|\(|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
-function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated"> | PhoneProblem {
+function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated" | "written"> | PhoneProblem {
   const folded = readDigits(text);
   if ("code" in folded) return folded;
   const heads = [...text.matchAll(ENDS)].flatMap(({ 0: end, index }) => readHead(text, index, end) ?? []);

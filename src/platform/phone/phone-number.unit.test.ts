@@ -259,6 +259,26 @@ test.each([
   ["BR", "tel:11-98765-0003;phone-context=example.com", "unknown_context", "unknown_context"],
   ["RU", "8 (912) 345-67-89", "79123456789 by assumed_country", "no_country_code"],
   ["XX", "11961022224", "no_country_code", "no_country_code"],
+  // Digits of documents and dates, which are also numbers of another country.
+  ["BR", "12345678909", "ambiguous_number", "12345678909 by ambiguous_number"],
+  ["BR", "123 456 789 09", "ambiguous_number", "12345678909 by ambiguous_number"],
+  ["BR", "123.456.789-09", "ambiguous_number", "ambiguous_number"],
+  ["US", "123.456.789-09", "ambiguous_number", "ambiguous_number"],
+  ["BR", "119.610.222-24", "ambiguous_number", "ambiguous_number"],
+  ["BR", "01234567890", "ambiguous_number", "ambiguous_number"],
+  ["BR", "+12345678909", "12345678909", "12345678909"],
+  ["BR", "1-234-567-8909", "12345678909", "12345678909"],
+  ["BR", "12345678901", "12345678901", "12345678901"],
+  ["US", "12345678909", "12345678909", "12345678909"],
+  ["AR", "27123456780", "ambiguous_number", "27123456780 by ambiguous_number"],
+  ["BR", "20240115001", "ambiguous_number", "20240115001 by ambiguous_number"],
+  ["BR", "20240115 001", "ambiguous_number", "20240115001 by ambiguous_number"],
+  ["US", "2024-01-15-001", "ambiguous_number", "ambiguous_number"],
+  ["BR", "15012024001", "ambiguous_number", "15012024001 by ambiguous_number"],
+  ["EG", "20240115001", "20240115001", "20240115001"],
+  ["BR", "+20240115001", "20240115001", "20240115001"],
+  ["BR", "201012315678", "201012315678", "201012315678"],
+  ["US", "15012024001", "15012024001", "15012024001"],
 ])("in %s the text %j means %s, and %s while the country is a guess", (code, text, isSet, isGuess) => {
   expect([send(text, { code, isSet: true }), send(text, { code, isSet: false })]).toEqual([isSet, isGuess]);
 });
@@ -292,6 +312,10 @@ test("a refused sign is named with its code point, and a missing country with wh
   expect(readPhoneNumber("+55 11 98765-0003 \u260e")).toMatchObject({
     params: { sign: "\u260e", code_point: "U+260E" },
     issue: 'contains "\u260e" (U+260E), which is not part of a phone number',
+  });
+  expect(readPhoneNumber("20240115001")).toMatchObject({
+    params: { as_written: "+20240115001", meaning: "2024-01-15" },
+    digits: "20240115001",
   });
   expect(readPhoneNumber("51987654321", MAYBE_BRAZIL)).toMatchObject({
     params: { country: "BR", suggestion: "+5551987654321", as_written: "+51987654321" },
@@ -442,11 +466,11 @@ const AREAS = [
   11, 21, 31, 33, 34, 41, 43, 46, 47, 48, 49, 51, 53, 54, 55, 61, 62, 63, 64, 66, 71, 81, 84, 86, 91, 98,
 ];
 
-/** A list waits for a confirmation of what was assumed, and then takes the suggestion. */
+/** A list waits for a confirmation of what was assumed, and then takes the suggestion unless the number is ambiguous. */
 function inList(line: string, country: PhoneCountry): string | null {
   const reading = readPhoneNumber(line, country);
   if (reading.is === "number") return reading.digits;
-  return reading.is === "assumed" ? reading.suggestion : null;
+  return reading.is === "assumed" && !reading.code.startsWith("ambiguous") ? reading.suggestion : null;
 }
 
 test("of 301 damaged lines none goes to another person, whether the country is set or guessed", () => {
@@ -458,6 +482,6 @@ test("of 301 damaged lines none goes to another person, whether the country is s
     const goals = lines.map(({ line, number }) => ({ line, number, digits: inList(line, country) }));
     expect(goals.filter(({ digits, number }) => digits !== null && digits !== number)).toEqual([]);
     // Half of the damages leave the number readable.
-    expect(goals.filter(({ digits, number }) => digits === number)).toHaveLength(127);
+    expect(goals.filter(({ digits, number }) => digits === number)).toHaveLength(115);
   }
 });

@@ -5,14 +5,16 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from "libphonenumber-js/max";
+import { findOtherMeaning, isCpf, mayMeanOther } from "./find-other-meaning.ts";
 import {
   FEWEST_DIGITS,
   type FoldedPhone,
   foldPhoneText,
+  MOST_DIGITS,
   type PhoneHead,
   type PhoneProblem,
 } from "./fold-phone-text.ts";
-import { alternativeNumber, canonicalNumberOf } from "./number-variants.ts";
+import { isSamePerson, readInternational } from "./read-international-number.ts";
 
 /** The country of a number that is written without one. */
 export interface PhoneCountry {
@@ -28,15 +30,14 @@ export interface CertainNumber {
   digits: string;
 }
 
-/** A number whose country is not written, or that two countries have. */
+/** A number whose country is not written, or digits that can be another number, or none. */
 export interface AssumedNumber extends PhoneProblem {
   is: "assumed";
-  code: "assumed_country" | "no_country_code" | "ambiguous_country";
+  code: "assumed_country" | "no_country_code" | "ambiguous_country" | "ambiguous_number";
   /** The digits that a send may use without a confirmation. */
   digits: string | null;
   /** The digits with the country code that was assumed. */
   suggestion: string;
-  country: string;
 }
 
 export interface RefusedNumber extends PhoneProblem {
@@ -47,7 +48,6 @@ export interface RefusedNumber extends PhoneProblem {
 
 export type PhoneReading = CertainNumber | AssumedNumber | RefusedNumber;
 
-const MOST_DIGITS = 15;
 /** People with fewer digits as their LID are not known. */
 export const SHORTEST_LID = 14;
 /** Longer digits are in no national number that people write without a zero, with rare exceptions. */
@@ -65,7 +65,7 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
   const head = findWholeHead(folded, known);
   if (head) return { is: "refused", ...head.problem, lid: null };
   if (isLocal(folded)) return readLocal(folded, folded.context, known);
-  const reading = folded.isInternational ? readMarked(folded, known) : readPlain(folded, known);
+  const reading = folded.isInternational ? readMarked(folded, known) : readUnmarked(folded, known);
   return reading ?? refuse(folded, known);
 }
 
@@ -74,7 +74,7 @@ export function dependsOnCountry(text: string): boolean {
   const folded = foldPhoneText(text);
   if ("code" in folded || isLocal(folded)) return false;
   const { digits, isInternational } = folded;
-  const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits);
+  const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits) && !mayMeanOther(folded);
   return !((isInternational || isLong) && readInternational(digits)?.isValid);
 }
 
@@ -91,47 +91,6 @@ export function countryOfPhone(digits: string): string | undefined {
 /** Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as one. */
 export function isImpossiblePhone(digits: string): boolean {
   return !readInternational(digits)?.isValid;
-}
-
-interface InternationalNumber {
-  digits: string;
-  /** Some country has assigned it; otherwise only its length is right. */
-  isValid: boolean;
-}
-
-/** North America keeps area code 555 for numbers that are nobody's. */
-const NOBODYS = /^1555\d{7}$/;
-/** No area code of North America begins with 0 or 1. */
-const NO_AREA = /^1[01]/;
-
-function readInternational(digits: string): InternationalNumber | undefined {
-  const parsed = parsePhoneNumberFromString(`+${digits}`);
-  const other = alternativeNumber(digits);
-  const standard = parsed?.number.slice(1) ?? "";
-  // libphonenumber adds the area code of a country that has only one.
-  if (parsed?.isValid() && standard.length <= Math.min(digits.length, MOST_DIGITS)) {
-    // The given format stays: the network may know the person by either.
-    return { digits: isSamePerson(standard, digits) ? digits : standard, isValid: true };
-  }
-  if (NOBODYS.test(digits)) return { digits, isValid: true };
-  if (other !== undefined && parsePhoneNumberFromString(`+${other}`)?.isValid())
-    return { digits, isValid: true };
-  const withoutZero = parsed && withoutTrunkZero(digits, parsed.countryCallingCode);
-  if (withoutZero !== undefined) return { digits: withoutZero, isValid: true };
-  const isPossible = parsed?.isPossible() && standard.length <= digits.length && !NO_AREA.test(digits);
-  return isPossible && standard.length <= MOST_DIGITS ? { digits: standard, isValid: false } : undefined;
-}
-
-/** People write a zero in front of the area code also for countries that dial none. */
-function withoutTrunkZero(digits: string, callingCode: string): string | undefined {
-  const national = digits.slice(callingCode.length);
-  if (!/^0[1-9]/.test(national) || digits.length - 1 > MOST_DIGITS) return undefined;
-  const others = callingCode + national.slice(1);
-  return parsePhoneNumberFromString(`+${others}`)?.isValid() ? others : undefined;
-}
-
-function isSamePerson(one: string, other: string): boolean {
-  return canonicalNumberOf(one) === canonicalNumberOf(other);
 }
 
 type Digits = Pick<FoldedPhone, "digits" | "isInternational">;
@@ -204,6 +163,19 @@ function readMarked({ digits }: Digits, country?: PhoneCountry): PhoneReading | 
   return written && { is: "number", digits: written.digits };
 }
 
+/** Written without a plus: unless it has the code of the country, it may also be no phone at all. */
+function readUnmarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+  const reading = readPlain(folded, country);
+  if (!reading || reading.is === "refused") return reading;
+  const isWhole = reading.is === "number";
+  const isClear = isWhole ? country && isOfCountry(reading.digits, country) : !folded.digits.startsWith("0");
+  if (isClear && !isCpf(folded)) return reading;
+  const digits = isWhole ? reading.digits : reading.suggestion;
+  const meaning = findOtherMeaning(folded, digits, country?.code);
+  if (meaning === undefined) return reading;
+  return ambiguousNumber(digits, meaning, isWhole && !country?.isSet && !folded.isPunctuated);
+}
+
 /** Written without a plus: the country code may be there or not. */
 function readPlain({ digits, isPunctuated }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
@@ -228,8 +200,11 @@ function chooseCountry(written: string, national: NationalNumber, country: Phone
 function withCountryCode(national: string, country: PhoneCountry): PhoneReading {
   if (!country.isSet) return lacksCountry(country, national);
   // Otherwise the country only told which digits mean "abroad".
-  const isOfCountry = national.startsWith(getCountryCallingCode(country.code as CountryCode));
-  return isOfCountry ? assume(country, national) : { is: "number", digits: national };
+  return isOfCountry(national, country) ? assume(country, national) : { is: "number", digits: national };
+}
+
+function isOfCountry(digits: string, { code }: PhoneCountry): boolean {
+  return digits.startsWith(getCountryCallingCode(code as CountryCode));
 }
 
 function assume({ code: country }: PhoneCountry, national: string): AssumedNumber {
@@ -240,7 +215,6 @@ function assume({ code: country }: PhoneCountry, national: string): AssumedNumbe
     issue: `has no country code, and is +${national} in ${country}`,
     digits: national,
     suggestion: national,
-    country,
   };
 }
 
@@ -261,6 +235,18 @@ function ambiguous({ code: country, isSet }: PhoneCountry, national: string, wri
     params: { country, suggestion: `+${national}`, as_written: `+${written}` },
     issue: `can be +${written}, or +${national} in ${country}. Write it with + and the country code`,
     digits: isSet ? null : written,
+  };
+}
+
+/** Without a setting, a send takes bare digits as they are here, too. */
+function ambiguousNumber(digits: string, meaning: string, isTaken: boolean): AssumedNumber {
+  return {
+    is: "assumed",
+    code: "ambiguous_number",
+    params: { as_written: `+${digits}`, meaning },
+    issue: `can be +${digits}, or ${meaning}. If it is a phone number, write it with + and the country code`,
+    digits: isTaken ? digits : null,
+    suggestion: digits,
   };
 }
 

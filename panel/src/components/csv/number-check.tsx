@@ -58,21 +58,23 @@ export function NumberCheck({ numbers, local, how, onAddCountry, onCorrect }: Nu
     <section className="stack" aria-label={t("checkTitle")}>
       <h2>{t("checkTitle")}</h2>
       <Summary checked={checked} numLocal={local.length} purpose={how.purpose} />
-      {checked.counts.assumed > 0 && onAddCountry && <AddCountry checked={checked} onPress={onAddCountry} />}
+      {onAddCountry && <AddCountry checked={checked} onPress={onAddCountry} />}
       <Problems {...data} local={local} purpose={how.purpose} onCorrect={onCorrect} />
     </section>
   );
 }
 
-/** One press corrects every number without a country code. */
+/** One press corrects every number without a country code; nothing if there is none. */
 function AddCountry({ checked, onPress }: { checked: CheckedRecipients; onPress: () => void }) {
   const t = useTranslations("csv");
   const names = new Intl.DisplayNames(useLocale(), { type: "region" });
-  const { assumed_country, counts } = checked;
+  const { assumed_country, counts, problems } = checked;
   const country = (assumed_country && names.of(assumed_country)) ?? "";
+  const count = counts.assumed - problems.filter(isAmbiguous).length;
+  if (count <= 0) return null;
   return (
     <div className="buttons">
-      <ActionButton onPress={onPress}>{t("addCountry", { count: counts.assumed, country })}</ActionButton>
+      <ActionButton onPress={onPress}>{t("addCountry", { count, country })}</ActionButton>
     </div>
   );
 }
@@ -206,10 +208,17 @@ function useProblems({ checked, numbers, local, purpose }: Omit<ProblemsProps, "
 
 type FoundProblem = CheckedRecipients["problems"][number];
 
+/** Digits that can be of two numbers, or of none: only a person knows. */
+function isAmbiguous({ code }: FoundProblem): boolean {
+  return code?.startsWith("ambiguous") ?? false;
+}
+
 function useProblemWords(purpose: CheckOptions["purpose"]) {
   const t = useTranslations("csv");
   const gatewayWords = useGatewayWords();
-  return ({ problem, reason }: FoundProblem) => {
+  return (found: FoundProblem) => {
+    const { problem, reason } = found;
+    if (isAmbiguous(found)) return t("problemHelp.ambiguous");
     if (problem === "duplicate" && purpose === "import") return t("problemHelp.duplicateRow");
     if (problem !== "invalid" || reason === null) return t(`problemHelp.${problem}`);
     const words = gatewayWords.reason(splitReason(reason).issue).replace(/\.$/, "");

@@ -47,6 +47,7 @@ export const csv = {
     problemHelp: {
       invalid: "This is not a phone number.",
       assumed: "The number has no country code.",
+      ambiguous: "The digits can be another number, or none, such as a CPF or a date. Write the number with + and the country code.",
       duplicate: "This person is in the list already, and gets one message.",
       opted_out: "This person has opted out, and gets no message.",
       no_consent: "This person has not agreed to the purpose, and gets no message.",

@@ -46,6 +46,7 @@ export const csv = {
     problemHelp: {
       invalid: "Esto no es un número de teléfono.",
       assumed: "El número no tiene código de país.",
+      ambiguous: "Los dígitos pueden ser de otro número, o no ser un número, como un CPF o una fecha. Escribe el número con + y el código de país.",
       duplicate: "Esta persona ya está en la lista y recibe un solo mensaje.",
       opted_out: "Esta persona pidió no recibir campañas y no recibe el mensaje.",
       no_consent: "Esta persona no aceptó la finalidad y no recibe el mensaje.",

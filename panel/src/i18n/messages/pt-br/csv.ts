@@ -46,6 +46,7 @@ export const csv = {
     problemHelp: {
       invalid: "Isto não é um número de telefone.",
       assumed: "O número não tem o código do país.",
+      ambiguous: "Os dígitos podem ser de outro número, ou não ser um número, como um CPF ou uma data. Escreva o número com + e o código do país.",
       duplicate: "Esta pessoa já está na lista e recebe uma só mensagem.",
       opted_out: "Esta pessoa pediu para não receber e não recebe a mensagem.",
       no_consent: "Esta pessoa não concordou com a finalidade e não recebe a mensagem.",
