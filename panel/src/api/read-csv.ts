@@ -1,6 +1,7 @@
+import type { CsvEncoding } from "../../../src/platform/text/csv-decoder.ts";
 import { type CsvDelimiter, readCsvTable } from "../../../src/platform/text/csv-table.ts";
 import { findOtherFormat } from "../../../src/platform/text/find-other-format.ts";
-import type { CsvEncoding, CsvRecordFault } from "../../../src/platform/text/read-csv-texts.ts";
+import type { CsvRecordFault } from "../../../src/platform/text/read-csv-texts.ts";
 
 export interface CsvChoice {
   /** "": detected. */

@@ -2,12 +2,12 @@ import { createPause } from "../create-pause.ts";
 import { invalidField } from "../gateway-error.ts";
 import { foldPhoneText, SPOILT_PHONE } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
+import type { CsvEncoding } from "./csv-decoder.ts";
 import { detectCsvEncoding } from "./detect-csv-encoding.ts";
 import { findColumnMeanings, isPhoneName } from "./find-column-meanings.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
 import { findOtherFormat } from "./find-other-format.ts";
 import {
-  type CsvEncoding,
   type CsvRecordFault,
   countOf,
   LONGEST_RECORD,

@@ -89,6 +89,11 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["UTF-16 BE with its mark", utf16be("\uFEFFphone,name\n1,Zoë"), ["phone|name", "2 1|Zoë"]],
   ["UTF-16 BE without its mark", utf16be("phone,name\n1,Zoë"), ["phone|name", "2 1|Zoë"]],
   ["Windows-1252", Buffer.from("phone;name\n1;Jos\xe9 \x80\n", "latin1"), ["phone|name", "2 1|José €"]],
+  [
+    "UTF-8 with a byte of Windows-1252",
+    Buffer.concat([Buffer.from("phone,name\n1,Zoë 测试\n2,"), Buffer.from("Jos\xe9", "latin1")]),
+    ["phone|name", "2 1|Zoë 测试", "3 2|José"],
+  ],
   ["a zero byte in UTF-8", "phone,name\n1,A\0B", ["phone|name", "2 1|AB"]],
   // Marks of spreadsheets.
   ["a formula mark", "phone,name\n1,'=A1", ["phone|name", "2 1|=A1"]],
@@ -255,6 +260,13 @@ test("of the phones of a vCard, that of WhatsApp comes before a mobile, and that
     toCard("TEL;TYPE=HOME,PREF:551", "TEL;type=VOICE;type=cell:552"),
     toCard("TEL;WORK:553", 'TEL;VALUE=uri;TYPE="voice,cell":tel:554', "TEL;waid=5511987650003:555"),
     toCard("TEL;TYPE=HOME:556", "TEL;TYPE=WORK:557"),
+test("characters at the borders of pieces are whole beside bytes of another encoding", async () => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => `${at}|ë测${"x".repeat(at % 5)}`);
+  const text = `id,name\n${rows.join("\n").replaceAll("|", ",")}\n`;
+  const lines = await read(Buffer.concat([Buffer.from(text), Buffer.from("1,\xe9", "latin1")]));
+  expect(lines.slice(1).map((line) => line.replace(/^\d+ /, ""))).toEqual([...rows, "1|é"]);
+});
+
   ];
   expect(await read(cards.join("\n"))).toEqual(["phone|name", "1 552|", "5 +5511987650003|", "10 556|"]);
 });

@@ -1,6 +1,6 @@
 import { createPause } from "../create-pause.ts";
 import { cleanText } from "./clean-text.ts";
-import { replaceHighControls } from "./decode-text.ts";
+import { type CsvEncoding, createCsvDecoder } from "./csv-decoder.ts";
 import { unmarkFormulas } from "./to-csv-line.ts";
 
 /** Most columns of a table; spreadsheets of people have fewer. */
@@ -13,8 +13,6 @@ const CHUNK_BYTES = 65_536;
 
 /** Why a record cannot be read. */
 export type CsvRecordFault = "quotes" | "cells" | "length";
-
-export type CsvEncoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /** The records that are not empty. A quote that never closes, or not at the end of a cell, ends with its line. */
 export async function* readCsvTexts(
@@ -69,12 +67,11 @@ function countLines(lines: readonly string[], at: number, delimiter?: string): n
 
 /** The lines that end in each piece of the file. A longer line than any record is cut. */
 function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[]> {
-  const decoder = new TextDecoder(encoding);
+  const decode = createCsvDecoder(encoding);
   let rest = "";
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
     const isLast = at + CHUNK_BYTES >= bytes.length;
-    const piece = decoder.decode(bytes.subarray(at, at + CHUNK_BYTES), { stream: !isLast });
-    const text = rest + (encoding === "windows-1252" ? replaceHighControls(piece) : piece);
+    const text = rest + decode(bytes.subarray(at, at + CHUNK_BYTES), isLast);
     // The second sign of a line break may be in the next piece.
     const lines = text.split(isLast ? /\r\n|\n|\r/ : /\r\n|\n|\r(?!$)/);
     rest = isLast ? "" : (lines.pop() ?? "");

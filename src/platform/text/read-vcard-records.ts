@@ -1,9 +1,11 @@
 import { createPause } from "../create-pause.ts";
 import { cleanText } from "./clean-text.ts";
+import { type CsvEncoding, createCsvDecoder } from "./csv-decoder.ts";
 import { readVcard } from "./read-vcard.ts";
 
 const CARD = /^BEGIN:VCARD[ \t]*$/gim;
 const MOST_CHARACTERS = 65_536;
+const CHUNK_BYTES = 65_536;
 const LINE_BREAK = /\r\n|\n|\r/g;
 
 /** A person of a file of vCards. */
@@ -20,9 +22,12 @@ export function isVcardFile(bytes: Uint8Array): boolean {
 }
 
 /** The cards of a file. Other work runs between them. */
-export async function* readVcardRecords(bytes: Uint8Array, encoding: string): AsyncGenerator<VcardRecord> {
+export async function* readVcardRecords(
+  bytes: Uint8Array,
+  encoding: CsvEncoding,
+): AsyncGenerator<VcardRecord> {
   const pause = createPause();
-  const text = new TextDecoder(encoding).decode(bytes);
+  const text = await decodeWhole(bytes, encoding, pause);
   let line = 1;
   let counted = 0;
   let index = nextCard(text, 0);
@@ -38,6 +43,20 @@ export async function* readVcardRecords(bytes: Uint8Array, encoding: string): As
     yield { line, cells: [best?.waid === undefined ? (best?.number ?? "") : `+${best.waid}`, name] };
     await pause();
   }
+}
+
+async function decodeWhole(
+  bytes: Uint8Array,
+  encoding: CsvEncoding,
+  pause: ReturnType<typeof createPause>,
+): Promise<string> {
+  const decode = createCsvDecoder(encoding);
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    text += decode(bytes.subarray(at, at + CHUNK_BYTES), at + CHUNK_BYTES >= bytes.length);
+    await pause();
+  }
+  return text;
 }
 
 /** Where the next card begins; -1 behind the last one. */
