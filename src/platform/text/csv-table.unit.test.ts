@@ -133,6 +133,22 @@ test.each<[string, string | Uint8Array, string[]]>([
     ["name|given name|surname|phone", "2 Ana L|Ana|Lima|551", "3 Bia Reis|Bia|Reis|552"],
   ],
   [
+    "a code of the area in a column of its own",
+    "DDD;Telefone;Nome\n11;98765-0003;Ana\n011;+5511987650004;Bia\n11;11 98765-0005;Caio\n;98765-0006;Eva",
+    [
+      "DDD|Telefone|Nome|phone",
+      "2 11|98765-0003|Ana|(11) 98765-0003",
+      "3 011|+5511987650004|Bia|+5511987650004",
+      "4 11|11 98765-0005|Caio|11 98765-0005",
+      "5 |98765-0006|Eva|98765-0006",
+    ],
+  ],
+  [
+    "codes of countries and areas beside two phones",
+    "DDI,DDD 1,Fone,DDD 2,Celular\n55,11,3333-0003,21,98765-0003",
+    ["DDI|DDD 1|Fone|DDD 2|Celular|phone", "2 55|11|3333-0003|21|98765-0003|+55 (21) 98765-0003"],
+  ],
+  [
     "several phones",
     "Home Phone,Mobile Phone,Name\n551,,Ana\n552,553,Bia\n,,Eva",
     ["Home Phone|Mobile Phone|Name|phone", "2 551||Ana|551", "3 552|553|Bia|553", "4 ||Eva|"],
@@ -244,6 +260,13 @@ test.each<[string, string | Uint8Array, string[]]>([
   expect(await read(file)).toEqual(lines);
 });
 
+test("characters at the borders of pieces are whole beside bytes of another encoding", async () => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => `${at}|ë测${"x".repeat(at % 5)}`);
+  const text = `id,name\n${rows.join("\n").replaceAll("|", ",")}\n`;
+  const lines = await read(Buffer.concat([Buffer.from(text), Buffer.from("1,\xe9", "latin1")]));
+  expect(lines.slice(1).map((line) => line.replace(/^\d+ /, ""))).toEqual([...rows, "1|é"]);
+});
+
 test("a file of many short vCards takes a time in proportion to its length", async () => {
   const readAll = async (cards: number) => {
     const { records } = await readCsvTable(Buffer.from("BEGIN:VCARD\n\n\n\n\n".repeat(cards)));
@@ -260,13 +283,6 @@ test("of the phones of a vCard, that of WhatsApp comes before a mobile, and that
     toCard("TEL;TYPE=HOME,PREF:551", "TEL;type=VOICE;type=cell:552"),
     toCard("TEL;WORK:553", 'TEL;VALUE=uri;TYPE="voice,cell":tel:554', "TEL;waid=5511987650003:555"),
     toCard("TEL;TYPE=HOME:556", "TEL;TYPE=WORK:557"),
-test("characters at the borders of pieces are whole beside bytes of another encoding", async () => {
-  const rows = Array.from({ length: 30_000 }, (_, at) => `${at}|ë测${"x".repeat(at % 5)}`);
-  const text = `id,name\n${rows.join("\n").replaceAll("|", ",")}\n`;
-  const lines = await read(Buffer.concat([Buffer.from(text), Buffer.from("1,\xe9", "latin1")]));
-  expect(lines.slice(1).map((line) => line.replace(/^\d+ /, ""))).toEqual([...rows, "1|é"]);
-});
-
   ];
   expect(await read(cards.join("\n"))).toEqual(["phone|name", "1 552|", "5 +5511987650003|", "10 556|"]);
 });

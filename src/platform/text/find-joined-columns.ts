@@ -16,11 +16,16 @@ const NAME_PARTS = [
   /^(?:last ?name|family name|surname|sobrenome|apellidos?)$/,
 ];
 
+/** Codes of the area and of the country beside a phone without them, as `foldName` returns them. */
+const AREA = /^(?:ddd|area code|cod(?:igo)?(?: de)? area|prefijo|lada)(?: ?\d)?$/;
+const COUNTRY = /^(?:ddi|country code|cod(?:igo)?(?: d[eo])? pais)(?: ?\d)?$/;
+
 /** Whether a joined column has the text of this one. */
 export function isJoined(name: string, columns: readonly string[]): boolean {
   const folded = foldName(name);
   if (NAME_PARTS.some((part) => part.test(folded))) return columns.includes("name");
-  return isPhoneName(name) && columns.some((one) => foldName(one) === "phone");
+  const isOfPhone = isPhoneName(name) || AREA.test(folded) || COUNTRY.test(folded);
+  return isOfPhone && columns.some((one) => foldName(one) === "phone");
 }
 
 /** The name of which a file has the parts, and the phone of which it has several. */
@@ -54,14 +59,23 @@ function findPhone(columns: readonly string[], folded: readonly string[]): Joine
   const best = findColumnMeanings(columns).indexOf("phone");
   const others = columns.flatMap((name, at) => (at !== best && isPhoneName(name) ? [at] : []));
   const isGoogle = folded.includes("phone 1 value");
-  if (best < 0 || (others.length === 0 && !isGoogle)) return undefined;
+  const hasArea = folded.some((name) => AREA.test(name));
+  if (best < 0 || (others.length === 0 && !isGoogle && !hasArea)) return undefined;
   const places = [best, ...others].map((at) => {
     const [, stem] = /^(phone \d+) value$/.exec(folded[at] ?? "") ?? [];
-    return { at, label: folded.findIndex((name) => name === `${stem} label` || name === `${stem} type`) };
+    const codes = [COUNTRY, AREA].map((code) => findBeside(folded, at, code));
+    return {
+      at,
+      codes,
+      label: folded.findIndex((name) => name === `${stem} label` || name === `${stem} type`),
+    };
   });
   return (cells) => {
-    const phones = places.flatMap(({ at, label }) => {
-      const text = (cells[at] ?? "").trim();
+    const phones = places.flatMap(({ at, codes, label }) => {
+      const text = withCodes(
+        (cells[at] ?? "").trim(),
+        codes.map((code) => cells[code] ?? ""),
+      );
       const name = foldName(cells[label] ?? "") || (folded[at] ?? "");
       return text === "" ? [] : { text, rank: hasDigits(text) ? rankOf(name) : Number.POSITIVE_INFINITY };
     });
@@ -70,9 +84,32 @@ function findPhone(columns: readonly string[], folded: readonly string[]): Joine
   };
 }
 
+/** The nearest column of a code before a phone; otherwise the first one. */
+function findBeside(folded: readonly string[], phone: number, code: RegExp): number {
+  const before = folded.findLastIndex((name, at) => at < phone && code.test(name));
+  return before < 0 ? folded.findIndex((name) => code.test(name)) : before;
+}
+
+/** More digits have the code of the area already. */
+const MOST_LOCAL_DIGITS = 9;
+const FEWEST_LOCAL_DIGITS = 6;
+
+function withCodes(phone: string, codes: readonly string[]): string {
+  const [country = "", area = ""] = codes.map((code) => code.replace(/[\s()+-]/g, "").replace(/^0+/, ""));
+  const digits = countDigits(phone);
+  const isLocal =
+    digits >= FEWEST_LOCAL_DIGITS && digits <= MOST_LOCAL_DIGITS && !/^\W*(?:\+|00)/.test(phone);
+  if (!isLocal || !/^\d{1,4}$/.test(area)) return phone;
+  return `${/^\d{1,3}$/.test(country) ? `+${country} ` : ""}(${area}) ${phone}`;
+}
+
+function countDigits(text: string): number {
+  return text.match(/\p{Nd}/gu)?.length ?? 0;
+}
+
 /** A column such as `WhatsApp` may only say whether the phone in another one has it. */
 function hasDigits(text: string): boolean {
-  return (text.match(/\p{Nd}/gu)?.length ?? 0) > 1;
+  return countDigits(text) > 1;
 }
 
 function rankOf(name: string): number {
