@@ -17,7 +17,7 @@ export interface Vcard {
   begins: boolean;
   /** Whether the parsed part contains END:VCARD. */
   ends: boolean;
-  /** The first FN property. */
+  /** The first FN property; without one the name in N, otherwise that of the company. */
   name?: string;
   /** In the order of the card, at most 20. */
   phones: VcardPhone[];
@@ -29,17 +29,38 @@ export interface Vcard {
  */
 export function readVcard(text: string): Vcard {
   const vcard: Vcard = { begins: false, ends: false, phones: [] };
+  const names: Names = {};
   for (const [at, line] of unfold(text.slice(0, READ_CHARACTERS)).entries()) {
     const property = readProperty(line);
     if (!property) continue;
     const { name, parameters, value } = property;
     if (name === "BEGIN" && at === 0) vcard.begins = value.toUpperCase() === "VCARD";
-    if (name === "END" && value.toUpperCase() === "VCARD") return { ...vcard, ends: true };
-    if (name === "FN" && value !== "") vcard.name ??= withoutEscapes(value);
+    if (name === "END" && value.toUpperCase() === "VCARD") {
+      vcard.ends = true;
+      break;
+    }
+    readName(names, name, value);
     if (name === "TEL" && vcard.phones.length < MAX_PHONES)
       vcard.phones.push(...readPhone(parameters, value));
   }
-  return vcard;
+  const name = names.FN || names.N || names.ORG;
+  return name ? { ...vcard, name } : vcard;
+}
+
+/** The first of each property that is a name. */
+interface Names {
+  FN?: string;
+  N?: string;
+  ORG?: string;
+}
+
+function readName(names: Names, property: string, value: string): void {
+  if (property === "FN") names.FN ||= withoutEscapes(value);
+  if (property !== "N" && property !== "ORG") return;
+  const parts = value.split(/(?<!\\);/).map(withoutEscapes);
+  const [family, given, further, prefix, suffix] = parts;
+  const shown = property === "ORG" ? parts : [prefix, given, further, family, suffix];
+  names[property] ||= shown.filter((part) => part).join(" ");
 }
 
 /**

@@ -33,6 +33,13 @@ describe("a vCard is parsed", () => {
       card("FN:An", " a", "TEL:+55", "\t11"),
       { name: "Ana", phones: [{ number: "+5511" }] },
     ],
+    [
+      "with a structured name alone",
+      card("N:Silva\\;e Lima;Ana;Maria;Dr.;"),
+      { name: "Dr. Ana Maria Silva;e Lima" },
+    ],
+    ["with a company alone", card("N:;;;;", "ORG:Padaria\\, Lda;Vendas"), { name: "Padaria, Lda Vendas" }],
+    ["with both names", card("N:Silva;Ana;;;", "FN:Aninha", "ORG:Padaria"), { name: "Aninha" }],
     ["with escapes", card("FN:Ana\\, the\\nsecond"), { name: "Ana, the second" }],
     [
       "with line breaks of all kinds",
