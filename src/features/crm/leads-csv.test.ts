@@ -160,6 +160,18 @@ test("a CSV row with a lead's id changes a lead without a phone, but never lifts
   expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
 });
 
+test("an opt-out of an export counts wherever its column is, in the words of a spreadsheet, and by its time alone", async () => {
+  const phones = [newPhone(), newPhone(), newPhone()];
+  const [excel, time, none] = phones;
+  const done = [
+    await importOf(owner, "opted_out;name;phone", `VERDADEIRO;Ana;${excel}`),
+    await importOf(owner, "opted_out_at,phone", `30/11/2026 10:00,${time}`, `,${none}`),
+  ];
+  expect(done).toMatchObject([{ created: 1 }, { created: 2, ignored_columns: [] }]);
+  const found = await Promise.all(phones.map(async (q) => (await owner.listLeads({ q })).data[0]));
+  expect(found.map((lead) => lead?.opted_out_at != null)).toEqual([true, true, false]);
+});
+
 test("an id changes no lead unless the row has the lead's time of creation, as an export has", async () => {
   const { data: lead } = await owner.createLead({ name: "Ana" });
   const { data: one } = await owner.createLead({ phone: newPhone() });
@@ -328,6 +340,11 @@ test("a number without a country code waits for a confirmation, and an ambiguous
   await owner.updateAccount({ settings: { default_country: "br" } });
   const listed = (line: number, value: string, code: string, suggestion: string) =>
     expect.objectContaining({ line, value, code, suggestion });
+  // Which of two numbers it is, or whether it is one at all, no confirmation of a country says.
+  const ambiguous = [
+    listed(4, "51987654321", "ambiguous_country", "5551987654321"),
+    listed(5, "123.456.789-09", "ambiguous_number", "12345678909"),
+  ];
   expect(await importOf(owner, ...lines)).toMatchObject({
     created: 1,
     invalid_count: 0,
@@ -337,11 +354,6 @@ test("a number without a country code waits for a confirmation, and an ambiguous
   });
   const { data } = await owner.importLeads({ ...toFile(lines), confirm_assumed: true });
   expect(data).toMatchObject({ created: 1, unchanged: 1, warning_count: 2, warnings: ambiguous });
-  // Which of two numbers it is, or whether it is one at all, no confirmation of a country says.
-  const ambiguous = [
-    listed(4, "51987654321", "ambiguous_country", "5551987654321"),
-    listed(5, "123.456.789-09", "ambiguous_number", "12345678909"),
-  ];
   const { data: leads } = await owner.listLeads({ q: "Rui" });
   expect(leads.map(({ phone }) => phone)).toEqual(["5531988881111"]);
   expect((await owner.createLead({ phone: "(31) 98888-2222" })).data.phone).toBe("5531988882222");

@@ -61,6 +61,7 @@ export interface LeadFile {
 }
 
 const TEXTS = ["name", "email", "status", "kanban_status"] as const;
+const OPT_OUT_TIME = "opted_out_at";
 const SHOWN = 100;
 
 /** Throws VALIDATION_ERROR for a file without a column of phones or with too many rows. */
@@ -87,7 +88,7 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
 /** Columns of people that an import does not read, and that no export has. */
 function findIgnored({ columns, hasHead }: CsvTable, known: readonly string[]): string[] {
   if (!hasHead) return [];
-  const unknown = columns.filter((name, at) => known[at] === "" && name !== "");
+  const unknown = columns.filter((name, at) => known[at] === "" && name !== "" && name !== OPT_OUT_TIME);
   return unknown.filter((name) => !isPassedOver(name, columns) && !isJoined(name, columns));
 }
 
@@ -158,7 +159,7 @@ function toLead(
         readFieldValue(String(value), name, declared.get(name)),
       ]),
     ),
-    opted_out: readFlag(cell("opted_out")),
+    opted_out: readOptOut(cell("opted_out"), cells[table.columns.indexOf(OPT_OUT_TIME)]),
   };
 }
 
@@ -175,8 +176,13 @@ function readId(text: string | undefined): number | undefined {
   throw invalidField("id", "must be the id of a lead");
 }
 
-function readFlag(text = "false"): boolean {
-  const flag = text.toLowerCase();
-  if (flag === "true" || flag === "false") return flag === "true";
+/** Also as a spreadsheet writes it in the language of its user. */
+const YES = /^(?:true|yes|y|1|x|verdadeiro|verdadero|sim|s[ií]?|wahr|vrai)$/i;
+const NO = /^(?:false|no|n|0|falso|não|nao|falsch|faux)$/i;
+
+/** A list may have only the time of the opt-out. */
+function readOptOut(flag: string | undefined, time = ""): boolean {
+  if (flag === undefined) return time.trim() !== "";
+  if (YES.test(flag) || NO.test(flag)) return YES.test(flag);
   throw invalidField("opted_out", "must be true or false");
 }
