@@ -21,9 +21,15 @@ export interface DeclaredMedia {
 
 /** The type of a received file: the declared one, unless the content contradicts it. */
 export async function detectReceivedType(head: Buffer, declared: string): Promise<string> {
-  const found = await findMimeType(head);
+  const found = await findReceivedType(head);
   if (found === undefined) return familyOf(declared) ? ANYTHING : declared;
   return isRefinedBy(found, declared) ? declared : found;
+}
+
+/** Browsers too take a text that begins like a picture for one, so a received file stays one. */
+async function findReceivedType(head: Buffer): Promise<string | undefined> {
+  const found = await findMimeType(head);
+  return found === undefined || familyOf(found) === "image" ? found : findMeantType(head);
 }
 
 /** Detects a file's type from its first bytes. Throws VALIDATION_ERROR if it differs from the declared type. */
@@ -46,7 +52,7 @@ export async function isRecognised(head: Buffer): Promise<boolean> {
   return (await findMeantType(head)) !== undefined;
 }
 
-/** The library takes a text that begins like a picture for one. So do browsers, so a received file stays one. */
+/** The library takes a text that begins like a picture or a sound for one. */
 async function findMeantType(head: Buffer): Promise<string | undefined> {
   const text = decodeStart(head);
   if (text === undefined) return findMimeType(head);

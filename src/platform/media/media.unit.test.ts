@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { HEIC_PICTURE, mp4Video, oggOpus, webpSticker } from "../../../test/media-samples.ts";
 import { blackPng, SAMPLE } from "../../../test/sample-files.ts";
 import { decodeHeic } from "./decode-heic.ts";
-import { detectMediaType } from "./detect-media-type.ts";
+import { detectMediaType, detectReceivedType } from "./detect-media-type.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
 import { readOggOpus } from "./read-ogg-opus.ts";
 import { readPicture } from "./read-picture.ts";
@@ -37,6 +37,15 @@ test.each<[string, Buffer]>([
   const detected = await detectMediaType(head, { name_mime_type: "text/csv" });
   expect(detected).toEqual({ media_type: "document", mime_type: "text/csv" });
   await expect(detectMediaType(head, { type: "image" })).rejects.toThrow("type: the file is not an image");
+});
+
+test.each([
+  utf16("\ufeffnome;fone\r\nAna;1\r\n"),
+  Buffer.from("ID3;name\r\n1;Ana\r\n"),
+  Buffer.from("MZ;name\r\n"),
+])("the received text %j keeps its declared type", async (head) => {
+  expect(await detectReceivedType(head, "text/csv")).toBe("text/csv");
+  expect(await detectReceivedType(SAMPLE.mp3, "text/csv")).toBe("audio/mpeg");
 });
 
 test.each([
