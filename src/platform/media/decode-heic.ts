@@ -29,21 +29,25 @@ const DECODER = `
   });
 `;
 
-/** One at a time, of the accounts in turn: each takes up to 250 MB. */
+/** One at a time, of the accounts in turn: each takes up to 250 MB. The others wait without their files. */
 const memory = new Semaphore({ limit: 1 });
 
 /**
- * The main picture of a HEIC file, upright, as a TIFF file without loss; undefined if it is unreadable, has more than 25
- * million pixels, or takes too long. Decodes in a thread, since that takes seconds.
+ * Uses the main picture of a HEIC file, upright, as a TIFF file without loss; undefined if it is unreadable, has more than 25
+ * million pixels, or takes too long. Reads the file when its turn comes, and decodes it in a thread, since that takes seconds.
  */
-export function decodeHeic(bytes: Uint8Array, account_id: number): Promise<Buffer | undefined> {
-  const decode = async () => {
-    const picture = await decodeInThread(bytes);
-    if (!picture) return undefined;
-    const pixels = await openPixels(picture);
-    return (picture.hasAlpha ? pixels : pixels.removeAlpha()).tiff({ compression: "none" }).toBuffer();
-  };
-  return memory.use(decode, { key: account_id });
+export function decodeHeic<T>(
+  read: () => Promise<Uint8Array>,
+  account_id: number,
+  use: (tiff: Buffer | undefined) => Promise<T> | T,
+): Promise<T> {
+  return memory.use(async () => use(await toTiff(await decodeInThread(await read()))), { key: account_id });
+}
+
+async function toTiff(picture: DecodedPicture | undefined): Promise<Buffer | undefined> {
+  if (!picture) return undefined;
+  const pixels = await openPixels(picture);
+  return (picture.hasAlpha ? pixels : pixels.removeAlpha()).tiff({ compression: "none" }).toBuffer();
 }
 
 function decodeInThread(bytes: Uint8Array): Promise<DecodedPicture | undefined> {

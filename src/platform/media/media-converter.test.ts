@@ -22,7 +22,7 @@ afterAll(() => dir.remove());
 const share = (ffmpeg: string) => createMediaConverter({ ffmpeg, scratchDir: dir.path });
 const open = (ffmpeg: string) => share(ffmpeg).forAccount(1);
 const make = (ffmpeg: string, bytes: Buffer, type: string) =>
-  open(ffmpeg).toOggOpus(Readable.from([bytes]), type);
+  open(ffmpeg).toOggOpus(Readable.from([bytes]), type, "url");
 
 /** Writes an executable in place of ffmpeg. */
 async function fakeFfmpeg(name: string, script: string): Promise<string> {

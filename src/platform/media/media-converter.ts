@@ -17,9 +17,10 @@ export interface OggOpusAudio extends AudioMetadata {
 /** Converts files to the formats that phones expect. Without ffmpeg, optional conversions are skipped. */
 export interface MediaConverter {
   /**
-   * Converts audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR if it is no audio.
+   * Converts audio to mono Ogg Opus. Throws NOT_SUPPORTED without ffmpeg, VALIDATION_ERROR that names `field` if it is no
+   * audio.
    */
-  toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio>;
+  toOggOpus(audio: Bytes, mimeType: string, field: string): Promise<OggOpusAudio>;
   /** Duration of Ogg Opus audio, and its loudness over time. */
   measureOggOpus(open: () => Bytes): Promise<AudioMetadata>;
   /** A small JPEG of the first frame. */
@@ -85,7 +86,7 @@ class Converter implements MediaConverter {
     this.#inTurn = inTurn;
   }
 
-  async toOggOpus(audio: Bytes, mimeType: string): Promise<OggOpusAudio> {
+  async toOggOpus(audio: Bytes, mimeType: string, field: string): Promise<OggOpusAudio> {
     const reader = findDemuxer(mimeType);
     if (!reader) throw invalidField("type", `${mimeType} cannot be converted to Ogg Opus`);
     const { end, output } = await this.#onFile(audio, (path) =>
@@ -93,7 +94,7 @@ class Converter implements MediaConverter {
     );
     if (end === "missing") throw notSupported();
     if (end === "failed" || output.length === 0)
-      throw invalidField("file", "is not an audio file that can be converted to Ogg Opus");
+      throw invalidField(field, "is not an audio file that can be converted to Ogg Opus");
     return { bytes: output, ...(await this.measureOggOpus(() => oneOf(output))) };
   }
 

@@ -272,8 +272,15 @@ describe("a HEIC picture", () => {
     return bytes;
   };
 
+  const decode = (bytes: Buffer, account_id = 1) =>
+    decodeHeic(
+      async () => bytes,
+      account_id,
+      (tiff) => tiff,
+    );
+
   it("is decoded without loss and without an alpha channel that it does not have", async () => {
-    const tiff = await decodeHeic(HEIC_PICTURE, 1);
+    const tiff = await decode(HEIC_PICTURE);
     const { data, info } = await sharp(tiff).raw().toBuffer({ resolveWithObject: true });
     expect(info).toMatchObject({ width: 40, height: 30, channels: 3 });
     const [red = 0, green = 0, blue = 0] = data.subarray(data.length / 2);
@@ -291,15 +298,30 @@ describe("a HEIC picture", () => {
     ["claims 26 million pixels", withSize(6_500, 4_000)],
     ["claims 4 billion times 4 billion pixels", withSize(2 ** 32 - 1, 2 ** 32 - 1)],
   ])("that %s is undefined, and the next one is decoded", async (_, bytes) => {
-    expect(await decodeHeic(bytes, 1)).toBeUndefined();
-    expect(await decodeHeic(HEIC_PICTURE, 1)).toBeDefined();
+    expect(await decode(bytes)).toBeUndefined();
+    expect(await decode(HEIC_PICTURE)).toBeDefined();
   });
 
   it("of an account is decoded before all those that another account has sent earlier", async () => {
     const decoded: number[] = [];
-    const decode = (account_id: number) =>
-      decodeHeic(HEIC_PICTURE, account_id).then(() => decoded.push(account_id));
-    await Promise.all([1, 1, 1, 1, 2].map(decode));
+    const decodeFor = (account_id: number) =>
+      decode(HEIC_PICTURE, account_id).then(() => decoded.push(account_id));
+    await Promise.all([1, 1, 1, 1, 2].map(decodeFor));
     expect(decoded).toEqual([1, 1, 2, 1, 1]);
+  });
+
+  it("is not read before the one ahead of it is decoded and used", async () => {
+    const steps: string[] = [];
+    const one = (name: string) =>
+      decodeHeic(
+        async () => {
+          steps.push(`read ${name}`);
+          return HEIC_PICTURE;
+        },
+        1,
+        () => steps.push(`used ${name}`),
+      );
+    await Promise.all([one("a"), one("b")]);
+    expect(steps).toEqual(["read a", "used a", "read b", "used b"]);
   });
 });

@@ -19,6 +19,8 @@ import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
 export interface ConvertMediaOptions {
   db: Db;
   converter: MediaConverter;
+  /** Names the file in errors. */
+  field: string;
 }
 
 /** A completely received file, with its type. */
@@ -65,24 +67,25 @@ export async function convertMedia(file: ReceivedFile, options: ConvertMediaOpti
 
 async function fitVoiceNote(
   file: ReceivedFile,
-  { db, converter }: ConvertMediaOptions,
+  { db, converter, field }: ConvertMediaOptions,
 ): Promise<ReceivedFile> {
   const open = () => readParts(db, file.file.id);
   if (OGG_OPUS.test(file.mime_type)) return { ...file, ...(await converter.measureOggOpus(open)) };
-  const { bytes, ...facts } = await converter.toOggOpus(open(), file.mime_type);
+  const { bytes, ...facts } = await converter.toOggOpus(open(), file.mime_type, field);
   return { ...(await replace(file, db, bytes)), mime_type: OGG_OPUS_TYPE, ...facts };
 }
 
 async function fitSticker(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
   if (file.file.size > PICTURE_BYTES)
     throw new GatewayError("PAYLOAD_TOO_LARGE", "A picture for a sticker may have at most 16 MiB.");
-  const { db } = options;
-  const given = await readWhole(file, db);
-  const facts = await readPicture(given);
-  const isFitting = facts === undefined || isSticker(facts, given.length);
-  if (file.mime_type === STICKER_TYPE && isFitting) return { ...file, ...facts };
-  const decoded = await decodePicture(file, options);
-  const bytes = await toSticker(decoded ?? given, "file", file.file.account_id);
+  const { db, field } = options;
+  if (file.mime_type === STICKER_TYPE) {
+    const facts = await readPicture(await readWhole(file, db));
+    if (!facts || isSticker(facts, file.file.size)) return { ...file, ...facts };
+  }
+  const bytes = await decodePicture(file, options, async (decoded) =>
+    toSticker(decoded ?? (await readWhole(file, db)), field, file.file.account_id),
+  );
   return { ...(await replaceAs(file, db, bytes, STICKER_TYPE)), ...(await readPicture(bytes)) };
 }
 
@@ -91,22 +94,28 @@ const HEIC = /^image\/hei[cf]\b/;
 const SHOWN_PICTURES = ["image/jpeg", "image/png"];
 
 /** Converts a picture that phones would not show; one that cannot be converted goes as a document. */
-async function fitPicture(file: ReceivedFile, { db, converter }: ConvertMediaOptions): Promise<ReceivedFile> {
+async function fitPicture(file: ReceivedFile, options: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { db } = options;
   const { mime_type: from } = file;
   if (SHOWN_PICTURES.includes(from)) return file;
   const isTooLarge = file.file.size > PICTURE_BYTES;
-  const decoded = isTooLarge ? undefined : await decodePicture(file, { db, converter });
   const picture = isTooLarge
     ? undefined
-    : await toPicture(decoded ?? (await readWhole(file, db)), file.file.account_id);
+    : await decodePicture(file, options, async (decoded) =>
+        toPicture(decoded ?? (await readWhole(file, db)), file.file.account_id),
+      );
   if (!picture) return { ...file, media_type: "document", converted: { from, to: "document" } };
   return replaceAs(file, db, picture.bytes, picture.mime_type);
 }
 
-/** The picture in a format that the image library reads; undefined if it may read this one itself. */
-async function decodePicture(file: ReceivedFile, { db, converter }: ConvertMediaOptions) {
-  if (HEIC.test(file.mime_type)) return decodeHeic(await readWhole(file, db), file.file.account_id);
-  return converter.toJpeg(readParts(db, file.file.id), file.mime_type);
+/** Uses the picture in a format that the image library reads; undefined if it may read this one itself. */
+async function decodePicture<T>(
+  file: ReceivedFile,
+  { db, converter }: ConvertMediaOptions,
+  use: (decoded: Buffer | undefined) => Promise<T>,
+): Promise<T> {
+  if (HEIC.test(file.mime_type)) return decodeHeic(() => readWhole(file, db), file.file.account_id, use);
+  return use(await converter.toJpeg(readParts(db, file.file.id), file.mime_type));
 }
 
 async function describePdf(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {

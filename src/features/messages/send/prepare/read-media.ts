@@ -91,7 +91,7 @@ export async function readMedia(
     const gif = isGif && detected.media_type === "video" && { gif_playback: true };
     const fitted = await convertMedia(
       { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
-      { db, converter: options.converter.forAccount(account_id) },
+      { db, converter: options.converter.forAccount(account_id), field: source.field },
     );
     return toStored(fitted, input, source);
   } catch (error) {
