@@ -96,6 +96,11 @@ const IN_BASE64: readonly Row[] = [
     { base64: `\ufeff${pdf.toString("base64")}\n` },
     { ...isPdf, size: pdf.length },
   ],
+  [
+    "gzip that is named as a picture",
+    base64(gzipSync(SAMPLE.png), { file_name: "a.png" }),
+    refused("base64: is compressed with gzip"),
+  ],
   ["base64 that was cut", { base64: pdf.toString("base64").slice(0, 41) }, refused("base64: is not whole")],
   ["a text", { base64: "not a file!" }, refused("base64: is not base64")],
   ["null as a text", { base64: "null" }, refused('base64: is the word "null", not a file')],
@@ -206,6 +211,21 @@ const AT_ADDRESSES: readonly Row[] = [
     { ...isPdf, file_name: "z.pdf", size: pdf.length },
   ],
   [
+    "gzip without its Content-Encoding",
+    at("/z1.pdf", { "content-type": "application/pdf" }, gzipSync(pdf)),
+    refused("url: is compressed with gzip"),
+  ],
+  [
+    "gzip that only its server calls a table",
+    at("/z2", { "content-type": "text/csv" }, gzipSync("a,b")),
+    refused("url: is compressed with gzip"),
+  ],
+  [
+    "gzip that is named so",
+    at("/z3.pdf.gz", { "content-type": "application/pdf" }, gzipSync(pdf)),
+    { type: "document", mime_type: "application/gzip", file_name: "z3.pdf.gz" },
+  ],
+  [
     "five redirects",
     () => {
       files.serve("/r0", file(pdf, "application/pdf"));
@@ -302,7 +322,7 @@ const OF_KINDS: readonly Row[] = [
   [
     "a HEIC that is damaged as a sticker",
     base64(heic, { type: "sticker" }),
-    refused("file: is not an image that can be read"),
+    refused("base64: is not an image that can be read"),
   ],
   ["a PDF as a sticker", base64(pdf, { type: "sticker" }), refused("type: the file is not a picture")],
   ["a PDF as an image", base64(pdf, { type: "image" }), refused("type: the file is not an image")],

@@ -37,6 +37,7 @@ const SHOWN_CHARACTERS = 100;
  * document.
  */
 export async function refuseErrorDocument(field: string, file: ExpectedFile): Promise<void> {
+  if (isGzip(file.head)) return refuseGzip(field, file);
   if (isPageWanted(file)) return;
   const head = file.head.subarray(0, READ_BYTES);
   const wide = decodeUtf16(head);
@@ -51,6 +52,26 @@ export async function refuseErrorDocument(field: string, file: ExpectedFile): Pr
     : (readPageSummary(file.head, file.content_type).title ?? "");
   const shown = [...said.replace(/\p{Cf}/gu, "")].slice(0, SHOWN_CHARACTERS).join("");
   throw isText ? textRefusal(field, shown) : pageRefusal(field, shown, isFetched);
+}
+
+function isGzip([first, second]: Buffer): boolean {
+  return first === 0x1f && second === 0x8b;
+}
+
+/** Of a drawing too: in this format it is compressed. */
+const GZIP_NAME = /\.(?:t?gz|gzip|svgz)$/i;
+
+/** Some hosts store files compressed and do not say so: nobody can open them under their name. */
+function refuseGzip(field: string, file: ExpectedFile): void {
+  const { mime_type, file_name, address_name, content_type } = file;
+  if (GZIP_NAME.test(file_name ?? address_name ?? "")) return;
+  if (!isBinaryWanted(file) && !isTextWanted(file) && !TEXT_TYPE.test(mime_type ?? content_type ?? ""))
+    return;
+  throw invalidField(
+    field,
+    "is compressed with gzip, but its name or its type says otherwise. Send the unpacked file, or a name that ends in .gz",
+    { code: "compressed_file", params: {} },
+  );
 }
 
 function pageRefusal(field: string, title: string, isFetched: boolean): GatewayError {
