@@ -329,6 +329,21 @@ describe("the list of groups", () => {
     expect(await lists()).toBe(before + 1);
   });
 
+  test("is read again after a change in a group that it does not have", async () => {
+    await list();
+    const before = await lists();
+    const { database, gateway } = story.gateway;
+    const { rows } = await database.pool.query("select id, account_id from instance where id = $1", [
+      shop.id,
+    ]);
+    const group = "120363000000009999@g.us" as Group["jid"];
+    const news = { type: "group_updated", group, at: new Date(), change: { subject: "New" } } as const;
+    const parts = { db: database.db, engine: gateway.engine };
+    await recordGroupChange(parts, rows[0], news, { ignore_groups: false });
+    await list();
+    expect(await lists()).toBe(before + 1);
+  });
+
   test("excludes groups that the phone has left", async () => {
     const gone = await groupOf("Gone");
     await groupOf("Stays");
