@@ -40,13 +40,15 @@ export interface WhatsAppGateway {
   stop(): Promise<void>;
 }
 
-/** The default webhook, if any, receives `message.received` only. */
+/** The default webhook, if any, receives `message.received` only; `prepare` runs before the pairing. */
 export async function startWhatsAppGateway(
   webhookUrl?: string,
   env: Record<string, string> = {},
+  prepare?: (control: WhatsAppControl) => Promise<void>,
 ): Promise<WhatsAppGateway> {
   const { gateway, network, stop } = await startGatewayOnWhatsApp(env);
   const { control } = network;
+  await prepare?.(control);
   const { phone } = await control.addPerson({ name: "Shop" });
   const { data } = await gateway.owner.createInstance({
     name: "Sales",

@@ -131,10 +131,8 @@ describe("an async send", () => {
     "requested by %j is queued at once, and its outcome arrives as message.sent",
     async (flag) => {
       const body = { number: FRIEND, text: "Later", ...flag };
-      const { body: response } = await story.request(
-        `POST /api/v1/instances/${story.sales.id}/send-text`,
-        body,
-      );
+      const route = `POST /api/v1/instances/${story.sales.id}/send-text`;
+      const { body: response } = await story.request(route, body);
       const { jobId, pendingMessageId } = response;
       const message = { status: "pending" };
       expect(response).toMatchObject({
@@ -170,12 +168,6 @@ describe("an async send", () => {
       texts.length,
     );
     expect(sent.map(({ body }) => body.data.message.text)).toEqual(texts);
-  });
-
-  test("accepted before a stop is sent after the next start", async () => {
-    const messageId = await queue(to("5555"), "before");
-    await story.restart();
-    expect((await ends(messageId))[0]?.body.event).toBe("message.sent");
   });
 });
 

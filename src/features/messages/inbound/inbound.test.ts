@@ -292,15 +292,6 @@ describe("actions of a contact", () => {
     expect(data.text).toBe("Hello");
   });
 
-  test("an edit of a picture changes its caption", async () => {
-    const { sales } = story;
-    const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "Befor" };
-    const { message } = await receive({ media });
-    await sales.client.sandboxEdit({ id: sales.id, ...act, message_id: message.message_id, text: "Before" });
-    const { data } = await story.event("message.edited", message.message_id);
-    expect(data.message).toMatchObject({ caption: "Before", text: null, type: "image" });
-  });
-
   test("a deletion fires message.deleted once", async () => {
     const { sales } = story;
     const { message } = await receive({ text: "Oops" });
@@ -360,13 +351,6 @@ describe("actions of a contact", () => {
     expect((await story.event("message.read", ids[2] ?? "")).data.message_ids.toSorted()).toEqual(
       ids.toSorted(),
     );
-  });
-
-  test("a phone call fires call.received", async () => {
-    const { sales } = story;
-    const { data } = await sales.client.sandboxCall({ id: sales.id, ...act, video: true });
-    const [call] = await story.receiver.waitFor(({ body }) => body.data?.call_id === data.call_id);
-    expect(call?.body).toMatchObject({ event: "call.received", data: { video: true, from: bia } });
   });
 
   test("an action on a message that is not in the log is reported without the message", async () => {

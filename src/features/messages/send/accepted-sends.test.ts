@@ -7,6 +7,7 @@ import {
   startMessagingStory,
   waitUntil,
 } from "../../../../test/stories/messaging-story.ts";
+import { newMessage } from "../../../../test/stories/new-message.ts";
 import { createSecondRecorder } from "../../../../test/stories/second-recorder.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
@@ -22,8 +23,14 @@ beforeAll(async () => {
 
 afterAll(() => story.stop());
 
+const db = () => story.gateway.database.db;
+
+async function laneOfSales(): Promise<number> {
+  const instance = db().selectFrom("instance").select("lane").where("id", "=", story.sales.id);
+  return (await instance.executeTakeFirstOrThrow()).lane;
+}
+
 describe("the file of a waiting send", () => {
-  const db = () => story.gateway.database.db;
   const filesLeft = async () => {
     const rows = await db().selectFrom("outgoing_media").select("id").distinct().execute();
     return rows.map(({ id }) => id);
@@ -38,14 +45,7 @@ describe("the file of a waiting send", () => {
     Buffer.from((await client.downloadMedia({ id, message_id })).bytes ?? []);
 
   // Blocks all sends of the session until the restart.
-  beforeEach(async () => {
-    const { lane } = await db()
-      .selectFrom("instance")
-      .select("lane")
-      .where("id", "=", story.sales.id)
-      .executeTakeFirstOrThrow();
-    story.gateway.gateway.engine.limitToGroups(lane, ["control"]);
-  });
+  beforeEach(async () => story.gateway.gateway.engine.limitToGroups(await laneOfSales(), ["control"]));
 
   test("is sent after a restart and deleted when the send has its outcome", async () => {
     const file = Buffer.alloc(700_000, "Waygate ");
@@ -147,24 +147,25 @@ test("a sync send that waits behind another one fails at once when its instance 
 test("a send that starts while its instance is banned keeps its job until it has an outcome", async () => {
   const instance = await story.join({ name: "Begins" });
   const { behind } = await queueTwo(instance);
-  const { db } = story.gateway.database;
   const { outcomes } = createSecondRecorder(story.gateway);
   let failing = Promise.resolve();
-  await db.transaction().execute(async (trx) => {
-    await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
-    await db.updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
-    failing = failStuckSends(db, outcomes);
-    await waitUntil(isSomebodyWaiting);
-  });
+  await db()
+    .transaction()
+    .execute(async (trx) => {
+      await sql`update message set submitted_at = now() where message_id = ${behind}`.execute(trx);
+      await db().updateTable("instance").set({ status: "banned" }).where("id", "=", instance.id).execute();
+      failing = failStuckSends(db(), outcomes);
+      await waitUntil(isSomebodyWaiting);
+    });
   await failing;
-  await failStuckSends(db, outcomes);
+  await failStuckSends(db(), outcomes);
   expect(await failureOf(instance, behind)).toMatchObject({ code: "UNKNOWN_OUTCOME" });
 });
 
 async function isSomebodyWaiting(): Promise<boolean> {
   const { rows } = await sql`
     select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-    story.gateway.database.db,
+    db(),
   );
   return rows.length > 0;
 }
@@ -191,33 +192,11 @@ const sendText = (idempotencyKey: string) => {
   return client.sendText({ id, number, text: "Daily" }, { idempotencyKey });
 };
 
-/** A send as the routes create it, for a lane without an owner. */
 async function newKeyedMessage(key: string): Promise<NewMessage> {
-  const { account_id } = await story.gateway.database.db
-    .selectFrom("instance")
-    .select("account_id")
-    .where("id", "=", story.sales.id)
-    .executeTakeFirstOrThrow();
-  return {
-    account_id,
-    instance_id: story.sales.id,
-    lane: 0,
-    conversation_id: 0,
-    message_id: newMessageId(),
-    job_id: "job_test",
-    jid: phoneJid(number),
-    origin: "api",
-    mode: "async",
-    type: "text",
-    content: { kind: "text", text: "Hi" },
-    client_message_id: null,
-    track_id: null,
-    metadata: null,
-    delay_ms: null,
-    hold_ms: 1000,
-    idempotency: { route: "send-text", key, fingerprint: "00" },
-    max_messages: null,
-  };
+  const { account } = (await story.gateway.owner.me()).data;
+  const idempotency = { route: "send-text", key, fingerprint: "00" };
+  const instance_id = story.sales.id;
+  return newMessage({ account_id: account.id, instance_id, jid: phoneJid(number), idempotency });
 }
 
 describe("a repeated idempotency key", () => {
@@ -250,11 +229,7 @@ describe("a repeated idempotency key", () => {
   });
 
   test("returns Retry-After while the first request has no outcome yet", async () => {
-    const { lane } = await story.gateway.database.db
-      .selectFrom("instance")
-      .select("lane")
-      .where("id", "=", story.sales.id)
-      .executeTakeFirstOrThrow();
+    const lane = await laneOfSales();
     const { engine } = story.gateway.gateway;
     const { keys } = await story.rows();
     engine.limitToGroups(lane, ["control"]);
@@ -297,12 +272,14 @@ describe("a repeated idempotency key", () => {
       const first = await newKeyedMessage("two nodes");
       const second = { ...first, message_id: newMessageId() };
       let late: Promise<unknown> = Promise.resolve();
-      const early = await story.gateway.database.db.transaction().execute(async (trx) => {
-        const inserted = await createMessageInserter(trx).write(first);
-        late = createMessageInserter(other.db).write(second);
-        await waitUntil(isSomebodyWaiting);
-        return inserted;
-      });
+      const early = await db()
+        .transaction()
+        .execute(async (trx) => {
+          const inserted = await createMessageInserter(trx).write(first);
+          late = createMessageInserter(other.db).write(second);
+          await waitUntil(isSomebodyWaiting);
+          return inserted;
+        });
       expect([early, await late]).toEqual([expect.objectContaining({ id: expect.any(Number) }), undefined]);
     } finally {
       await other.close();
@@ -310,15 +287,14 @@ describe("a repeated idempotency key", () => {
   });
 
   test("can be used again some time after its message is deleted", async () => {
-    const { db } = story.gateway.database;
-    const acceptor = createMessageInserter(db);
+    const acceptor = createMessageInserter(db());
     const message = await newKeyedMessage("gone");
     const { id = 0 } = (await acceptor.write(message)) ?? {};
-    await db.deleteFrom("message").where("id", "=", id).execute();
+    await db().deleteFrom("message").where("id", "=", id).execute();
     const again = { ...message, message_id: newMessageId() };
     expect(await acceptor.write(again)).toBeUndefined();
     await sql`update idempotency set created_at = now() - interval '2 minutes' where key = 'gone'`.execute(
-      db,
+      db(),
     );
     expect(await acceptor.write(again)).toMatchObject({ id: expect.any(Number) });
   });

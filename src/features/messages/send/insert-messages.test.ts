@@ -6,7 +6,8 @@ import {
   startMessagingStory,
   waitUntil,
 } from "../../../../test/stories/messaging-story.ts";
-import { newMessageId, phoneJid } from "../../../network/jid.ts";
+import { newMessage } from "../../../../test/stories/new-message.ts";
+import { phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
 import { createMessageInserter, insertMessages, type NewMessage } from "./insert-messages.ts";
 
@@ -15,11 +16,7 @@ let account_id: number;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  ({ account_id } = await db()
-    .selectFrom("instance")
-    .select("account_id")
-    .where("id", "=", story.sales.id)
-    .executeTakeFirstOrThrow());
+  account_id = (await story.gateway.owner.me()).data.account.id;
 });
 afterAll(() => story.stop());
 beforeEach(async () => {
@@ -42,30 +39,8 @@ async function allow(max_messages: number | null): Promise<void> {
   await db().updateTable("plan").set({ max_messages }).where("id", "=", plan_id).execute();
 }
 
-/** A send as the routes create it, for a lane without an owner. */
-function newMessage(over: Partial<NewMessage> = {}): NewMessage {
-  return {
-    account_id,
-    instance_id: story.sales.id,
-    lane: 0,
-    conversation_id: 0,
-    message_id: newMessageId(),
-    job_id: "job_test",
-    jid: phoneJid("5511900000007"),
-    origin: "api",
-    mode: "async",
-    type: "text",
-    content: { kind: "text", text: "Hi" },
-    client_message_id: null,
-    track_id: null,
-    metadata: null,
-    delay_ms: null,
-    hold_ms: 1000,
-    idempotency: null,
-    max_messages: 30,
-    ...over,
-  };
-}
+const messageOf = (over: Partial<NewMessage> = {}) =>
+  newMessage({ account_id, instance_id: story.sales.id, max_messages: 30, ...over });
 
 const isTaken = (taken: PromiseSettledResult<unknown>) => taken.status === "fulfilled";
 
@@ -80,11 +55,12 @@ describe("a monthly message limit", () => {
     await waitUntil(async () => (await story.rows()).jobs === 0);
     const before = await story.rows();
     const file = { number, base64: inBase64(SAMPLE.png), async: true };
-    const { status, body, headers } = await story.request(
-      `POST /api/v1/instances/${story.sales.id}/send-media`,
-      file,
-      { "x-api-key": story.sales.api_key, "idempotency-key": "too-many" },
-    );
+    const sendFile = () =>
+      story.request(`POST /api/v1/instances/${story.sales.id}/send-media`, file, {
+        "x-api-key": story.sales.api_key,
+        "idempotency-key": "too-many",
+      });
+    const { status, body, headers } = await sendFile();
     expect([status, body.code]).toEqual([429, "MESSAGE_QUOTA_EXCEEDED"]);
     expect(body.details).toMatchObject({
       limit: 2,
@@ -96,11 +72,7 @@ describe("a monthly message limit", () => {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await story.rows()).toEqual(before);
     await allow(null);
-    const { status: later } = await story.request(
-      `POST /api/v1/instances/${story.sales.id}/send-media`,
-      file,
-      { "x-api-key": story.sales.api_key, "idempotency-key": "too-many" },
-    );
+    const { status: later } = await sendFile();
     expect(later).toBe(202);
     expect(await used()).toEqual([2]);
   });
@@ -122,7 +94,7 @@ describe("a monthly message limit", () => {
     try {
       const takings = nodes.flatMap(({ db: own }) => {
         const acceptor = createMessageInserter(own);
-        return Array.from({ length: 40 }, () => acceptor.write(newMessage()));
+        return Array.from({ length: 40 }, () => acceptor.write(messageOf()));
       });
       const taken = await Promise.allSettled(takings);
       expect(taken.filter(isTaken)).toHaveLength(30);
@@ -136,10 +108,10 @@ describe("a monthly message limit", () => {
     const acceptor = createMessageInserter(db());
     const idempotency = { route: "send-text", key: "once", fingerprint: "00" };
     const taken = await Promise.allSettled([
-      acceptor.write(newMessage({ idempotency, max_messages: 2 })),
-      acceptor.write(newMessage({ idempotency, max_messages: 2 })),
-      acceptor.write(newMessage({ max_messages: 2 })),
-      acceptor.write(newMessage({ max_messages: 2 })),
+      acceptor.write(messageOf({ idempotency, max_messages: 2 })),
+      acceptor.write(messageOf({ idempotency, max_messages: 2 })),
+      acceptor.write(messageOf({ max_messages: 2 })),
+      acceptor.write(messageOf({ max_messages: 2 })),
     ]);
     expect(taken.map((one) => (one.status === "fulfilled" ? typeof one.value : one.reason.code))).toEqual([
       "object",
@@ -152,7 +124,7 @@ describe("a monthly message limit", () => {
 
   test("starts again at zero with the month", async () => {
     await db().insertInto("message_usage").values({ account_id, month: "2020-01-01", used: 30 }).execute();
-    const taken = await Promise.allSettled([createMessageInserter(db()).write(newMessage())]);
+    const taken = await Promise.allSettled([createMessageInserter(db()).write(messageOf())]);
     expect(taken.filter(isTaken)).toHaveLength(1);
   });
 });
@@ -160,9 +132,9 @@ describe("a monthly message limit", () => {
 test("a plan without a limit counts nothing, even next to one with a limit", async () => {
   const acceptor = createMessageInserter(db());
   const taken = await Promise.allSettled([
-    acceptor.write(newMessage({ max_messages: null })),
-    acceptor.write(newMessage({ account_id, max_messages: 0 })),
-    acceptor.write(newMessage({ max_messages: null })),
+    acceptor.write(messageOf({ max_messages: null })),
+    acceptor.write(messageOf({ max_messages: 0 })),
+    acceptor.write(messageOf({ max_messages: null })),
   ]);
   expect(taken.map(isTaken)).toEqual([true, false, true]);
   expect(await used()).toEqual([0]);
@@ -174,7 +146,7 @@ describe("the job of an accepted send", () => {
   const chat = (n: number) => phoneJid(`55119000001${n}`);
   const insert = (...messages: Partial<NewMessage>[]) => {
     const acceptor = createMessageInserter(db());
-    return Promise.all(messages.map((one) => acceptor.write(newMessage({ max_messages: null, ...one }))));
+    return Promise.all(messages.map((one) => acceptor.write(messageOf({ max_messages: null, ...one }))));
   };
 
   beforeEach(async () => {
@@ -256,7 +228,7 @@ describe("the job of an accepted send", () => {
           );
           await insertMessages(
             trx,
-            Array.from({ length: 20 }, (_, n) => newMessage({ jid: chat(n), mode, max_messages: null })),
+            Array.from({ length: 20 }, (_, n) => messageOf({ jid: chat(n), mode, max_messages: null })),
           );
           const { rows } = await sql<{ read: number }>`
           select pg_stat_get_xact_tuples_returned('job_waiting_send'::regclass) as read`.execute(trx);

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
+import { newMessage } from "../../../../test/stories/new-message.ts";
 import type { Job } from "../../../engine/engine.ts";
 import type { Session } from "../../../network/driver.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
@@ -219,28 +220,21 @@ function jobOf(id: number): Job {
 }
 
 /** The send of a case as its request creates it; each has a chat of its own. */
-function newMessage({ id, account, mode, origin, kind, delay, connected }: Case): NewMessage {
-  return {
+function sendOf({ id, account, mode, origin, kind, delay, connected }: Case): NewMessage {
+  return newMessage({
     account_id: ACCOUNTS[account],
     instance_id: id,
     lane: LANE.id,
     conversation_id: id,
-    message_id: newMessageId(),
-    job_id: "job_test",
     jid: phoneJid(`5511${900_000_000 + id}`),
     origin,
     mode: mode === "async" ? "async" : "sync",
     type: kind,
     content: contentOf(kind),
-    client_message_id: null,
-    track_id: null,
-    metadata: null,
     delay_ms: delay ? 1000 : null,
     hold_ms: mode === "sync too late" ? -1000 : HOLD_MS,
-    idempotency: null,
-    max_messages: null,
     ...(connected && { owner: OWNER }),
-  };
+  });
 }
 
 /** Their numbers are above those of the cases. */
@@ -255,7 +249,7 @@ describe("the statement that accepts a send", () => {
 
   test("submits it exactly if no hold would stop it, and it has no file", async () => {
     const [inserted, afterHolds] = [
-      await rollBack((trx) => insert(trx, waiting.map(newMessage))),
+      await rollBack((trx) => insert(trx, waiting.map(sendOf))),
       await submittedAfterHolds(),
     ];
     const expected = waiting.filter(({ id, kind }) => afterHolds.has(id) && kind !== "media");
@@ -264,7 +258,7 @@ describe("the statement that accepts a send", () => {
   });
 
   test("returns it as the statement that loads a send would", async () => {
-    const message = newMessage(simple);
+    const message = sendOf(simple);
     await rollBack(async (trx) => {
       const [begun] = await insert(trx, [message]);
       const [queued] = await insert(trx, [
@@ -310,14 +304,14 @@ describe("the statement that accepts a send", () => {
           .select(({ fn }) => fn.countAll().as("count"))
           .executeTakeFirst();
       const before = await count();
-      expect(await insert(trx, [newMessage(simple)])).toEqual([undefined]);
+      expect(await insert(trx, [sendOf(simple)])).toEqual([undefined]);
       expect([await count(), await trx.selectFrom("job").select("id").execute()]).toEqual([before, []]);
     });
   });
 
   test.each(["sync", "async"] as const)("only accepts it while a %s send of its chat waits", async (mode) => {
     await rollBack(async (trx) => {
-      const message = newMessage(simple);
+      const message = sendOf(simple);
       await insert(trx, [{ ...message, mode, owner: undefined }]);
       const later = { ...message, message_id: newMessageId() };
       const [behind] = await insert(trx, [later]);
@@ -327,7 +321,7 @@ describe("the statement that accepts a send", () => {
 
   test("only accepts it behind another send of its chat in the same batch", async () => {
     await rollBack(async (trx) => {
-      const message = newMessage(simple);
+      const message = sendOf(simple);
       const others = [1, 2].map(() => ({ ...message, message_id: newMessageId() }));
       const inserted = await insert(trx, [{ ...message, owner: undefined }, ...others]);
       expect(inserted.map((one) => [one?.job !== undefined, one?.submitted !== undefined])).toEqual([

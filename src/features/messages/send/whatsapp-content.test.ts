@@ -1,55 +1,36 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
+import { waitUntil } from "../../../../test/gateway.ts";
 import { mp4Video } from "../../../../test/media-samples.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 import { type FileServer, file, startFileServer } from "../../../../test/servers/file-server.ts";
+import { startWhatsAppGateway, type WhatsAppGateway } from "../../../../test/whatsapp-gateway.ts";
 import type { PersonInfo, SentContent } from "../../../../test/whatsapp-server/control.ts";
-import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
-import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
-import { type Client, createClient } from "../../../client/client.ts";
+import type { Client } from "../../../client/client.ts";
 
-let network: WhatsAppServer;
-let gateway: TestGateway;
+let on: WhatsAppGateway;
 let client: Client;
 let id: number;
-let me: PersonInfo;
+let me: string;
 let ana: PersonInfo;
 let bia: PersonInfo;
 let group: string;
 
 beforeAll(async () => {
-  network = await startWhatsAppServer();
-  trustAuthority(network.caFile);
-  gateway = await startTestGateway({
-    WAYGATE_WHATSAPP_URL: network.url,
-    WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
+  on = await startWhatsAppGateway(undefined, {}, async (control) => {
+    [ana, bia] = [await control.addPerson({ name: "Ana" }), await control.addPerson({ name: "Bia" })];
+    const messages = [{ id: "3EB0OLD", text: "Last week", at: Date.now() - 6e8 }];
+    await control.settings({ history: [{ chat: ana.phone, messages }] });
   });
-  const { control } = network;
-  me = await control.addPerson({ phone: newPhone(), name: "Shop" });
-  ana = await control.addPerson({ phone: newPhone(), name: "Ana" });
-  bia = await control.addPerson({ phone: newPhone(), name: "Bia" });
-  group = (await control.addGroup("Team", [me.phone, ana.phone, bia.phone], { addressing: "lid" })).jid;
-  const history = { chat: ana.phone, messages: [{ id: "3EB0OLD", text: "Last week", at: Date.now() - 6e8 }] };
-  await control.settings({ history: [history] });
-  const { data } = await gateway.owner.createInstance({ name: "Sales", network: "whatsapp" });
-  id = data.id;
-  client = createClient({ baseUrl: gateway.url, apiKey: data.api_key });
-  const { qr_code } = (await client.connectInstance({ id, wait_seconds: 60 })).data;
-  await control.scan(me.phone, qr_code ?? "");
-  await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+  ({ id, client, phone: me } = on.instance);
+  group = (await on.control.addGroup("Team", [me, ana.phone, bia.phone], { addressing: "lid" })).jid;
 });
-afterAll(async () => {
-  await gateway.stop();
-  const unhandled = await network.control.unhandled();
-  await network.close();
-  expect(unhandled).toEqual([]);
-});
+afterAll(() => on.stop());
 
 /** Data of the instance's events of this name, oldest first. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of it
 async function events(name: string): Promise<any[]> {
-  const rows = await gateway.database.db
+  const rows = await on.gateway.database.db
     .selectFrom("event")
     .select("body")
     .where("instance_id", "=", id)
@@ -61,7 +42,7 @@ async function events(name: string): Promise<any[]> {
 
 /** The message as `message.received` has it. */
 async function received(from: PersonInfo, to: string, said: SentContent | string) {
-  const message_id = await network.control.sendMessage(from.phone, to, said);
+  const message_id = await on.control.sendMessage(from.phone, to, said);
   const find = async () =>
     (await events("message.received")).find(({ message }) => message.message_id === message_id);
   await waitUntil(async () => (await find()) !== undefined);
@@ -70,8 +51,8 @@ async function received(from: PersonInfo, to: string, said: SentContent | string
 
 /** The message that Ana's phone received. */
 async function arrived(message_id = ""): Promise<Record<string, unknown>> {
-  await waitUntil(async () => (await network.control.message(ana.phone, message_id)) !== undefined);
-  return (await network.control.message(ana.phone, message_id)) ?? {};
+  await waitUntil(async () => (await on.control.message(ana.phone, message_id)) !== undefined);
+  return (await on.control.message(ana.phone, message_id)) ?? {};
 }
 
 test("a PDF tells phones its number of pages", async () => {
@@ -122,7 +103,7 @@ describe("a reply", () => {
       seconds: 4,
       bytes,
     } as const;
-    const { message_id } = await received(ana, me.phone, voice);
+    const { message_id } = await received(ana, me, voice);
     const { data } = await client.sendReply({ id, message_id, text: "Heard it" });
     const wire = await arrived(data.message_id);
     const quotedMessage = { audioMessage: { mimetype: voice.mime_type, seconds: 4, ptt: true } };
@@ -220,7 +201,7 @@ describe("message.received", () => {
       externalAdReply: { sourceType: "ad", ctwaClid: "ARAk", title: "Sale" },
     };
     const message = { extendedTextMessage: { text: "Still there?", contextInfo } };
-    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+    expect(await received(ana, me, { kind: "raw", message })).toMatchObject({
       is_forwarded: true,
       forwarding_score: 1,
       choice: null,
@@ -230,7 +211,7 @@ describe("message.received", () => {
 
   test("contains the id of the choice from a list", async () => {
     const message = { listResponseMessage: { title: "Blue", singleSelectReply: { selectedRowId: "row-3" } } };
-    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+    expect(await received(ana, me, { kind: "raw", message })).toMatchObject({
       text: "Blue",
       choice: { kind: "list", id: "row-3" },
       ad: null,
@@ -242,7 +223,7 @@ describe("message.received", () => {
   test("contains every contact card", async () => {
     const contacts = ["Caio", "Davi"].map((name) => ({ displayName: name, vcard: `FN:${name}` }));
     const message = { contactsArrayMessage: { contacts } };
-    expect(await received(ana, me.phone, { kind: "raw", message })).toMatchObject({
+    expect(await received(ana, me, { kind: "raw", message })).toMatchObject({
       type: "contact",
       contacts: [{ name: "Caio" }, { name: "Davi" }],
     });
@@ -255,7 +236,7 @@ describe("a better copy of a picture", () => {
 
   /** The picture as another person received it. */
   async function imageOf(bytes: Uint8Array) {
-    const { control } = network;
+    const { control } = on;
     const copy = await control.sendMessage(ana.phone, bia.phone, picture(bytes));
     await waitUntil(async () => (await control.message(bia.phone, copy)) !== undefined);
     return (await control.message(bia.phone, copy))?.imageMessage;
@@ -272,7 +253,7 @@ describe("a better copy of a picture", () => {
     (await client.getMessage({ id, messageId })).data.media as { id: string; status: string; sha256: string };
 
   test("replaces the file of its first message, is no message itself, and is ignored from another person", async () => {
-    const { control } = network;
+    const { control } = on;
     const [small, large] = [SAMPLE.jpeg, Buffer.concat([SAMPLE.jpeg, Buffer.alloc(64)])];
     const sha256 = createHash("sha256").update(large).digest("hex");
     const { message_id: first } = await received(ana, group, picture(small, "Look"));
@@ -283,7 +264,7 @@ describe("a better copy of a picture", () => {
     await control.sendMessage(bia.phone, group, better);
     await control.sendMessage(ana.phone, group, associated("MOTION_PHOTO", first, {}));
     await received(bia, group, "Between");
-    const { content } = await gateway.database.db
+    const { content } = await on.gateway.database.db
       .selectFrom("message")
       .select("content")
       .where("message_id", "=", first)
