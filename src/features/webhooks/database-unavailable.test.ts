@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
+import { createGate } from "../../../test/gate.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Cable, layCable } from "../../../test/servers/cable.ts";
 import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
@@ -37,18 +38,15 @@ async function connectInstance() {
 
 test("a delivery result that cannot be stored is stored after the database returns, only once", async () => {
   const { id, client } = await connectInstance();
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const held = createGate();
   receiver.respond(async (_, response) => {
-    await released;
+    await held.opened;
     response.writeHead(200).end();
   });
   await client.sandboxReceive({ id, from: "5511977771011", text: "Held" });
   await receiver.waitFor(textIs("Held"));
   cable.cut();
-  release();
+  held.open();
   const refused = cable.refused();
   await waitUntil(() => cable.refused() > refused + 2);
   cable.restore();

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createGate } from "../../../test/gate.ts";
 import { waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import {
@@ -73,16 +74,28 @@ async function change(webhook: WebhookRow, what: Omit<WebhookChange, "overlap_se
 
 /** Lets the receiver hold its responses until the returned function is called. */
 function hold(): () => void {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const held = createGate();
   receiver.respond(async (_, response) => {
-    await released;
+    await held.opened;
     response.writeHead(200).end();
   });
-  return release;
+  return held.open;
 }
+
+test.each([
+  ["is gone after a success", 200, 10, true],
+  ["remains after a failure that is retried", 500, 10, false],
+  ["is gone after the last failure", 500, 1, true],
+  ["is gone after the receiver's 410", 410, 10, true],
+])("the job of a delivery %s, and its result says so", async (_, status, max_attempts, isGone) => {
+  await addWebhook({ max_attempts });
+  receiver.respond(status);
+  await worker.record(draft(1));
+  await waitUntil(() => story.ran.length === 1);
+  expect(story.ran).toEqual([
+    { hasRow: !isGone, result: expect.objectContaining({ end: "committed", deleted: isGone }) },
+  ]);
+});
 
 describe("a delivery of an event that this node has just recorded", () => {
   test("does not read the event, and sends the stored bytes", async () => {

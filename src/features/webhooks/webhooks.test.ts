@@ -137,10 +137,9 @@ const say = (text: string, from = "5511977770001") =>
   story.shop.client.sandboxReceive({ id: story.shop.id, from, text });
 const received = async () =>
   (await story.shop.client.listEvents({ id: story.shop.id, event: "message.received" })).data;
-const firstDelivery = async () => (await received())[0]?.deliveries[0];
 
 describe("a webhook", () => {
-  test("is created with its own secret, shown in full only once", async () => {
+  test("is created with its own secret", async () => {
     const webhook = await addWebhook({ events: [] });
     expect(webhook).toMatchObject({
       name: "Mine",
@@ -155,9 +154,6 @@ describe("a webhook", () => {
       last_status: null,
       disabled_reason: null,
     });
-    const { data } = await story.shop.client.listWebhooks({ id: story.shop.id });
-    expect(data).toHaveLength(1);
-    expect(data[0]?.secret).toBe(`whsec_****${webhook.secret.slice(-4)}`);
   });
 
   test("receives each event signed over its raw bytes, with all its headers", async () => {
@@ -176,38 +172,6 @@ describe("a webhook", () => {
       "x-waygate-timestamp": expect.stringMatching(/^\d{10}$/),
       "webhook-id": item?.body.event_id,
     });
-  });
-
-  test("receives only the events that it subscribes to", async () => {
-    await addWebhook();
-    await story.shop.client.sendText({ id: story.shop.id, number: "5511988881234", text: "Out" });
-    await say("In");
-    await story.receiver.waitFor(textIs("In"));
-    await waitUntil(async () =>
-      (await story.shop.client.listEvents({ id: story.shop.id })).data.some(
-        (e) => e.event === "message.read",
-      ),
-    );
-    expect(new Set(story.receiver.received.map((item) => item.body.event))).toEqual(
-      new Set(["message.received"]),
-    );
-  });
-
-  test("can be changed and removed, and its pending deliveries are discarded", async () => {
-    const webhook = await addWebhook();
-    story.receiver.respond(500);
-    await say("Never");
-    await story.receiver.waitFor(textIs("Never"));
-    const { data } = await story.shop.client.updateWebhook({
-      id: story.shop.id,
-      webhookId: webhook.id,
-      name: "Renamed",
-      max_attempts: 3,
-    });
-    expect(data).toMatchObject({ name: "Renamed", max_attempts: 3, url: story.receiver.url });
-    await story.shop.client.deleteWebhook({ id: story.shop.id, webhookId: webhook.id });
-    expect((await story.shop.client.listWebhooks({ id: story.shop.id })).data).toEqual([]);
-    await waitUntil(async () => (await firstDelivery())?.status === "discarded");
   });
 });
 
@@ -236,21 +200,6 @@ describe("a failing delivery", () => {
     ]);
   });
 
-  test("ends after max_attempts, and the event's row shows it", async () => {
-    await addWebhook({ max_attempts: 2 });
-    story.receiver.respond(500);
-    await say("Give up");
-    await waitUntil(async () => (await logs()).length === 1);
-    await story.gateway.advance(36_001);
-    await waitUntil(async () => (await firstDelivery())?.status === "failed");
-    expect(await firstDelivery()).toMatchObject({
-      attempts: 2,
-      next_retry_at: null,
-      response_status: 500,
-      error: "The receiver responded with 500.",
-    });
-  });
-
   test("to a redirecting receiver does not follow the redirect", async () => {
     const elsewhere = await story.startReceiver();
     await addWebhook();
@@ -276,69 +225,16 @@ test("a delivery has exactly the headers that the API describes, those of a prev
   expect(own.toSorted()).toEqual(described.toSorted());
 });
 
-describe("events", () => {
-  test("are numbered per instance without gaps and can be replayed in order", async () => {
-    for (let n = 0; n < 10; n++) await say(`n${n}`, `55119777700${10 + (n % 3)}`);
-    await waitUntil(async () => (await received()).length === 10);
-    const { data } = await story.shop.client.listEvents({ id: story.shop.id, after: 0, limit: 200 });
-    expect(data.map((event) => event.sequence)).toEqual(data.map((_, index) => index + 1));
-    expect(data.every((event) => (event.payload as { sequence: number }).sequence === event.sequence)).toBe(
-      true,
-    );
+test("an event is returned with its payload on request, by number or by event_id", async () => {
+  const { id, event_id } = await story.receive("Detail");
+  const get = (eventId: string) => story.shop.client.getEvent({ id: story.shop.id, eventId });
+  const [byId, byEventId] = [await get(String(id)), await get(event_id)];
+  expect(byId.data).toEqual(byEventId.data);
+  expect(byId.data.payload).toMatchObject({
+    event: "message.received",
+    data: { message: { text: "Detail" } },
   });
-
-  test("return their payload on request, by number or by event_id", async () => {
-    await say("Detail");
-    await waitUntil(async () => (await received()).length === 1);
-    const data = await received();
-    const event = data[0];
-    const byId = await story.shop.client.getEvent({ id: story.shop.id, eventId: String(event?.id) });
-    const byEventId = await story.shop.client.getEvent({
-      id: story.shop.id,
-      eventId: String(event?.event_id),
-    });
-    expect(byId.data).toEqual(byEventId.data);
-    expect(byId.data.payload).toMatchObject({
-      event: "message.received",
-      data: { message: { text: "Detail" } },
-    });
-    await expect(
-      story.shop.client.getEvent({ id: story.shop.id, eventId: "evt_nonsense" }),
-    ).rejects.toMatchObject({ code: "NOT_FOUND" });
-  });
-
-  test("without a subscribed webhook cannot be sent again", async () => {
-    await say("Unwanted");
-    await waitUntil(async () => (await received()).length === 1);
-    const data = await received();
-    await expect(
-      story.shop.client.retryEvent({ id: story.shop.id, eventId: data[0]?.event_id ?? "" }),
-    ).rejects.toMatchObject({ code: "CONFLICT", status: 409 });
-  });
-
-  test("of a failed attempt can be sent again by its log row, which ends the automatic retries", async () => {
-    await addWebhook();
-    story.receiver.respond(500);
-    await say("By log");
-    await waitUntil(async () => (await logs()).length === 1);
-    story.receiver.respond(200);
-    const [failed] = await logs();
-    await story.shop.client.retryDeliveryLog({ logId: failed?.id ?? 0 });
-    await story.receiver.waitFor(textIs("By log"), 2);
-    await waitUntil(async () => (await firstDelivery())?.status === "delivered");
-    const jobs = await story.gateway.database.db
-      .selectFrom("job")
-      .selectAll()
-      .where("grp", "!=", "x")
-      .execute();
-    expect(jobs.filter((job) => (job.ref as { event_id?: string }).event_id === failed?.event_id)).toEqual(
-      [],
-    );
-    const other = await story.gateway.createInstance();
-    await expect(other.client.retryDeliveryLog({ logId: failed?.id ?? 0 })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
-  });
+  await expect(get("evt_nonsense")).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 describe("the default webhook", () => {
@@ -366,9 +262,8 @@ describe("the default webhook", () => {
   });
 
   test("cannot be changed before it has an address", async () => {
-    await expect(
-      story.shop.client.updateDefaultWebhook({ id: story.shop.id, is_active: false }),
-    ).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    const change = story.shop.client.updateDefaultWebhook({ id: story.shop.id, is_active: false });
+    await expect(change).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
   test("can be disabled and enabled again", async () => {
@@ -427,37 +322,10 @@ describe("a test delivery", () => {
 
   test("has a limit per minute", async () => {
     const webhook = await addWebhook();
-    for (let n = 0; n < 10; n++)
-      await story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id });
-    await expect(
-      story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id }),
-    ).rejects.toMatchObject({ code: "RATE_LIMITED", status: 429 });
+    const ask = () => story.shop.client.testWebhook({ id: story.shop.id, webhookId: webhook.id });
+    for (let n = 0; n < 10; n++) await ask();
+    await expect(ask()).rejects.toMatchObject({ code: "RATE_LIMITED", status: 429 });
   });
-});
-
-test("delivery reports are sent only to subscribers and are never reported themselves", async () => {
-  const other = await story.startReceiver();
-  await addWebhook();
-  await addWebhook({ url: other.url, events: ["webhook.sent", "webhook.retrying"] });
-  await say("Reported");
-  const [report] = await other.waitFor(({ body }) => body.event === "webhook.sent");
-  expect(report?.body.data).toMatchObject({ event: "message.received", attempt: 1, status_code: 200 });
-  story.receiver.respond(500);
-  await say("Failing");
-  const [retrying] = await other.waitFor(({ body }) => body.event === "webhook.retrying");
-  expect(retrying?.body.data).toMatchObject({ event: "message.received", status_code: 500 });
-  await waitUntil(async () => (await logs()).length >= 4);
-  const { data } = await story.shop.client.listEvents({ id: story.shop.id, limit: 200 });
-  expect(data.filter((event) => event.event.startsWith("webhook."))).toHaveLength(2);
-});
-
-test("without a subscriber there are no delivery reports", async () => {
-  await addWebhook();
-  await say("Quiet");
-  await story.receiver.waitFor(textIs("Quiet"));
-  await waitUntil(async () => (await logs()).length > 0);
-  const { data } = await story.shop.client.listEvents({ id: story.shop.id, limit: 200 });
-  expect(data.filter((event) => event.event.startsWith("webhook."))).toEqual([]);
 });
 
 describe("the gateway's own receiver", () => {

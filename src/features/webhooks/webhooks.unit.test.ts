@@ -187,21 +187,26 @@ const failure = (seconds: number) =>
   ({ success: false, weight: 1, beganAt: at(seconds), at: at(seconds) + 10 }) as const;
 const success = (seconds: number) => ({ ...failure(seconds), success: true }) as const;
 
+/** With so many failures, one each second. */
+function failing(times: number): CircuitBreaker {
+  const breaker = new CircuitBreaker();
+  for (let n = 0; n < times; n++) breaker.record(failure(n));
+  return breaker;
+}
+
 test("a few failures do not open the circuit breaker", () => {
   const breaker = new CircuitBreaker();
   for (let n = 0; n < 9; n++) expect(breaker.record(failure(n))).toBeUndefined();
 });
 
 test("the tenth failure pauses for 30 s, and each failed probe doubles the pause up to 10 minutes", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 9; n++) breaker.record(failure(n));
+  const breaker = failing(9);
   const pauses = Array.from({ length: 7 }, (_, n) => breaker.record(failure(10 + n)));
   expect(pauses).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 600_000, 600_000]);
 });
 
 test("one success after a pause closes the circuit breaker and clears its failures", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 10; n++) breaker.record(failure(n));
+  const breaker = failing(10);
   expect(breaker.record(success(40))).toBeUndefined();
   for (let n = 0; n < 9; n++) expect(breaker.record(failure(41 + n))).toBeUndefined();
 });
@@ -221,9 +226,7 @@ test("the breaker opens when exactly seven attempts in ten have failed", () => {
 });
 
 test("a failure that is five minutes old does not count for the circuit breaker", () => {
-  const breaker = new CircuitBreaker();
-  breaker.record(failure(0));
-  for (let n = 1; n < 9; n++) breaker.record(failure(n));
+  const breaker = failing(9);
   expect(breaker.record(failure(300))).toBeUndefined();
   expect(breaker.record(failure(300.5))).toBe(30_000);
 });
@@ -236,22 +239,19 @@ test("only the last hundred attempts count for the circuit breaker", () => {
 });
 
 test("a failed probe doubles the pause even if all earlier failures are older than five minutes", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 10; n++) breaker.record(failure(n));
+  const breaker = failing(10);
   expect(breaker.record(failure(400))).toBe(60_000);
 });
 
 test("attempts that began before a pause count again once the circuit breaker is closed", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 10; n++) breaker.record(failure(n));
+  const breaker = failing(10);
   breaker.record(success(40));
   const late = Array.from({ length: 10 }, (_, n) => breaker.record({ ...failure(0), at: at(41 + n) }));
   expect(late.at(-1)).toBe(30_000);
 });
 
 test("a probe that begins in the moment of the pause counts as a probe", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 10; n++) breaker.record(failure(n));
+  const breaker = failing(10);
   expect(breaker.record({ ...failure(40), beganAt: failure(9).at })).toBe(60_000);
 });
 
@@ -262,8 +262,7 @@ test("rejections that a retry will not change count double for the circuit break
 });
 
 test("an attempt that started before the pause is not a probe and does not extend the pause", () => {
-  const breaker = new CircuitBreaker();
-  for (let n = 0; n < 9; n++) breaker.record(failure(n));
+  const breaker = failing(9);
   const late = { ...failure(9), at: at(12) };
   expect(breaker.record(failure(10))).toBe(30_000);
   expect(breaker.record(late)).toBeUndefined();
@@ -279,8 +278,14 @@ const answered = (status: number): FetchOutcome => ({
   truncated: false,
   durationMs: 1,
 });
+const asking = (status: number, value: string) => ({
+  ...answered(status),
+  headers: { "retry-after": value },
+});
 const refused: FetchOutcome = { outcome: "failed", failure: "refused", error: "refused", durationMs: 1 };
 const middle = () => 0.5;
+/** The first step of the schedule. */
+const FIRST_STEP = { decision: "retry", delayMs: 5_000, pauseLane: false };
 
 function retryOf(decision: AttemptDecision): Extract<AttemptDecision, { decision: "retry" }> {
   if (decision.decision !== "retry") throw new Error(`The attempt is ${decision.decision}.`);
@@ -298,11 +303,7 @@ test("only a 2xx response is a delivery", () => {
 test("a 200 response of n8n while it starts is a failure that is retried, and its words elsewhere are not", () => {
   const saying = (status: number, text: string) => ({ ...answered(status), body: Buffer.from(text) });
   const starting = saying(200, "n8n is starting up. Please wait");
-  expect(decideAttempt(starting, 1, plan, middle)).toEqual({
-    decision: "retry",
-    delayMs: 5_000,
-    pauseLane: false,
-  });
+  expect(decideAttempt(starting, 1, plan, middle)).toEqual(FIRST_STEP);
   expect(decideAttempt(starting, 10, plan)).toMatchObject({
     decision: "failed",
     reason: "n8n was starting, so it responded with 200 and discarded the event.",
@@ -314,11 +315,7 @@ test("a 200 response of n8n while it starts is a failure that is retried, and it
 test("each failure waits for the next step of the schedule, and later ones for the last step", () => {
   const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
   expect(delays).toEqual(
-    [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({
-      decision: "retry",
-      delayMs,
-      pauseLane: false,
-    })),
+    [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({ ...FIRST_STEP, delayMs })),
   );
 });
 
@@ -341,73 +338,39 @@ test("a schedule without entries retries at once", () => {
 });
 
 test("Retry-After of 429 and 503 counts between one and two steps and pauses the webhook", () => {
-  const asking = (status: number, value: string) => ({
-    ...answered(status),
-    headers: { "retry-after": value },
-  });
-  expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual({
-    decision: "retry",
-    delayMs: 20_000,
-    pauseLane: true,
-  });
+  const asked = { decision: "retry", delayMs: 20_000, pauseLane: true };
+  expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual(asked);
   expect(decideAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
   expect(decideAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
   expect(decideAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
-  expect(decideAttempt(asking(500, "20"), 1, plan, middle)).toMatchObject({
-    delayMs: 5_000,
-    pauseLane: false,
-  });
+  expect(decideAttempt(asking(500, "20"), 1, plan, middle)).toEqual(FIRST_STEP);
 });
 
 test("a 429 response without Retry-After follows the schedule", () => {
-  expect(decideAttempt(answered(429), 1, plan, middle)).toEqual({
-    decision: "retry",
-    delayMs: 5_000,
-    pauseLane: false,
-  });
+  expect(decideAttempt(answered(429), 1, plan, middle)).toEqual(FIRST_STEP);
 });
 
 test("Retry-After may be a date, which counts from now", () => {
-  const asking = (date: number) => ({
-    ...answered(503),
-    headers: { "retry-after": new Date(date).toUTCString() },
-  });
-  const { delayMs, pauseLane } = retryOf(decideAttempt(asking(Date.now() + 40_000), 1, plan));
+  const until = (date: number) => asking(503, new Date(date).toUTCString());
+  const { delayMs, pauseLane } = retryOf(decideAttempt(until(Date.now() + 40_000), 1, plan));
   expect(delayMs).toBeGreaterThan(5_000);
   expect(delayMs).toBeLessThanOrEqual(40_000);
   expect(pauseLane).toBe(true);
-  expect(decideAttempt(asking(0), 1, plan)).toMatchObject({ delayMs: 5_000, pauseLane: true });
+  expect(decideAttempt(until(0), 1, plan)).toMatchObject({ delayMs: 5_000, pauseLane: true });
 });
 
 test.each([" 20 ", "020"])("Retry-After %j counts as twenty seconds", (value) => {
-  const asking = { ...answered(429), headers: { "retry-after": value } };
-  expect(decideAttempt(asking, 1, plan)).toMatchObject({ delayMs: 20_000 });
+  expect(decideAttempt(asking(429, value), 1, plan)).toMatchObject({ delayMs: 20_000 });
 });
 
 test.each(["", " ", "soon", "20 seconds", "after 20", "20.5.5"])(
   "Retry-After %j is not valid, so the schedule decides",
-  (value) => {
-    const asking = { ...answered(429), headers: { "retry-after": value } };
-    expect(decideAttempt(asking, 1, plan, middle)).toEqual({
-      decision: "retry",
-      delayMs: 5_000,
-      pauseLane: false,
-    });
-  },
+  (value) => expect(decideAttempt(asking(429, value), 1, plan, middle)).toEqual(FIRST_STEP),
 );
 
-test.each([400, 404, 418, 499])("a %d response counts double in the circuit breaker", (status) => {
-  expect(failureWeightOf(answered(status))).toBe(2);
-});
-
-test.each([399, 408, 409, 425, 429, 500, 503])(
-  "a %d response counts once in the circuit breaker",
-  (status) => {
-    expect(failureWeightOf(answered(status))).toBe(1);
-  },
-);
-
-test("a failure without a response counts once in the circuit breaker", () => {
+test("a rejection that a retry will not change counts double in the circuit breaker, and other failures once", () => {
+  for (const status of [400, 404, 418, 499]) expect(failureWeightOf(answered(status))).toBe(2);
+  for (const status of [399, 408, 409, 425, 429, 500, 503]) expect(failureWeightOf(answered(status))).toBe(1);
   expect(failureWeightOf(refused)).toBe(1);
 });
 
@@ -416,11 +379,10 @@ test("a 410 response is final at once", () => {
 });
 
 test("a retry schedule ends after twenty attempts even if the receiver asks for the longest delays", () => {
-  const asking = { ...answered(429), headers: { "retry-after": "999999999" } };
   const twenty = { ...plan, maxAttempts: 20 };
   let sum = 0;
   for (let attempt = 1; ; attempt++) {
-    const verdict = decideAttempt(asking, attempt, twenty);
+    const verdict = decideAttempt(asking(429, "999999999"), attempt, twenty);
     if (verdict.decision !== "retry") break;
     sum += verdict.delayMs;
   }
