@@ -22,6 +22,8 @@ interface Reading {
   ended: Promise<void>;
   /** Resolves with the first frames, at least as many as given. */
   first(count: number): Promise<Frame[]>;
+  /** Resolves once it has a frame for each of these texts. */
+  has(...texts: string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,8 @@ afterEach(async () => {
 const BIA = "5511977771011";
 const say = (text: string, instance = shop) =>
   instance.client.sandboxReceive({ id: instance.id, from: BIA, text });
+
+const received = async () => (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data;
 
 async function follow(lastEventId?: string | number, instance = shop): Promise<Reading> {
   return read((call) => instance.client.streamEvents({ id: instance.id }, call), lastEventId);
@@ -74,6 +78,7 @@ async function read(
       await waitUntil(() => frames.length >= count);
       return frames.slice(0, count);
     },
+    has: (...texts) => waitUntil(() => texts.every((text) => frames.some((frame) => textOf(frame) === text))),
     async close() {
       input.abort();
       await ended;
@@ -111,10 +116,7 @@ const textOf = ({ data }: Frame) => data.data.message?.text;
 describe("the event stream of an instance", () => {
   test("sends all later events in order, with the same bytes as the webhooks", async () => {
     await say("Before");
-    await waitUntil(
-      async () =>
-        (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data.length === 1,
-    );
+    await waitUntil(async () => (await received()).length === 1);
     const stream = await follow();
     for (const text of ["one", "two", "three"]) await say(text);
     const frames = await stream.first(3);
@@ -129,25 +131,22 @@ describe("the event stream of an instance", () => {
   test("resumes after the Last-Event-ID without a gap or a duplicate", async () => {
     const before = await follow(0);
     await say("seen");
-    await waitUntil(() => before.frames.some((frame) => textOf(frame) === "seen"));
+    await before.has("seen");
     const last = before.frames.at(-1)?.id;
     await before.close();
     for (const text of ["missed 1", "missed 2"]) await say(text);
     const after = await follow(last);
     await say("live");
-    await waitUntil(() => after.frames.some((frame) => textOf(frame) === "live"));
+    await after.has("live");
     const sequences = [...before.frames, ...after.frames].map(({ data }) => data.sequence);
     expect(sequences).toEqual(sequences.map((_, index) => index + 1));
   });
 
   test("begins with the oldest stored event if the Last-Event-ID is older", async () => {
     for (const text of ["dropped", "kept"]) await say(text);
-    await waitUntil(
-      async () =>
-        (await shop.client.listEvents({ id: shop.id, event: "message.received" })).data.length === 2,
-    );
-    const { data } = await shop.client.listEvents({ id: shop.id, event: "message.received" });
-    await sql`delete from event where instance_id = ${shop.id} and sequence < ${data[0]?.sequence}`.execute(
+    await waitUntil(async () => (await received()).length === 2);
+    const [newest] = await received();
+    await sql`delete from event where instance_id = ${shop.id} and sequence < ${newest?.sequence}`.execute(
       gateway.database.db,
     );
     const [first] = await (await follow(0)).first(1);
@@ -222,7 +221,7 @@ describe("the event stream of an instance", () => {
     const stream = await follow();
     vi.advanceTimersByTime(5_000);
     await say("Still there");
-    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "Still there"));
+    await stream.has("Still there");
     await gateway.owner.regenerateApiKey({ id: shop.id });
     vi.advanceTimersByTime(5_000);
     await stream.ended;
@@ -252,9 +251,7 @@ describe("the event stream of an account", () => {
     const other = await gateway.connectInstance();
     await say("first shop");
     await say("second shop", other);
-    await waitUntil(() =>
-      ["first shop", "second shop"].every((text) => stream.frames.some((frame) => textOf(frame) === text)),
-    );
+    await stream.has("first shop", "second shop");
     for (const id of [shop.id, other.id]) {
       const own = stream.frames.filter(({ data }) => data.instance_id === `inst_${id}`);
       expect(own.map(({ data }) => data.sequence)).toEqual(
@@ -272,16 +269,13 @@ describe("the event stream of an account", () => {
     const before = await followAccount();
     await say("seen here");
     await say("seen there", other);
-    await waitUntil(() =>
-      ["seen here", "seen there"].every((text) => before.frames.some((frame) => textOf(frame) === text)),
-    );
+    await before.has("seen here", "seen there");
     await before.close();
     await say("missed here");
     await say("missed there", other);
     const after = await followAccount(before.frames.at(-1)?.id);
     await say("live");
-    const awaited = ["missed here", "missed there", "live"];
-    await waitUntil(() => awaited.every((text) => after.frames.some((frame) => textOf(frame) === text)));
+    await after.has("missed here", "missed there", "live");
     const bodies = new Map<string, string>();
     for (const { id, data } of [...before.frames, ...after.frames]) {
       expect(bodies.get(id) ?? JSON.stringify(data)).toBe(JSON.stringify(data));
@@ -298,7 +292,7 @@ describe("the event stream of an account", () => {
     await say("private");
     await client.sandboxScan({ id: theirs.data.id });
     await client.sandboxReceive({ id: theirs.data.id, from: BIA, text: "own" });
-    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "own"));
+    await stream.has("own");
     expect(new Set(stream.frames.map(({ data }) => data.account_id)).size).toBe(1);
     expect(stream.frames.map(textOf)).not.toContain("private");
   });
@@ -312,7 +306,7 @@ describe("the event stream of an account", () => {
     const stream = await followAccount("evt_01JD0000000000000000000000", client);
     await say("private", other);
     await say("own");
-    await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "own"));
+    await stream.has("own");
     expect([...new Set(stream.frames.map(({ data }) => data.instance_id))]).toEqual([`inst_${shop.id}`]);
     await gateway.owner.updateUser({ id: data.id, instance_ids: [other.id] });
     vi.advanceTimersByTime(5_000);
@@ -335,7 +329,7 @@ describe("the event stream of an account", () => {
 test("event streams end when the gateway stops, and resume at the next start", async () => {
   const stream = await follow(0);
   await say("before the stop");
-  await waitUntil(() => stream.frames.some((frame) => textOf(frame) === "before the stop"));
+  await stream.has("before the stop");
   await gateway.gateway.stop();
   await stream.ended;
   await gateway.restart();
@@ -343,7 +337,7 @@ test("event streams end when the gateway stops, and resume at the next start", a
   await waitUntil(async () => (await client.getInstanceStatus({ id: shop.id })).data.connected);
   const again = await follow(stream.frames.at(-1)?.id, { ...shop, client });
   await client.sandboxReceive({ id: shop.id, from: BIA, text: "after the start" });
-  await waitUntil(() => again.frames.some((frame) => textOf(frame) === "after the start"));
+  await again.has("after the start");
   const sequences = [...stream.frames, ...again.frames].map(({ data }) => data.sequence);
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
 });
