@@ -8,6 +8,10 @@ import { FakeChatwoot, type FakeConversation, type FakeMessage } from "../server
 
 type ReceiveInput = Omit<Parameters<TestInstance["client"]["sandboxReceive"]>[0], "id">;
 
+type Client = TestInstance["client"];
+type Integration = Awaited<ReturnType<Client["getIntegration"]>>["data"];
+type TestReport = Awaited<ReturnType<Client["testIntegration"]>>["data"];
+
 /** A gateway with one instance, and a Chatwoot that it is integrated with. */
 export interface ChatwootStory {
   readonly gateway: TestGateway;
@@ -16,6 +20,13 @@ export interface ChatwootStory {
   /** Saves the integration, with these fields on top of the right ones. */
   save(fields?: Record<string, unknown>): ReturnType<TestInstance["client"]["saveIntegration"]>;
   remove(): Promise<void>;
+  /** The integration as the API shows it. */
+  read(): Promise<Integration>;
+  /** The report of a test call. */
+  test(): Promise<TestReport>;
+  /** The rows of a statement. */
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
+  query(text: string, ...values: unknown[]): Promise<any[]>;
   /** Saves the integration and lets Bia's first message reach the inbox. */
   open(fields?: Record<string, unknown>): Promise<{ conversation: FakeConversation; id: string }>;
   /** Something arrives on WhatsApp; answers the id of the message. */
@@ -69,6 +80,7 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
     shop = await gateway.connectInstance();
   });
 
+  const own = () => ({ id: shop.id, provider: "chatwoot" as const });
   const story: ChatwootStory = {
     chatwoot,
     get gateway() {
@@ -79,8 +91,7 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
     },
     save: (fields = {}) =>
       shop.client.saveIntegration({
-        id: shop.id,
-        provider: "chatwoot",
+        ...own(),
         config: {
           url: chatwoot.url,
           access_token: chatwoot.token,
@@ -90,8 +101,11 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
         },
       }),
     async remove() {
-      await shop.client.deleteIntegration({ id: shop.id, provider: "chatwoot" }).catch(() => {});
+      await shop.client.deleteIntegration(own()).catch(() => {});
     },
+    read: async () => (await shop.client.getIntegration(own())).data,
+    test: async () => (await shop.client.testIntegration(own())).data,
+    query: async (text, ...values) => (await gateway.database.pool.query(text, values)).rows,
     async open(fields) {
       await story.save(fields);
       const id = await story.receive({ from: BIA, push_name: "Bia", text: "Hello" });

@@ -22,6 +22,8 @@ export interface IntegrationStory {
   receivedBy(by: string, count: number): Promise<string[]>;
   /** The same, as it is now. */
   receivedSoFar(by: string): Promise<string[]>;
+  /** Lets this interval pass since integrations began to reject events. */
+  refusedFor(interval: string): Promise<unknown>;
   /** Resolves once nothing waits for the integrations any more. */
   waitUntilIdle(): Promise<void>;
   stop(): Promise<void>;
@@ -67,6 +69,9 @@ export async function startIntegrationStory(env: Record<string, string> = {}): P
       return receivedSoFar(by);
     },
     receivedSoFar,
+    refusedFor: (interval) =>
+      sql`update integration set refused_since = now() - ${interval}::interval
+        where refused_since is not null`.execute(db),
     async waitUntilIdle() {
       await waitUntil(async () => {
         const { rows } = await sql<{ n: number }>`

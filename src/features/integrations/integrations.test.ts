@@ -115,30 +115,23 @@ describe("integrations", () => {
     const unknown = client().saveIntegration({ id: shop.id, provider: "zapier" as "n8n", config: {} });
     await expect(unknown).rejects.toMatchObject({ status: 400 });
     const other = await gateway.createInstance();
-    await expect(other.client.getIntegration({ id: other.id, provider: "n8n" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
-    await expect(other.client.testIntegration({ id: other.id, provider: "n8n" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
-    await expect(other.client.deleteIntegration({ id: other.id, provider: "n8n" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
-    await expect(other.client.getIntegration(of("n8n"))).rejects.toMatchObject({
-      code: "INSTANCE_FORBIDDEN",
-    });
-    await expect(other.client.saveIntegration({ ...of("n8n"), enabled: false })).rejects.toMatchObject({
-      code: "INSTANCE_FORBIDDEN",
-    });
+    const own = { id: other.id, provider: "n8n" } as const;
+    const missing = { code: "NOT_FOUND" };
+    await expect(other.client.getIntegration(own)).rejects.toMatchObject(missing);
+    await expect(other.client.testIntegration(own)).rejects.toMatchObject(missing);
+    await expect(other.client.deleteIntegration(own)).rejects.toMatchObject(missing);
+    const forbidden = { code: "INSTANCE_FORBIDDEN" };
+    const change = { ...of("n8n"), enabled: false };
+    await expect(other.client.getIntegration(of("n8n"))).rejects.toMatchObject(forbidden);
+    await expect(other.client.saveIntegration(change)).rejects.toMatchObject(forbidden);
   });
 
   test("have a limit of test calls per minute", async () => {
     const { id, client: own } = await story.gateway.createInstance();
     await own.saveIntegration({ id, provider: "n8n", webhook_url: `${n8n.url}/webhook/in` });
     for (let time = 0; time < 10; time++) await own.testIntegration({ id, provider: "n8n" });
-    await expect(own.testIntegration({ id, provider: "n8n" })).rejects.toMatchObject({
-      code: "RATE_LIMITED",
-    });
+    const beyond = own.testIntegration({ id, provider: "n8n" });
+    await expect(beyond).rejects.toMatchObject({ code: "RATE_LIMITED" });
   });
 
   test("stop when the plan no longer includes them", async () => {
@@ -155,17 +148,9 @@ describe("integrations", () => {
 
   test("leave no lane, job or secret when they or their instance are removed", async () => {
     const gone = await story.gateway.connectInstance();
-    await gone.client.saveIntegration({
-      id: gone.id,
-      provider: "n8n",
-      webhook_url: `${n8n.url}/webhook/none`,
-    });
-    await gone.client.saveIntegration({
-      id: gone.id,
-      provider: "typebot",
-      base_url: n8n.url,
-      public_id: "x",
-    });
+    const { id } = gone;
+    await gone.client.saveIntegration({ id, provider: "n8n", webhook_url: `${n8n.url}/webhook/none` });
+    await gone.client.saveIntegration({ id, provider: "typebot", base_url: n8n.url, public_id: "x" });
     await gone.client.deleteIntegration({ id: gone.id, provider: "n8n" });
     await story.gateway.owner.deleteInstance({ id: gone.id });
     expect(await rows(`select id from integration where instance_id = ${gone.id}`)).toEqual([]);

@@ -9,11 +9,7 @@ const story = setUpChatwootStory({
   WAYGATE_TRUSTED_PROXIES: "127.0.0.1",
   WAYGATE_UNKNOWN_RATE: String(ALLOWED),
 });
-const { chatwoot, save } = story;
-
-const read = () => story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
-const tryOut = async () =>
-  (await story.shop.client.testIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
+const { chatwoot, read, save, test: tryOut } = story;
 
 /** Posts a webhook as Chatwoot would. */
 function tell(
@@ -43,7 +39,7 @@ test("saving registers the webhook once and returns neither the token nor the se
     new RegExp(`^${story.gateway.url}/webhooks/chatwoot/${story.shop.id}/[\\w-]{32}$`),
   );
   expect(data).toMatchObject({ enabled: true, has_token: true, config: { access_token: "****en-1" } });
-  const shown = JSON.stringify((await read()).data);
+  const shown = JSON.stringify(await read());
   for (const secret of [chatwoot.token, chatwoot.inbox.secret, chatwoot.inbox.hmac_token])
     expect(shown).not.toContain(secret);
   const kept = await story.gateway.database.pool.query("select state::text from integration");
@@ -69,7 +65,7 @@ test("saving accepts alternative field names and creates an inbox if none is nam
     inboxName: "Sales",
   });
   expect(chatwoot.inbox.name).toBe("Sales");
-  expect((await read()).data.config).toMatchObject({ inbox_id: chatwoot.inbox.id, auto_create: false });
+  expect((await read()).config).toMatchObject({ inbox_id: chatwoot.inbox.id, auto_create: false });
 });
 
 test("saving takes over an inbox of another gateway only with force", async () => {
@@ -104,30 +100,20 @@ test.each([
 
 test("the integration test explains what has broken since the save", async () => {
   await save();
+  const fails = (words: string) =>
+    expect(tryOut()).resolves.toMatchObject({ success: false, message: expect.stringContaining(words) });
   // The gateway of this test has a private address, which this Chatwoot version would not call.
-  expect(await tryOut()).toMatchObject({
-    success: false,
-    message: expect.stringContaining("SAFE_FETCH_ALLOW_PRIVATE_NETWORK"),
-  });
+  await fails("SAFE_FETCH_ALLOW_PRIVATE_NETWORK");
   chatwoot.version = "4.13.1";
   expect(await tryOut()).toMatchObject({ success: true, details: { role: "administrator", inbox: "Sales" } });
   const registered = chatwoot.inbox.webhook_url;
   chatwoot.inbox.webhook_url = "";
-  expect(await tryOut()).toMatchObject({
-    success: false,
-    message: expect.stringContaining("no longer leads to this gateway"),
-  });
+  await fails("no longer leads to this gateway");
   chatwoot.inbox.webhook_url = registered;
   chatwoot.role = "agent";
-  expect(await tryOut()).toMatchObject({
-    success: false,
-    message: expect.stringContaining("not an administrator"),
-  });
+  await fails("not an administrator");
   chatwoot.faults.dropTokenHeader = true;
-  expect(await tryOut()).toMatchObject({
-    success: false,
-    message: expect.stringContaining("underscores_in_headers"),
-  });
+  await fails("underscores_in_headers");
   chatwoot.faults.status = 429;
   expect(await tryOut()).toMatchObject({ success: false, status_code: 429 });
 });
@@ -175,11 +161,8 @@ describe("the webhook address of a Chatwoot inbox", () => {
     const places = [withWrongToken(), UNKNOWN, `/webhooks/chatwoot/x/${WRONG}`];
     for (const place of places) expect(await announce(place)).toMatch(/^HTTP\/1\.1 401 /);
     const answers = places.slice(0, 2).map(async (place) => {
-      const { request_id: _, ...body } = (await (await post(place, "192.0.2.2")).json()) as Record<
-        string,
-        unknown
-      >;
-      return body;
+      const body = await (await post(place, "192.0.2.2")).json();
+      return { ...(body as object), request_id: "" };
     });
     const [one, other] = await Promise.all(answers);
     expect(one).toMatchObject({ code: "INVALID_CREDENTIALS" });
@@ -282,7 +265,7 @@ test("a changed token for signing contacts is reported; messages arrive after th
   try {
     await story.receive({ from: BIA, text: "signed" });
     await expect
-      .poll(async () => (await read()).data)
+      .poll(read)
       .toMatchObject({ status: "failing", last_error_code: "chatwoot_identity", waiting: 1 });
     expect(await tryOut()).toMatchObject({ success: false, message: expect.stringContaining("HMAC") });
     await save();

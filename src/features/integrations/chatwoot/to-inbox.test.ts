@@ -8,7 +8,7 @@ import type { Jid, MessageId } from "../../../network/driver.ts";
 import { recordMessageChange } from "../../messages/messages.ts";
 
 const story = setUpChatwootStory();
-const { chatwoot, open, receive, save } = story;
+const { chatwoot, open, query, read, receive, save, test: tryOut } = story;
 const BIA_JID = `${BIA}@s.whatsapp.net`;
 const OTHER = "+552177770031";
 const GROUP = "120363041234567891";
@@ -16,13 +16,7 @@ const GROUP = "120363041234567891";
 const LONGEST_WAIT_MS = 12_000;
 const JOBS = "from job join integration i on i.lane = job.lane where i.instance_id = $1";
 
-const query = async (text: string, ...values: unknown[]) =>
-  (await story.gateway.database.pool.query(text, values)).rows;
-const read = async () =>
-  (await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
 const contents = ({ id }: Pick<FakeConversation, "id">) => chatwoot.of(id).map(({ content }) => content);
-const tryOut = async () =>
-  (await story.shop.client.testIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
 
 /** Resolves once the waiting job has failed this many times. */
 const failed = (times: number) =>

@@ -9,17 +9,13 @@ import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story
 import { REORDER_TIMING } from "./receive-webhook.ts";
 
 const story = setUpChatwootStory();
-const { chatwoot, open, receive, save } = story;
+const { chatwoot, open, query, read, receive, save } = story;
 const BIA_JID = `${BIA}@s.whatsapp.net`;
 /** The sandbox network refuses what is sent to that number. */
 const REFUSED = "+5521977770001";
 const PICTURE = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
 const PAPER = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
 
-const query = async (text: string, ...values: unknown[]) =>
-  (await story.gateway.database.pool.query(text, values)).rows;
-const read = async () =>
-  (await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" })).data;
 const words = async () => (await story.sent()).map(({ content }) => content.text);
 const contents = ({ id }: FakeConversation) => chatwoot.of(id).map(({ content }) => content);
 const start = (phone_number: string | null, name = "X") =>

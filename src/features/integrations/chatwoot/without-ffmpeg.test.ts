@@ -7,11 +7,8 @@ const { chatwoot } = story;
 
 test("without ffmpeg a recording is sent as audio, with the reason, unless it needs no conversion", async () => {
   await story.save();
-  const { id } = chatwoot.startConversation({
-    name: "Bia",
-    identifier: null,
-    phone_number: "+5521977770041",
-  });
+  const bia = { name: "Bia", identifier: null, phone_number: "+5521977770041" };
+  const { id } = chatwoot.startConversation(bia);
   chatwoot.write(id, { attachments: [{ bytes: SAMPLE.opus, type: "audio/ogg", file_name: "note.ogg" }] });
   await story.waitForSent(1);
   chatwoot.record(id, SAMPLE.mp3);
@@ -20,6 +17,7 @@ test("without ffmpeg a recording is sent as audio, with the reason, unless it ne
     { media_type: "ptt" },
     { media_type: "audio", mime_type: "audio/mpeg" },
   ]);
-  const { data } = await story.shop.client.getIntegration({ id: story.shop.id, provider: "chatwoot" });
-  expect(data.last_error).toMatch(/as an audio file, not as a voice note: ffmpeg.*WAYGATE_FFMPEG/);
+  expect((await story.read()).last_error).toMatch(
+    /as an audio file, not as a voice note: ffmpeg.*WAYGATE_FFMPEG/,
+  );
 });

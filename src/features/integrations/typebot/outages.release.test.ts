@@ -24,13 +24,6 @@ const FLOW: FlowStep[] = [
 describe("a bot that is unavailable", () => {
   const fixture = setUpTypebotStory();
 
-  /** Backdates the rejections by this interval. */
-  const refusedFor = (interval: string) =>
-    fixture.story.gateway.database.pool.query(
-      "update integration set refused_since = now() - $1::interval where refused_since is not null",
-      [interval],
-    );
-
   test.each([
     ["an immediate 502", BAD_GATEWAY],
     ["a page with status 200", MAINTENANCE],
@@ -111,7 +104,7 @@ describe("a bot that is unavailable", () => {
     typebot.trouble(UNAUTHORISED, 100);
     await story.receive(ana, "hi");
     await waitUntil(async () => (await fixture.read()).status === "auth_error");
-    await refusedFor("10 minutes");
+    await story.refusedFor("10 minutes");
     expect((await fixture.test()).success).toBe(false);
     expect((await fixture.read()).paused_until).toBeNull();
     await story.gateway.advance(600_000);
@@ -197,28 +190,6 @@ describe("files that the bot did not ask for", () => {
     media: { base64: Buffer.alloc(64).toString("base64"), type: "ptt", mime_type: "audio/ogg" },
   };
   const NO_FILES = "Sorry, I can only read text here.";
-
-  test("fill the next input: each picture of an album goes to a single-file input", async () => {
-    const { story, typebot } = fixture;
-    await fixture.serve([
-      bubble("a", "front?"),
-      ask("f", "file input"),
-      bubble("b", "back?"),
-      ask("g", "file input"),
-      bubble("c", "name?"),
-      ask("t"),
-      bubble("d", "end"),
-    ]);
-    const ana = newPerson();
-    await fixture.talk(ana, "hi", 1);
-    for (let picture = 0; picture < 3; picture++) await story.receive(ana, "", PICTURE);
-    await fixture.settle();
-    expect(await story.receivedBy(ana, 4)).toEqual(["front?\n\n📎", "back?\n\n📎", "name?", NO_FILES]);
-    const [, front, back] = typebot.inputs();
-    expect(front).toMatch(/\/file\.png$/);
-    expect(back).toMatch(/\/file\.png$/);
-    expect(front).not.toBe(back);
-  });
 
   test("are not hidden by a voice note that the bot accepts", async () => {
     const { story, typebot } = fixture;

@@ -269,19 +269,28 @@ test("a flow that listens for a webhook does not receive the user's text instead
 });
 
 test("inputs that accept files receive links with extensions; other inputs get a text reply", async () => {
-  const flow = [bubble("a", "photo?"), ask("f", "file input", { isRequired: true }), bubble("b", "text?")];
-  await serve([...flow, ask("t"), bubble("c", "end")]);
+  await serve([
+    bubble("a", "front?"),
+    ask("f", "file input", { isRequired: true }),
+    bubble("b", "back?"),
+    ask("g", "file input"),
+    bubble("c", "text?"),
+    ask("t"),
+    bubble("d", "end"),
+  ]);
   const ana = newPerson();
   await talk(ana, "hi", 1);
-  // Of an album only the first file fits.
+  // Of an album only the first two files fit.
   for (let n = 0; n < 3; n++) await story.receive(ana, "", PICTURE);
   await settle();
   await story.waitUntilIdle();
-  expect(await story.receivedSoFar(ana)).toEqual(["photo?\n\n📎", "text?", NO_FILES]);
-  expect(typebot.inputs()[1]).toMatch(/^http.*\/media\/.*\/file\.png$/);
-  expect(await talk(ana, "", 4, { media: { ...PICTURE.media, caption: "look" } })).toEqual(["end"]);
-  expect(typebot.inputs()[2]).toBe("look");
-  const link = await fetch(`${story.gateway.url}${new URL(typebot.inputs()[1] ?? "").pathname}`);
+  expect(await story.receivedSoFar(ana)).toEqual(["front?\n\n📎", "back?\n\n📎", "text?", NO_FILES]);
+  const [, front, back] = typebot.inputs();
+  for (const input of [front, back]) expect(input).toMatch(/^http.*\/media\/.*\/file\.png$/);
+  expect(front).not.toBe(back);
+  expect(await talk(ana, "", 5, { media: { ...PICTURE.media, caption: "look" } })).toEqual(["end"]);
+  expect(typebot.inputs()[3]).toBe("look");
+  const link = await fetch(`${story.gateway.url}${new URL(front ?? "").pathname}`);
   expect(link.headers.get("content-type")).toBe("image/png");
 });
 

@@ -339,8 +339,9 @@ describe("a time", () => {
 
 const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
 
-function answered(status: number, body: string, durationMs: number): FetchOutcome {
-  return { outcome: "response", status, headers: {}, body: Buffer.from(body), truncated: false, durationMs };
+function answered(status: number, said: string | Buffer, durationMs = 1): FetchOutcome {
+  const body = Buffer.isBuffer(said) ? said : Buffer.from(said);
+  return { outcome: "response", status, headers: {}, body, truncated: false, durationMs };
 }
 
 describe("the response of a bot", () => {
@@ -393,15 +394,7 @@ const RECORDED = [...readRecorded("answers.txt"), ...readRecorded("edges.txt")];
 
 function answerTo(what: string, nth = 0) {
   const found = RECORDED.filter((one) => one.what === what)[nth];
-  const outcome = {
-    outcome: "response" as const,
-    status: found?.status ?? 0,
-    headers: {},
-    durationMs: 1,
-    truncated: false,
-    body: Buffer.from(found?.body ?? ""),
-  };
-  const answer = parseBotResponse(outcome);
+  const answer = parseBotResponse(answered(found?.status ?? 0, found?.body ?? ""));
   if (!answer) throw new Error(`the answer to ${what} cannot be read`);
   return answer;
 }
@@ -420,28 +413,11 @@ describe("the recorded responses of a real Typebot viewer", () => {
   test("are all parsed completely if they were successful", () => {
     expect(RECORDED.length).toBeGreaterThan(50);
     const well = RECORDED.filter(({ status }) => status === 200);
-    for (const { what, body } of well) {
-      const outcome = {
-        outcome: "response" as const,
-        status: 200,
-        headers: {},
-        durationMs: 1,
-        truncated: false,
-      };
-      expect(parseBotResponse({ ...outcome, body: Buffer.from(body) }), what).toBeDefined();
-    }
+    for (const { what, body } of well) expect(parseBotResponse(answered(200, body)), what).toBeDefined();
   });
 
   test("become texts, files, a document and a list whose choices can be picked by number", () => {
-    const body = readFileSync(new URL("start.json", GOLDEN));
-    const answer = parseBotResponse({
-      outcome: "response",
-      status: 200,
-      headers: {},
-      durationMs: 1,
-      truncated: false,
-      body,
-    });
+    const answer = parseBotResponse(answered(200, readFileSync(new URL("start.json", GOLDEN))));
     const { parts, isOver } = toBotTurn(answer ?? { messages: [] }, CONFIG, undefined);
     expect(isOver).toBe(false);
     expect(parts).toEqual([
