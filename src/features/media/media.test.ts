@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createGate } from "../../../test/gate.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import {
@@ -91,6 +92,17 @@ async function resolved(messageId: string, status = "ready"): Promise<Kept> {
 function get(path: string, headers: Record<string, string> = {}) {
   return fetch(`${story.gateway.url}${path}`, { headers: { "x-api-key": story.sales.api_key, ...headers } });
 }
+const tryDownload = (message_id: string) =>
+  story.sales.client.downloadMedia({ id: story.sales.id, message_id });
+const openStore = (node: string) => FolderMediaStore.open(join(dir.path, "media"), { node, isShared: false });
+/** Deletes the files that nothing refers to. */
+async function sweep(): Promise<void> {
+  await sweepFiles({
+    db: db(),
+    store: await openStore("sweeper"),
+    node: story.gateway.gateway.engine.node.id,
+  });
+}
 const pathOf = (mediaId: string) => `/api/v1/instances/${story.sales.id}/media/${mediaId}`;
 
 /** Files in the store, by path in the data directory. */
@@ -138,7 +150,7 @@ describe("a received file", () => {
       etag: `"${data.media.sha256}"`,
       "content-length": `${bytes.length}`,
     });
-    const download = await story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
+    const download = await tryDownload(id);
     expect(bytes.equals(download.bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
@@ -235,8 +247,7 @@ describe("a received file", () => {
     fetchWith(async () => "gone");
     const id = await receive(randomBytes(100));
     expect(await resolved(id, "expired")).toMatchObject({ reason: "gone", blob: null });
-    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
-    await expect(download).rejects.toMatchObject({ status: 410, code: "MEDIA_EXPIRED" });
+    await expect(tryDownload(id)).rejects.toMatchObject({ status: 410, code: "MEDIA_EXPIRED" });
   });
 
   test("that is larger than allowed fails, whatever size it claimed", async () => {
@@ -246,33 +257,28 @@ describe("a received file", () => {
     });
     const id = await receive(randomBytes(100));
     expect(await resolved(id, "failed")).toMatchObject({ reason: "too_large" });
-    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
-    await expect(download).rejects.toMatchObject({ status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
+    await expect(tryDownload(id)).rejects.toMatchObject({ status: 502, code: "MEDIA_DOWNLOAD_FAILED" });
   });
 
   test("that the session cannot fetch returns 501, until the session can", async () => {
     fetchWith(undefined);
     const id = await receive(SAMPLE.pdf);
     await resolved(id, "failed");
-    const download = () => story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
-    await expect(download()).rejects.toMatchObject({ status: 501, code: "NOT_SUPPORTED" });
+    await expect(tryDownload(id)).rejects.toMatchObject({ status: 501, code: "NOT_SUPPORTED" });
     fetchWith(downloadMedia);
-    expect((await download()).type).toBe("application/pdf");
+    expect((await tryDownload(id)).type).toBe("application/pdf");
   });
 
   test("delays a download that comes before it", async () => {
-    let letIn = () => {};
-    const held = new Promise<void>((resolve) => {
-      letIn = resolve;
-    });
+    const held = createGate();
     fetchWith(async function (this: SandboxSession, ref, onChunk) {
-      await held;
+      await held.opened;
       return downloadMedia.call(this, ref, onChunk);
     });
     const id = await receive(SAMPLE.pdf);
     await waitUntil(async () => (await mediaOf(id))?.status === "pending");
-    const download = story.sales.client.downloadMedia({ id: story.sales.id, message_id: id });
-    letIn();
+    const download = tryDownload(id);
+    held.open();
     expect(SAMPLE.pdf.equals((await download).bytes ?? Buffer.alloc(0))).toBe(true);
   });
 
@@ -343,7 +349,7 @@ describe("a sent file", () => {
     const deps = {
       db: db(),
       engine: story.gateway.gateway.engine,
-      store: await FolderMediaStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      store: await openStore("reader"),
       readFromNode: async () => undefined,
       log: createLog("silent"),
     };
@@ -373,7 +379,7 @@ describe("a stored file", () => {
     const deps = {
       db: db(),
       engine: { wake: engine.wake, node: { ...engine.node, id: "reader" } },
-      store: await FolderMediaStore.open(join(dir.path, "media"), { node: "reader", isShared: false }),
+      store: await openStore("reader"),
       readFromNode: async () => source,
       log: createLog("silent"),
     };
@@ -406,15 +412,13 @@ describe("a stored file", () => {
     const kept = await resolved(one);
     await resolved(two);
     const path = await blobPath(kept.blob);
-    const node = story.gateway.gateway.engine.node.id;
-    const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
     const age = (messageId: string, days: number) =>
       sql`update media set ready_at = now() - ${days} * interval '1 day'
         where message = (select id from message where message_id = ${messageId} limit 1)`.execute(db());
     const upkeep = async () => {
       await applyFileRetention(db(), 90 * DAY_MS);
       await sql`update blob set created_at = created_at - interval '2 hours'`.execute(db());
-      await sweepFiles({ db: db(), store, node });
+      await sweep();
     };
 
     await age(one, 91);
@@ -437,9 +441,8 @@ describe("a stored file", () => {
     const { data: plan } = await owner.createPlan({ name: "Week", features: { media_retention_days: 7 } });
     expect(plan.features).toEqual({ media_retention_days: 7 });
     const account = sql`(select account_id from instance where id = ${id})`;
-    const { rows: before } = await sql<{
-      plan_id: number;
-    }>`select plan_id from account where id = ${account}`.execute(db());
+    const { rows: before } = await sql<{ plan_id: number }>`
+      select plan_id from account where id = ${account}`.execute(db());
     await sql`update account set plan_id = ${plan.id} where id = ${account}`.execute(db());
     await applyFileRetention(db(), 90 * DAY_MS);
     await sql`update account set plan_id = ${before[0]?.plan_id} where id = ${account}`.execute(db());
@@ -457,9 +460,7 @@ describe("a stored file", () => {
     await sql`update blob set status = 'deleting' where id = ${kept.blob}`.execute(db());
     const again = await resolved(await receive(bytes));
     expect(again.blob).not.toBe(kept.blob);
-    const node = story.gateway.gateway.engine.node.id;
-    const store = await FolderMediaStore.open(join(dir.path, "media"), { node: "sweeper", isShared: false });
-    await sweepFiles({ db: db(), store, node });
+    await sweep();
     const response = await get(pathOf(again.id));
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
   });

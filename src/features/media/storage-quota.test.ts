@@ -18,11 +18,7 @@ let account_id: number;
 
 beforeAll(async () => {
   story = await startMessagingStory();
-  ({ account_id } = await db()
-    .selectFrom("instance")
-    .select("account_id")
-    .where("id", "=", story.sales.id)
-    .executeTakeFirstOrThrow());
+  account_id = (await story.gateway.owner.me()).data.account.id;
 });
 afterAll(() => story.stop());
 beforeEach(async () => {
