@@ -62,8 +62,13 @@ async function tellStory(): Promise<void> {
   await client.sendText({ id, number: REFUSES, text: "To nobody", async: true });
   await arrives("message.failed");
 
-  const failing = { id, name: "Broken", url: broken.url, events: ["message.received"], max_attempts: 2 };
-  await client.createWebhook(failing as never);
+  await client.createWebhook({
+    id,
+    name: "Broken",
+    url: broken.url,
+    events: ["message.received"],
+    max_attempts: 2,
+  });
   await client.sandboxReceive({ ...hello, text: "Are you there?" });
   await arrives("webhook.retrying");
   await gateway.advance(10_000);

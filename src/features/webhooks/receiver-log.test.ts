@@ -21,17 +21,22 @@ afterAll(async () => {
   await receiver.close();
 });
 
-test("the first failure and the recovery of a webhook are logged with advice, but no others", async () => {
-  const { id, client } = shop;
+/** A webhook whose receiver is down, and the log lines about it. */
+async function addFailing(name: string) {
   await receiver.shut();
-  const { data: webhook } = await client.createWebhook({
-    id,
-    name: "Shop",
+  const { data: webhook } = await shop.client.createWebhook({
+    id: shop.id,
+    name,
     url: receiver.url,
     events: ["message.received"],
   });
   receiver.trust(webhook.secret);
-  const about = () => lines.filter(({ webhook_id }) => webhook_id === webhook.id);
+  return { webhook, about: () => lines.filter(({ webhook_id }) => webhook_id === webhook.id) };
+}
+
+test("the first failure and the recovery of a webhook are logged with advice, but no others", async () => {
+  const { id, client } = shop;
+  const { webhook, about } = await addFailing("Shop");
   const tries = async (success: boolean) => {
     const { data } = await client.listDeliveryLogs({ id, webhook_id: webhook.id });
     return data.filter((row) => row.success === success).length;
@@ -62,14 +67,7 @@ test("the first failure and the recovery of a webhook are logged with advice, bu
 test("a failing webhook that another node has just logged is not logged a second time", async () => {
   const { id, client } = shop;
   const { db } = gateway.database;
-  await receiver.shut();
-  const { data: webhook } = await client.createWebhook({
-    id,
-    name: "Shared",
-    url: receiver.url,
-    events: ["message.received"],
-  });
-  receiver.trust(webhook.secret);
+  const { webhook, about } = await addFailing("Shared");
   await db.transaction().execute(async (trx) => {
     await trx
       .updateTable("webhook")
@@ -88,7 +86,6 @@ test("a failing webhook that another node has just logged is not logged a second
   await waitUntil(async () => (await tries()) === 1);
   await receiver.open();
   await gateway.advance(60_000);
-  const about = () => lines.filter(({ webhook_id }) => webhook_id === webhook.id);
   await waitUntil(() => about().some(({ level }) => level === "info"));
   expect(about()).toMatchObject([{ level: "info", msg: "a webhook works again" }]);
 });

@@ -18,14 +18,7 @@ import {
   webhookEncryptionContext,
 } from "./webhook-record.ts";
 
-export interface NewWebhook {
-  instance_id: number;
-  account_id: number;
-  name: string;
-  url: string;
-  events: string[];
-  secret: string;
-  is_default?: boolean;
+interface WebhookOptions {
   is_active?: boolean;
   retry_enabled?: boolean;
   max_attempts?: number;
@@ -34,6 +27,16 @@ export interface NewWebhook {
   ordering?: WebhookRow["ordering"];
   format?: WebhookFormat;
   format_token?: string | null;
+}
+
+export interface NewWebhook extends WebhookOptions {
+  instance_id: number;
+  account_id: number;
+  name: string;
+  url: string;
+  events: string[];
+  secret: string;
+  is_default?: boolean;
 }
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
@@ -108,18 +111,10 @@ function sealHeaders(box: SecretBox, id: number, headers: Record<string, string>
   return box.seal(JSON.stringify(headers), webhookEncryptionContext("headers", id));
 }
 
-export interface WebhookChange {
+export interface WebhookChange extends WebhookOptions {
   name?: string;
   url?: string;
   events?: string[];
-  is_active?: boolean;
-  retry_enabled?: boolean;
-  max_attempts?: number;
-  headers?: Record<string, string>;
-  exclude?: string[];
-  ordering?: WebhookRow["ordering"];
-  format?: WebhookFormat;
-  format_token?: string | null;
   secret?: string;
   rotate_secret?: boolean;
   overlap_seconds: number;

@@ -238,44 +238,37 @@ test("an event is returned with its payload on request, by number or by event_id
 });
 
 describe("the default webhook", () => {
+  const change = async (input: object) =>
+    (await story.shop.client.updateDefaultWebhook({ id: story.shop.id, ...input } as never)).data;
+
   test("signs with the instance's own secret, and a new secret changes both", async () => {
-    const { data } = await story.shop.client.updateDefaultWebhook({
-      id: story.shop.id,
-      url: story.receiver.url,
-    });
-    expect(data.is_default).toBe(true);
+    expect((await change({ url: story.receiver.url })).is_default).toBe(true);
     story.receiver.trust(story.shop.webhook_secret);
     await say("Default");
     await story.receiver.waitFor(textIs("Default"));
     expect(story.receiver.forged).toEqual([]);
     const secret = "a-new-secret-that-is-long";
-    await story.shop.client.updateDefaultWebhook({ id: story.shop.id, secret } as never);
+    await change({ secret });
     await say("Rotated");
     const [rotated] = await story.receiver.waitFor(textIs("Rotated"));
     expect(rotated && isSigned(rotated, secret)).toBe(true);
   });
 
   test("accepts events inside `webhook`", async () => {
-    const input = { id: story.shop.id, url: story.receiver.url, webhook: { events: ["message.received"] } };
-    const { data } = await story.shop.client.updateDefaultWebhook(input as never);
-    expect(data.events).toEqual(["message.received"]);
+    const webhook = { events: ["message.received"] };
+    expect((await change({ url: story.receiver.url, webhook })).events).toEqual(["message.received"]);
   });
 
   test("cannot be changed before it has an address", async () => {
-    const change = story.shop.client.updateDefaultWebhook({ id: story.shop.id, is_active: false });
-    await expect(change).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    await expect(change({ is_active: false })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
   test("can be disabled and enabled again", async () => {
-    await story.shop.client.updateDefaultWebhook({
-      id: story.shop.id,
-      url: story.receiver.url,
-      events: ["message.received"],
-    });
-    await story.shop.client.updateDefaultWebhook({ id: story.shop.id, enabled: false } as never);
+    await change({ url: story.receiver.url, events: ["message.received"] });
+    await change({ enabled: false });
     await say("Off");
     await waitUntil(async () => (await received()).length === 1);
-    await story.shop.client.updateDefaultWebhook({ id: story.shop.id, enabled: true } as never);
+    await change({ enabled: true });
     await say("On");
     await story.receiver.waitFor(textIs("On"));
     expect(story.receiver.received.filter(textIs("Off"))).toEqual([]);
