@@ -539,11 +539,15 @@ const HARMLESS = {
   deleteIntegration: "its events stay, and it can be saved again",
   testIntegration: "sends no data of the account, and to a known address",
   disconnectAssistant: "takes access away",
+  deleteCustomField: "the values of leads stay, and it can be declared again",
+  deleteLeadNote: "one note of an agent's day",
+  deleteQuickReply: "can be saved again",
 };
 
 /** Whether method, path or fields of a route say that it gives access, moves data, or deletes for good. */
 function looksLikeAct({ http, input, output, raw, streamed }: Route): boolean {
   const [method = "", path = ""] = http.split(" ");
+  if (method === "DELETE") return true;
   if (method === "GET") return raw === "text/csv" || (streamed === true && raw !== "text/event-stream");
   const places =
     /^\/api\/(admin|users|account|data)\b|\/(webhooks?|webhook-receiver|integrations|proxy|api-key|link)(\/|$)|\/instances(\/:id)?$/;

@@ -6,6 +6,7 @@ import { createAccessTokens } from "./access-tokens.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { createPasswordHasher } from "./password-hasher.ts";
 import { createTrustedDevices } from "./trusted-devices.ts";
+import { Crowd } from "./verify-password.ts";
 
 const SECRET = "s".repeat(43);
 const devices = createTrustedDevices([SECRET]);
@@ -77,6 +78,26 @@ describe("passwords", () => {
       expect(reason).toMatchObject({ code: "RATE_LIMITED", retryAfterSeconds: 1 });
     }
     expect(await passwords.verify(stored, "correct horse battery staple")).toBe(true);
+  });
+});
+
+describe("a network that has failed too often", () => {
+  it("draws lots among who waits, so that nobody is kept out by strangers who come first", async () => {
+    const lots = [0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.9, 0.01];
+    const random = vi.spyOn(Math, "random");
+    const crowd = new Crowd();
+    const came: number[] = [];
+    const coming = lots.map(async (lot) => {
+      random.mockReturnValueOnce(lot);
+      const slot = await crowd.enter("192.0.2.1");
+      came.push(lot);
+      slot.release();
+    });
+    const ends = await Promise.allSettled(coming);
+    const refused = lots.filter((_, nth) => ends[nth]?.status === "rejected");
+    expect(refused).toEqual([0.1, 0.05, 0.01]);
+    expect(came).toEqual([0.5, 0.9, 0.4, 0.3, 0.2]);
+    expect(ends[5]).toMatchObject({ reason: { code: "RATE_LIMITED", retryAfterSeconds: 1 } });
   });
 });
 

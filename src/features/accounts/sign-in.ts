@@ -17,7 +17,7 @@ import { createSignInThrottle } from "./sign-in-throttle.ts";
 import { findUser, findUsersByEmail, type SignInUser, toUserView } from "./sign-in-user.ts";
 import { createTrustedDevices, DEVICE_SECONDS } from "./trusted-devices.ts";
 import {
-  createCrowd,
+  Crowd,
   type PasswordCheckDeps,
   type RequestHeaders,
   type SignInContext,
@@ -49,7 +49,7 @@ export function createSignInHandlers({ db, tokens, passwords, secrets }: SignInO
   const devices = createTrustedDevices(secrets);
   const throttle = createSignInThrottle({ db, digestKey: secrets[0] });
   const [devicePasswords, crowdPasswords] = [createPasswordHasher(), createPasswordHasher()];
-  const crowd = createCrowd();
+  const crowd = new Crowd();
   const parts = { db, tokens, passwords, devicePasswords, crowdPasswords, crowd, devices, throttle };
   return {
     login: (input: InputOf<typeof accountsContract.login>, from: SignInContext) => login(parts, input, from),

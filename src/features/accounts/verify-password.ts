@@ -1,6 +1,6 @@
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { Semaphore } from "../../platform/limits/semaphore.ts";
+import { Semaphore, type Slot } from "../../platform/limits/semaphore.ts";
 import { recordAudit } from "../audit/audit.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { networkOf, type SignInSource, type SignInThrottle, tooManyFailures } from "./sign-in-throttle.ts";
@@ -21,7 +21,7 @@ export interface PasswordCheckDeps {
   devicePasswords: PasswordHasher;
   /** A queue for networks that have failed too often. */
   crowdPasswords: PasswordHasher;
-  crowd: Semaphore;
+  crowd: Crowd;
   devices: TrustedDevices;
   throttle: SignInThrottle;
 }
@@ -38,9 +38,35 @@ export interface SignInContext {
 
 export type RequestHeaders = Readonly<Record<string, unknown>>;
 
-/** One password of a network is checked at a time. */
-export function createCrowd(): Semaphore {
-  return new Semaphore({ limit: CROWDS_AT_ONCE, limitPerKey: 1 });
+interface Ticket {
+  priority: number;
+  drop: AbortController;
+}
+
+/**
+ * The turns of networks that have failed too often, one at a time for each. Who waits draws lots, so that nobody gets in
+ * more often by coming first: of all who come, a right password has the same chance as each wrong one.
+ */
+export class Crowd {
+  readonly #slots = new Semaphore({ limit: CROWDS_AT_ONCE, limitPerKey: 1 });
+  readonly #waiting = new Map<string, Ticket[]>();
+
+  /** Throws RATE_LIMITED for the lowest lot of six. */
+  async enter(network: string): Promise<Slot> {
+    const ticket = { priority: Math.random(), drop: new AbortController() };
+    const waiting = [...(this.#waiting.get(network) ?? []), ticket].sort((a, b) => b.priority - a.priority);
+    const [lowest] = waiting.splice(MOST_IN_CROWD);
+    this.#waiting.set(network, waiting);
+    lowest?.drop.abort(tooManyFailures(1));
+    const { priority, drop } = ticket;
+    try {
+      return await this.#slots.acquire({ key: network, priority, signal: drop.signal });
+    } finally {
+      const others = (this.#waiting.get(network) ?? []).filter((one) => one !== ticket);
+      if (others.length > 0) this.#waiting.set(network, others);
+      else this.#waiting.delete(network);
+    }
+  }
 }
 
 /**
@@ -99,15 +125,14 @@ async function attempt(
   }
 }
 
-/** Checks one password of a network at a time, and pauses after a wrong one. Throws RATE_LIMITED if five wait already. */
+/** Checks one password of a network at a time, and pauses after a wrong one. Throws RATE_LIMITED. */
 async function findInCrowd(
   { crowd, crowdPasswords }: PasswordCheckDeps,
   network: string,
   users: SignInUser[],
   password: string,
 ): Promise<SignInUser[]> {
-  if (crowd.countWaiting(network) >= MOST_IN_CROWD) throw tooManyFailures(1);
-  const slot = await crowd.acquire({ key: network });
+  const slot = await crowd.enter(network);
   let fitting: SignInUser[] = [];
   try {
     fitting = await findByPassword(crowdPasswords, users, password);

@@ -557,6 +557,7 @@ export const campaignsContract = {
     ...SHARED,
     http: "DELETE /api/campaigns/:id",
     role: "admin",
+    acts: { irreversible: true },
     errors: ["CAMPAIGN_STATE"],
     summary: "Delete a campaign with its recipients and its report; the messages it sent stay in their chats",
     description:

@@ -224,6 +224,7 @@ export const crmContract = {
     ...TAG,
     http: "DELETE /api/leads/:id",
     role: "admin",
+    acts: { irreversible: true },
     summary: "Remove a lead and its notes; its messages and its opt-out stay",
     message: "Lead removed",
     input: z.object({ id: rowId }),
