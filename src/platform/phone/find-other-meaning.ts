@@ -1,5 +1,5 @@
-import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 import type { FoldedPhone } from "./fold-phone-text.ts";
+import { isMobileNumber } from "./read-international-number.ts";
 
 interface DocumentKind {
   name: string;
@@ -63,12 +63,8 @@ export function findOtherMeaning(
   const isDate = DATE_SIGNS.test(written);
   if (isPunctuated && !isDate) return undefined;
   const document = DOCUMENTS.find((kind) => kind.country === country && isOfKind(digits, kind));
-  return document?.name ?? (isDate || !isMobile(phone) ? findDate(digits) : undefined);
-}
-
-/** Mobiles of Egypt begin like a date. */
-function isMobile(phone: string): boolean {
-  return parsePhoneNumberFromString(`+${phone}`)?.getType() === "MOBILE";
+  // Mobiles of Egypt begin like a date.
+  return document?.name ?? (isDate || !isMobileNumber(phone) ? findDate(digits) : undefined);
 }
 
 function findDate(digits: string): string | undefined {

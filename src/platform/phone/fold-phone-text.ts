@@ -18,11 +18,19 @@ export interface FoldedPhone {
   written: string;
   /** Where a local number of RFC 3966 is dialled: `+44`, or a name such as `example.com`. */
   context?: string;
+  /** The number that it would be behind a number of a list, as in `2. 11987650003`. */
+  listed?: ListedPhone;
   /** The number that it would be if it ended earlier: at a blank, a line break or a bracket. */
   heads: readonly PhoneHead[];
 }
 
-/** What stands before a blank, a line break, a bracket or a fraction of zeros. */
+export interface ListedPhone {
+  digits: string;
+  /** People write the code of an area so, too: only a mobile needs none. */
+  isMobile: boolean;
+}
+
+/** What stands before a blank, a line break, a bracket, a last digit or a fraction of zeros. */
 export interface PhoneHead {
   digits: string;
   /** What is wrong if this is a whole number, and the rest is no group of it. */
@@ -31,6 +39,8 @@ export interface PhoneHead {
   group?: string;
   /** What follows has the look of one more group, as in `1234 5678`. */
   isGrouped: boolean;
+  /** One digit behind a dash, which fixed lines have as an extension of theirs. */
+  isMobile?: boolean;
 }
 
 const LONGEST_TEXT = 200;
@@ -39,6 +49,8 @@ export const SPOILT_PHONE = /^(?:changed_by_spreadsheet|several_numbers)$/;
 /** The fewest digits of a phone number, so that the parts of a cell are numbers of their own. */
 export const FEWEST_DIGITS = 7;
 export const MOST_DIGITS = 15;
+/** Of a number without the code of its area. */
+const MOST_LOCAL_DIGITS = 9;
 
 /** Reads the signs of a phone number as people, spreadsheets and contact books write it. */
 export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
@@ -51,11 +63,41 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
   if (!/\d/.test(local)) return problem("not_a_number", {}, "is not a phone number");
   const number = withoutExtension(local);
   if (typeof number !== "string") return number;
-  const read = refuseParts(number) ?? readSigns(number);
+  const read = refuseEvaluated(number) ?? refuseParts(number) ?? readSigns(number);
   if ("code" in read) return read;
+  if (isPlaceholder(number, read.digits)) return problem("not_a_number", {}, "is not a phone number");
   const isBare = !read.isInternational && BARE.test(visible);
   const isPunctuated = !read.isInternational && /\(\d+\)|\d-\d/.test(number);
-  return { ...read, isBare, isPunctuated, written: number, ...(context !== undefined && { context }) };
+  const listed = read.isInternational ? undefined : readListed(number);
+  return {
+    ...read,
+    isBare,
+    isPunctuated,
+    written: number,
+    listed,
+    ...(context !== undefined && { context }),
+  };
+}
+
+/** `+91-9876543210` is a formula, and its value a negative number, which bookkeepers write in brackets. */
+function refuseEvaluated(text: string): PhoneProblem | undefined {
+  const isNegative = /^[ (+]*-|-[ ).,;]*$/.test(text) || /^\([\d ,.\n]+\)$/.test(text);
+  return isNegative ? changedBySpreadsheet() : undefined;
+}
+
+/** `(00) 98765-0003` lacks the code of its area, and `(99) 99999-9999` is an example. */
+function isPlaceholder(text: string, digits: string): boolean {
+  const isWithoutArea = /^\(0+\)/.test(text) && digits.replace(/^0+/, "").length <= MOST_LOCAL_DIGITS;
+  return isWithoutArea || (digits.length >= FEWEST_DIGITS && /^(\d)\1*$/.test(digits));
+}
+
+const NUMBERING = /^[1-9]\d{0,2}(?:[.)/] +| +- +| +(?=0))/;
+
+function readListed(text: string): ListedPhone | undefined {
+  const [number] = NUMBERING.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const digits = text.slice(number.length).replace(/\D/g, "");
+  return digits.length < FEWEST_DIGITS ? undefined : { digits, isMobile: !/[.)/]/.test(number) };
 }
 
 /** `5.51199E+12`, and with blanks; but `98765432 e 12` are two numbers in Portuguese. */
@@ -161,11 +203,11 @@ function countDigits(text: string): number {
   return text.match(/\d/g)?.length ?? 0;
 }
 
-function severalNumbers(): PhoneProblem {
+export function severalNumbers(): PhoneProblem {
   return problem(
     "several_numbers",
     {},
-    "contains more than one phone number, or digits behind one. Give each number its own entry, and an extension the word ext",
+    "contains more than one phone number, or digits beside one. Give each number its own entry, and an extension the word ext",
   );
 }
 
@@ -195,7 +237,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 }
 
 /** Where a number may end before its text does; the fraction of a spreadsheet is zero. */
-const ENDS = /[\n ]+|\(|\.0$|(?<=\d{3})\.00$/g;
+const ENDS = /[\n ]+|\(|-(?=\d$)|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
 function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated" | "written"> | PhoneProblem {
@@ -211,6 +253,8 @@ function readHead(text: string, index: number, end: string): PhoneHead | undefin
   if ("code" in head || head.digits.length < FEWEST_DIGITS) return undefined;
   if (end.startsWith(".")) return { digits: head.digits, problem: changedBySpreadsheet(), isGrouped: false };
   if (countDigits(after) === 0) return undefined;
+  if (end === "-")
+    return { digits: head.digits, problem: severalNumbers(), isGrouped: false, isMobile: true };
   const isBlank = /^ +$/.test(end);
   const group = isBlank ? /^\d+$/.exec(after)?.[0] : undefined;
   const isGrouped = isBlank && isNextGroup(before, after);

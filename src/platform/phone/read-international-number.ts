@@ -43,3 +43,8 @@ function withoutTrunkZero(digits: string, callingCode: string): string | undefin
 export function isSamePerson(one: string, other: string): boolean {
   return canonicalNumberOf(one) === canonicalNumberOf(other);
 }
+
+/** Of a country whose fixed lines have other digits. */
+export function isMobileNumber(digits: string): boolean {
+  return parsePhoneNumberFromString(`+${digits}`)?.getType() === "MOBILE";
+}

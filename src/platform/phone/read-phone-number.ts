@@ -13,8 +13,9 @@ import {
   MOST_DIGITS,
   type PhoneHead,
   type PhoneProblem,
+  severalNumbers,
 } from "./fold-phone-text.ts";
-import { isSamePerson, readInternational } from "./read-international-number.ts";
+import { isMobileNumber, isSamePerson, readInternational } from "./read-international-number.ts";
 
 /** The country of a number that is written without one. */
 export interface PhoneCountry {
@@ -66,6 +67,7 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
   if (head) return { is: "refused", ...head.problem, lid: null };
   if (isLocal(folded)) return readLocal(folded, folded.context, known);
   const reading = folded.isInternational ? readMarked(folded, known) : readUnmarked(folded, known);
+  if (isListed(folded, reading, known)) return { is: "refused", ...severalNumbers(), lid: null };
   return reading ?? refuse(folded, known);
 }
 
@@ -73,6 +75,7 @@ export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneRead
 export function dependsOnCountry(text: string): boolean {
   const folded = foldPhoneText(text);
   if ("code" in folded || isLocal(folded)) return false;
+  if (folded.listed) return true;
   const { digits, isInternational } = folded;
   const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits) && !mayMeanOther(folded);
   return !((isInternational || isLong) && readInternational(digits)?.isValid);
@@ -93,7 +96,11 @@ export function isImpossiblePhone(digits: string): boolean {
   return !readInternational(digits)?.isValid;
 }
 
-type Digits = Pick<FoldedPhone, "digits" | "isInternational">;
+/** A stored phone so that every reader takes it as a whole number; the digits of a LID, and other texts, as they are. */
+export function writePhone(phone: string): string {
+  const isWhole = /^\d+$/.test(phone) && (phone.length < SHORTEST_LID || !isImpossiblePhone(phone));
+  return isWhole ? `+${phone}` : phone;
+}
 
 interface NationalNumber {
   digits: string;
@@ -105,6 +112,8 @@ function readNational(digits: string, { code }: PhoneCountry): NationalNumber | 
   const parsed = parsePhoneNumberFromString(digits, code as CountryCode);
   const type = parsed?.getType();
   if (!parsed || type === undefined || parsed.nationalNumber.length > digits.length) return undefined;
+  // Germany has assigned whatever begins like one of its fixed lines.
+  if (isTooLong(parsed.nationalNumber)) return undefined;
   return { digits: parsed.number.slice(1), isMobile: type === "MOBILE" || type === "FIXED_LINE_OR_MOBILE" };
 }
 
@@ -113,8 +122,9 @@ function findWholeHead(folded: FoldedPhone, country?: PhoneCountry): PhoneHead |
   const isLong = folded.isInternational || isTooLong(folded.digits);
   const home = isLong && readInternational(folded.digits)?.isValid ? undefined : country;
   const all = readWhole(folded.digits, isLong, home);
-  return folded.heads.find(({ digits, group, isGrouped }) => {
-    if (readWhole(digits, isLong, home) === undefined) return false;
+  return folded.heads.find(({ digits, group, isGrouped, isMobile }) => {
+    const head = readWhole(digits, isLong, home);
+    if (head === undefined || (isMobile && !isMobileNumber(head))) return false;
     return all === undefined || !(isGrouped || (group !== undefined && endsWithGroup(all, group)));
   });
 }
@@ -130,6 +140,16 @@ function endsWithGroup(digits: string, group: string): boolean {
   return parsePhoneNumberFromString(`+${digits}`)?.formatInternational().endsWith(` ${group}`) ?? false;
 }
 
+/** Whether the text is a number of a list with another person's number behind it. */
+function isListed({ listed }: FoldedPhone, reading?: PhoneReading, country?: PhoneCountry): boolean {
+  // Without a country nobody knows what the rest is.
+  if (listed && !listed.isMobile && !country) return true;
+  const own = listed && readWhole(listed.digits, isTooLong(listed.digits), country);
+  if (!own || (listed.isMobile && !isMobileNumber(own))) return false;
+  const all = reading?.is === "number" ? reading.digits : reading?.is === "assumed" ? reading.suggestion : "";
+  return !isSamePerson(own, all);
+}
+
 type LocalNumber = FoldedPhone & { context: string };
 
 function isLocal(folded: FoldedPhone): folded is LocalNumber {
@@ -142,7 +162,7 @@ function countryOfContext(context: string): PhoneCountry | undefined {
 }
 
 /** A longer context, such as `+1914`, may be no prefix of the whole number. */
-function readLocal({ digits }: Digits, context: string, country?: PhoneCountry): PhoneReading {
+function readLocal({ digits }: LocalNumber, context: string, country?: PhoneCountry): PhoneReading {
   const national = country && readNational(digits, country);
   if (national) return { is: "number", digits: national.digits };
   return {
@@ -155,12 +175,18 @@ function readLocal({ digits }: Digits, context: string, country?: PhoneCountry):
 }
 
 /** Written with a plus or 00. */
-function readMarked({ digits }: Digits, country?: PhoneCountry): PhoneReading | undefined {
+function readMarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+  const { digits } = folded;
   const written = readInternational(digits);
   if (written?.isValid) return { is: "number", digits: written.digits };
   const national = country && readNational(digits, country);
   if (country && national) return lacksCountry(country, national.digits);
-  return written && { is: "number", digits: written.digits };
+  return written && isJoined(folded) ? { is: "number", digits: written.digits } : undefined;
+}
+
+/** Signs between the digits may join what is no number, so then some country must have assigned it. */
+function isJoined({ written }: FoldedPhone): boolean {
+  return /^\+?\d+$/.test(written);
 }
 
 /** Written without a plus: unless it has the code of the country, it may also be no phone at all. */
@@ -177,7 +203,8 @@ function readUnmarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading
 }
 
 /** Written without a plus: the country code may be there or not. */
-function readPlain({ digits, isPunctuated }: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+function readPlain(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
+  const { digits, isPunctuated } = folded;
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
   const written = digits.startsWith("0") ? undefined : readInternational(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
@@ -186,7 +213,8 @@ function readPlain({ digits, isPunctuated }: FoldedPhone, country?: PhoneCountry
   if (country && national && written?.isValid)
     return chooseCountry(written.digits, national, { ...country, isSet: country.isSet || isPunctuated });
   if (country && national) return withCountryCode(national.digits, country);
-  return written?.isValid || digits.length > MOST_NATIONAL ? asWritten : undefined;
+  const isTaken = written?.isValid || (digits.length > MOST_NATIONAL && isJoined(folded));
+  return isTaken ? asWritten : undefined;
 }
 
 /** Both readings are valid. A fixed line has nearly any digits in some countries, so a long one does not count. */
