@@ -226,7 +226,7 @@ function customerHandlers(parts: ApiParts, access: AccessControl, tokens: Access
     ...planHandlers(db),
     ...adminHandlers({ db, engine, closesThisMachine }),
     ...instanceLogsHandlers(db),
-    ...privacyHandlers({ db, engine, box }),
+    ...privacyHandlers({ db, engine, box, findCountry }),
     ...consentHandlers({ db, findCountry }),
     ...instanceHandlers({
       db,

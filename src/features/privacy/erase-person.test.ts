@@ -106,6 +106,17 @@ describe("the erasure of one person", () => {
     expect(await findRowsWith(rows, [bea.mark, bea.phone])).toEqual(before);
   });
 
+  test("reads a number in the country of the account, and leaves both people whom it can mean", async () => {
+    await owner.updateAccount({ settings: { default_country: "BR" } });
+    const { data: peruvian } = await owner.createLead({ phone: "+51987650099" });
+    const { data: lead } = await owner.createLead({ phone: "+5521987650099" });
+    expect(await refusal({ number: "51987650099" })).toContain("can be +51987650099, or +5551987650099");
+    expect((await erase({ phone: "21 98765-0099" })).affected).toMatchObject({ lead: 1 });
+    expect((await owner.getLeadDetails({ id: lead.id })).data.phone).not.toBe("5521987650099");
+    expect((await owner.getLeadDetails({ id: peruvian.id })).data.phone).toBe("51987650099");
+    await owner.updateAccount({ settings: { default_country: null } });
+  });
+
   test("in a group takes the person's messages, reactions, receipts and quotes, and leaves those of others", async () => {
     const { id, client } = desk;
     const [ana, bea] = [person("ana"), person("bea")];

@@ -7,7 +7,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { requireUser, resellerOf } from "../accounts/accounts.ts";
-import { resolveRecipient } from "../contacts/contacts.ts";
+import { type FindCountry, resolveRecipient } from "../contacts/contacts.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
 import { type RequestedErasure, requestErasure } from "./request-erasure.ts";
@@ -16,6 +16,7 @@ export interface PrivacyDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
+  findCountry: FindCountry;
 }
 
 type Input = InputOf<typeof privacyContract.listManagedDataRequests>;
@@ -25,14 +26,19 @@ const RESPONSE_AFTER_MS = 4_000;
 const POLL_MS = 50;
 
 /** Export and anonymisation of an account's data. */
-export function privacyHandlers({ db, engine, box }: PrivacyDeps): Handlers<typeof privacyContract> {
+export function privacyHandlers({
+  db,
+  engine,
+  box,
+  findCountry,
+}: PrivacyDeps): Handlers<typeof privacyContract> {
   return {
     exportData: (request) => exportAccount({ db, box }, request),
 
     async anonymizeData({ input, signal, ...by }) {
       const { account_id, user_id } = requireUser(by.caller);
       const { scope } = input;
-      const whom = readWhom(input);
+      const whom = await readWhom(input, (...numbers) => findCountry({ account_id }, numbers));
       const { id, lane } = await requestErasure(db, { account_id, scope, whom, user_id, ip: by.ip }, by);
       engine.wake([lane]);
       const { status, affected } = await waitForRequest(db, id, signal);
@@ -72,13 +78,10 @@ const KEPT_OF_PERSON = [
 ];
 
 /** The one person of a request. A person beside another scope could be meant to narrow it, so this throws. */
-function readWhom({
-  scope,
-  lead_id,
-  number,
-  phone,
-  jid,
-}: InputOf<typeof privacyContract.anonymizeData>): RequestedErasure["whom"] {
+async function readWhom(
+  { scope, lead_id, number, phone, jid }: InputOf<typeof privacyContract.anonymizeData>,
+  findCountry: (...numbers: (string | undefined)[]) => ReturnType<FindCountry>,
+): Promise<RequestedErasure["whom"]> {
   const isNamed = [number, phone, jid].some((address) => address !== undefined);
   if (scope !== "person") {
     if (!isNamed && lead_id === undefined) return null;
@@ -88,11 +91,12 @@ function readWhom({
     if (!isNamed) return { lead_id };
     throw invalidField("lead_id", "must be the only one of lead_id, number, phone and jid");
   }
-  const { jid: address, type } = resolveRecipient({
+  const target = {
     ...(number !== undefined && { number }),
     ...(phone !== undefined && { phone }),
     ...(jid !== undefined && { jid }),
-  });
+  };
+  const { jid: address, type } = resolveRecipient(target, await findCountry(number, phone, jid));
   if (type === "group") throw invalidField("jid", "must be a person, not a group");
   return { address };
 }
