@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { requireUser } from "../accounts/accounts.ts";
@@ -87,5 +88,5 @@ async function findVariables(db: Db, id: number): Promise<string[]> {
 
 function cellsOf({ phone, status, reason, message_id, planned_at, decided_at }: ReportRow): string[] {
   const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
-  return [phone, status, reason ?? "", message_id ?? "", ...times];
+  return [writePhone(phone), status, reason ?? "", message_id ?? "", ...times];
 }

@@ -536,7 +536,9 @@ test("the CSV report has every variable of more than a thousand, those behind th
 
 test("the CSV report gives the recipients of another campaign the same variables, and changes no lead", async () => {
   const template = { message_template: "{{name}}|{{status}}|{{note}}|{{name of shop}}" };
-  const [a = "", b = "", c = ""] = newPhones(3);
+  const [a = "", b = ""] = newPhones(2);
+  const c = "+51987654397";
+  await story.owner.updateAccount({ settings: { default_country: "BR" } });
   const first = await story.create(template);
   await story.owner.addRecipients({
     id: first,
@@ -557,6 +559,7 @@ test("the CSV report gives the recipients of another campaign the same variables
   expect((await story.owner.importLeads({ file })).data).toMatchObject({ created: 3, invalid_count: 0 });
   expect((await story.owner.listLeads({ q: a })).data).toMatchObject([{ status: "new", name: null }]);
   expect((await story.owner.importLeads({ file })).data).toMatchObject({ unchanged: 3 });
+  await story.owner.updateAccount({ settings: { default_country: null } });
 });
 
 test("a campaign cannot be started without a job queue", async () => {

@@ -16,7 +16,7 @@ import { assumed_country, confirm_assumed, numberWarning } from "../contacts/con
 import { storedMessage } from "../messages/contract.ts";
 
 const phone = z
-  .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
+  .union([trimmedText(200).min(1), z.number().int().positive().transform(String)])
   .describe("Digits with country and area code.");
 const label = trimmedText(64).min(1);
 export const MAX_TAGS = 100;

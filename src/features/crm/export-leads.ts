@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
+import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
@@ -42,9 +43,14 @@ function cellsOf(lead: LeadRow): string[] {
   const { opted_out_at, created_at, updated_at } = lead;
   return [
     String(lead.id),
-    ...[lead.phone, lead.lid, lead.name, lead.email, lead.status, lead.kanban_status].map(
-      (text) => text ?? "",
-    ),
+    ...[
+      lead.phone && writePhone(lead.phone),
+      lead.lid,
+      lead.name,
+      lead.email,
+      lead.status,
+      lead.kanban_status,
+    ].map((text) => text ?? ""),
     toTagCell(lead.tags),
     String(opted_out_at !== null),
     ...[opted_out_at, created_at, updated_at].map((at) => at?.toISOString() ?? ""),

@@ -236,6 +236,8 @@ async function readNewPhone(
   lead: LeadRow,
   value: string | null,
 ): Promise<string | null> {
+  // Digits that the gateway has returned are whole, also where a person's would be ambiguous.
+  if (value === lead.phone) return value;
   const { phone, lid } = await readPerson(trx, deps, lead.account_id, value);
   if (lid !== null && lid !== lead.lid)
     throw invalidField("phone", "is a LID whose phone number is not known; send the phone number");

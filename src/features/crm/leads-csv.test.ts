@@ -377,6 +377,21 @@ test("a row with a NUL, or with an emoji where its shown text ends, is imported"
   expect(data).toMatchObject([{ name: "Bia", custom_fields: { City: "Natal" } }]);
 });
 
+test("an export has whole numbers, which nobody is asked about, and the lead's own digits stay its phone", async () => {
+  await owner.updateAccount({ settings: { default_country: "BR" } });
+  const { data } = await owner.createLead({ phone: "+51987654399", name: "Whole" });
+  const { bytes = new Uint8Array() } = await owner.exportLeads({ q: "51987654399" });
+  expect(Buffer.from(bytes).toString()).toContain(`${data.id},+51987654399,`);
+  const file = { bytes, mime_type: "text/csv" };
+  expect((await owner.importLeads({ file })).data).toMatchObject({ unchanged: 1, warning_count: 0 });
+  const change = { id: data.id, phone: "51987654399", email: "whole@example.com" };
+  expect((await owner.updateLead(change)).data).toMatchObject({ phone: "51987654399" });
+  await expect(owner.createLead({ phone: "51987654398" })).rejects.toThrow("can be +51987654398");
+  const link = `https://wa.me/51987654399?text=${"a".repeat(100)}`;
+  expect((await owner.updateLead({ id: data.id, phone: link })).data).toMatchObject({ phone: "51987654399" });
+  await owner.updateAccount({ settings: { default_country: null } });
+});
+
 test("the query beside a CSV body confirms the country of its numbers", async () => {
   const { headers } = await signIn(gateway.url);
   await owner.updateAccount({ settings: { default_country: "BR" } });

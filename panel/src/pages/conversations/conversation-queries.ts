@@ -131,7 +131,7 @@ export const consentQuery = (phone: string) =>
   queryOptions({
     queryKey: ["conversations", "consent", phone],
     queryFn: async ({ signal }) =>
-      (await gateway.listConsent({ userId: "me", phone, limit: 50 }, { signal })).data,
+      (await gateway.listConsent({ userId: "me", phone: `+${phone}`, limit: 50 }, { signal })).data,
   });
 
 export const quickRepliesQuery = queryOptions({

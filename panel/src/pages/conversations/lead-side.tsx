@@ -21,7 +21,7 @@ export function LeadSide({ chat, phone }: { chat: Chat; phone: string }) {
   const query = leadQuery(phone);
   const { data: lead, error, refetch } = useQuery(query);
   const create = useMutation({
-    mutationFn: () => gateway.createLead({ phone, ...(chat.title && { name: chat.title }) }),
+    mutationFn: () => gateway.createLead({ phone: `+${phone}`, ...(chat.title && { name: chat.title }) }),
     onSuccess: () => client.invalidateQueries({ queryKey: query.queryKey }),
   });
   return (

@@ -120,7 +120,7 @@ function RecordConsent({ phone }: { phone: string }) {
   });
   const submit = ({ purpose = "", channel = "" }: Partial<Record<string, string>>) =>
     record.mutateAsync({
-      phone,
+      phone: `+${phone}`,
       purpose,
       consent_type: granted ? "opt_in" : "opt_out",
       granted,
