@@ -32,6 +32,20 @@ test.each(["5531987654321", "+5531987654321", "5531987654321@s.whatsapp.net", "5
   },
 );
 
+test.each([
+  ["typebot", typebotConfig, { base_url: "https://a.test", public_id: "bot" }],
+  ["chatwoot", chatwootConfig, { url: "https://a.test", access_token: "x", account_id: 1, inbox_id: 2 }],
+] as const)("%s ignores a number in any notation, and refuses what is no person", (_, schema, config) => {
+  const save = (entry: string) => schema.safeParse({ ...config, ignore_jids: [entry] });
+  const { data } = save("+55 (31) 98765-4321");
+  expect(data?.ignore_jids).toEqual(["5531987654321"]);
+  expect(isOnIgnoreList(data?.ignore_jids ?? [], ANA)).toBe(true);
+  expect(save("5531987654321:3@c.us").data?.ignore_jids).toEqual(["5531987654321@s.whatsapp.net"]);
+  expect(save("120363025246125486@g.us").success).toBe(true);
+  for (const entry of ["junk", "5531987654321.0", "31 98765-4321", "a@b.test"])
+    expect(JSON.stringify(save(entry).error?.issues)).toContain("must be JIDs, or numbers with +");
+});
+
 const providers = Object.values(createProviders({} as never));
 const outgoing = { findBlockReason: async () => undefined } as never;
 const SECRET = "very-secret-value-1234";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import type { Integration } from "../integration-row.ts";
+import { ignoreList, isReadableEntry, UNREADABLE_ENTRY } from "../is-on-ignore-list.ts";
 
 const TRAILING_SLASHES = /(?<!\/)\/+$/;
 const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
@@ -27,7 +28,7 @@ export const chatwootConfig = z
     reopen_conversation: z.boolean().default(true),
     conversation_status: z.enum(["open", "pending"]).default("open"),
     groups: z.boolean().default(false),
-    ignore_jids: z.array(trimmedText(100).min(1)).max(1000).default([]),
+    ignore_jids: ignoreList.refine((list) => list.every(isReadableEntry), UNREADABLE_ENTRY).default([]),
     sent_from_phone: z.enum(["message", "private_note", "off"]).default("message"),
     sync_status: z.boolean().default(true),
     mark_read: z.boolean().default(false),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import { httpUrl } from "../../webhooks/contract.ts";
+import { ignoreList, isReadableEntry, UNREADABLE_ENTRY } from "../is-on-ignore-list.ts";
 import { replyLimitFields } from "../reply-limit.ts";
 import { findTriggerProblem } from "./bot-trigger.ts";
 
@@ -28,7 +29,7 @@ export const savedTypebotConfig = z.object({
   on_end: z.enum(["close", "keep_closed"]).default("close"),
   keep_closed_for_minutes: z.number().int().min(1).max(43_200).default(60),
   ignore_groups: z.boolean().default(true),
-  ignore_jids: z.array(trimmedText(100).min(1)).max(1_000).default([]),
+  ignore_jids: ignoreList.default([]),
   /** 0: a person who writes in the chat does not stop the bot. */
   pause_on_human_minutes: z.number().int().min(0).max(43_200).default(60),
   debounce_ms: z.number().int().min(0).max(10_000).default(0),
@@ -44,6 +45,10 @@ export const savedTypebotConfig = z.object({
 
 /** A configuration that may be saved now. */
 export const typebotConfig = savedTypebotConfig
+  .refine(({ ignore_jids }) => ignore_jids.every(isReadableEntry), {
+    path: ["ignore_jids"],
+    message: UNREADABLE_ENTRY,
+  })
   .refine(({ trigger, trigger_value }) => trigger === "all" || trigger_value.trim() !== "", {
     path: ["trigger_value"],
     message: "is required for a keyword",
