@@ -387,7 +387,7 @@ test("an export has whole numbers, which nobody is asked about, and the lead's o
   const change = { id: data.id, phone: "51987654399", email: "whole@example.com" };
   expect((await owner.updateLead(change)).data).toMatchObject({ phone: "51987654399" });
   await expect(owner.createLead({ phone: "51987654398" })).rejects.toThrow("can be +51987654398");
-  const link = `https://wa.me/51987654399?text=${"a".repeat(100)}`;
+  const link = `https://wa.me/%2B51987654399?text=${"a".repeat(100)}`;
   expect((await owner.updateLead({ id: data.id, phone: link })).data).toMatchObject({ phone: "51987654399" });
   await owner.updateAccount({ settings: { default_country: null } });
 });
