@@ -774,7 +774,10 @@ export interface CampaignTable {
   /** Earliest time of the next recipient. */
   next_at: Date | null;
   /** Why a running campaign sends nothing until then. */
-  waiting: Json<{ reason: "quiet_hours" | "daily_limit" | "reachout_timelock"; until: string }> | null;
+  waiting: Json<{
+    reason: "quiet_hours" | "daily_limit" | "delay" | "reachout_timelock";
+    until: string;
+  }> | null;
   /** As of the last report of its progress. */
   totals: Json<Record<string, number>> | null;
   started_at: Date | null;

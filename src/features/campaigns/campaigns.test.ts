@@ -349,6 +349,19 @@ describe("a running campaign", () => {
   });
 
   test("waits for its start time if it is scheduled", async () => {
+  test("says until when the pause between two messages lasts", async () => {
+    const delays = { min_delay_ms: 3_600_000, max_delay_ms: 3_600_000 };
+    const id = await story.start(newPhones(2), { ...delays, message_template: "Hi" });
+    await waitUntil(async () => (await story.totals(id)).sent === 1);
+    const [{ next_at } = { next_at: new Date(0) }] = await story.rows<{ next_at: Date }>(
+      "select next_at from campaign where id = $1",
+      id,
+    );
+    expect((await story.show(id)).waiting).toEqual({ reason: "delay", until: next_at.toISOString() });
+    expect(await story.totals(id)).toMatchObject({ sent: 1, pending: 1 });
+    await story.owner.cancelCampaign({ id });
+  });
+
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
     const id = await story.create({ scheduled_at, message_template: "Hi" });
     const phones = newPhones(1);

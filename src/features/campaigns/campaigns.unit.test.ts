@@ -248,6 +248,21 @@ test("planned sends are a delay between min and max apart, up to the horizon", (
   expect(plan("2026-11-20T12:00:00.000Z", {}, { random: () => 0.999 }).moments[1]).toContain("00:02.998");
 });
 
+test("a long pause between two recipients is what the campaign waits for", () => {
+  const slow = { min_delay_ms: 60_000, max_delay_ms: 60_000 };
+  expect(plan("2026-11-20T12:00:00.000Z", slow)).toMatchObject({
+    moments: ["2026-11-20T12:00:00.000Z"],
+    nextAt: "2026-11-20T12:01:00.000Z",
+    waitingFor: "delay",
+  });
+  const until = new Date("2026-11-20T12:00:15.000Z");
+  expect(plan("2026-11-20T12:01:00.000Z", slow, { until })).toEqual({
+    moments: [],
+    nextAt: "2026-11-20T12:01:00.000Z",
+    waitingFor: "delay",
+  });
+});
+
 test("planned sends never exceed the number of recipients", () => {
   expect(plan("2026-11-20T12:00:00.000Z", {}, { count: 2 })).toMatchObject({
     moments: [expect.anything(), expect.anything()],

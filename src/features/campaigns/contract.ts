@@ -46,6 +46,7 @@ const WAITING_REASON = [
   "scheduled",
   "quiet_hours",
   "daily_limit",
+  "delay",
   "reachout_timelock",
   "message_quota",
 ] as const;

@@ -35,9 +35,12 @@ export interface SendPlan {
   moments: Date[];
   /** The earliest moment of the next recipient. */
   nextAt: Date;
-  /** What moved `nextAt` there; null: only the pause between two recipients. */
-  waitingFor: "quiet_hours" | "daily_limit" | null;
+  /** What moved `nextAt` there; null: only a short pause between two recipients. */
+  waitingFor: "quiet_hours" | "daily_limit" | "delay" | null;
 }
+
+/** A shorter pause between two recipients is no wait. */
+const SHORTEST_PAUSE_MS = 10_000;
 
 /** When the day that contains this moment began, in the time zone in which the campaign counts days. */
 export function startOfDay(schedule: SendSchedule, at: Date): Date {
@@ -63,7 +66,11 @@ export function planSends({ schedule, from, until, count, plannedToday, random }
     const today = zonedTime(nextAt, tz).day;
     if (today !== day) planned = 0;
     day = today;
-    if (moments.length >= count || nextAt > until) return { moments, nextAt, waitingFor: opening.waitingFor };
+    if (moments.length >= count || nextAt > until) {
+      const previous = moments.at(-1)?.getTime() ?? Number.NEGATIVE_INFINITY;
+      const isPause = nextAt > until && nextAt.getTime() - previous > SHORTEST_PAUSE_MS;
+      return { moments, nextAt, waitingFor: opening.waitingFor ?? (isPause ? "delay" : null) };
+    }
     moments.push(nextAt);
     planned += 1;
     const { min_delay_ms, max_delay_ms } = schedule;

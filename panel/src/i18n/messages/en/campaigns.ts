@@ -42,6 +42,7 @@ export const campaigns = {
       scheduled: "It starts by itself on {at} ({zone}).",
       quiet_hours: "Quiet hours: it continues by itself on {at} ({zone}).",
       daily_limit: "The daily limit is reached: it continues by itself on {at} ({zone}).",
+      delay: "The pause between two messages: the next one goes out on {at} ({zone}).",
       reachout_timelock: "WhatsApp does not let this number start new chats until {at} ({zone}). The campaign continues by itself then.",
       message_quota: "The plan's messages for this month are used up. The campaign continues by itself on {at} ({zone}).",
     },

@@ -42,6 +42,7 @@ export const campaigns = {
       scheduled: "Empieza sola el {at} ({zone}).",
       quiet_hours: "Horas de silencio: continúa sola el {at} ({zone}).",
       daily_limit: "Se alcanzó el límite del día: continúa sola el {at} ({zone}).",
+      delay: "La pausa entre dos mensajes: el próximo sale el {at} ({zone}).",
       reachout_timelock: "WhatsApp no deja que este número inicie chats hasta el {at} ({zone}). Después la campaña continúa sola.",
       message_quota: "Se agotaron los mensajes del mes del plan. Los nuevos empiezan el {at} ({zone}) y la campaña continúa sola.",
     },

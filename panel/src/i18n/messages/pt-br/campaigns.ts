@@ -42,6 +42,7 @@ export const campaigns = {
       scheduled: "Começa sozinha em {at} ({zone}).",
       quiet_hours: "Horário de silêncio: continua sozinha em {at} ({zone}).",
       daily_limit: "O limite do dia foi atingido: continua sozinha em {at} ({zone}).",
+      delay: "A pausa entre duas mensagens: a próxima sai em {at} ({zone}).",
       reachout_timelock: "O WhatsApp não deixa este número iniciar conversas até {at} ({zone}). Depois a campanha continua sozinha.",
       message_quota: "As mensagens do mês do plano acabaram. As novas começam em {at} ({zone}), e a campanha continua sozinha.",
     },
