@@ -5,6 +5,7 @@ import { type Handlers, OkResponse, RawResponse } from "../../platform/http/hand
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
+import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import {
@@ -60,6 +61,8 @@ async function readRows(
 }
 
 const ROWS_AT_ONCE = 1_000;
+/** So that the file can be given as recipients again, with a column for all others. */
+const MOST_VARIABLES = MOST_COLUMNS - REPORT_COLUMNS.length - 1;
 
 function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
   return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
@@ -68,7 +71,7 @@ function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResp
 }
 
 async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
-  const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id));
+  const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id), MOST_VARIABLES);
   yield toCsvLine([...REPORT_COLUMNS, ...variables.heads]);
   for (let after = 0; ; ) {
     const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });

@@ -2,6 +2,7 @@ import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../pl
 import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../platform/text/csv-table.ts";
 import {
   findColumnMeanings,
+  findOtherVariables,
   findVariableNames,
   VARIABLE_COLUMN,
 } from "../../platform/text/find-column-meanings.ts";
@@ -142,5 +143,15 @@ function toRowVariables(
     const value = columns[at]?.startsWith(VARIABLE_COLUMN) ? cell : cell.trim();
     return name === undefined || value === "" ? [] : [[name, value]];
   });
-  return Object.fromEntries(given);
+  return { ...readOthers(cells[findOtherVariables(columns)]), ...Object.fromEntries(given) };
+}
+
+/** The variables of a report that share a column. */
+function readOthers(json = ""): Record<string, unknown> {
+  try {
+    const others: unknown = JSON.parse(json || "{}");
+    return typeof others === "object" && others !== null && !Array.isArray(others) ? { ...others } : {};
+  } catch {
+    return {};
+  }
 }

@@ -85,6 +85,11 @@ function isOfLeads(name: string, columns: readonly string[]): boolean {
   return LEAD_COLUMNS.some((own) => own === name) && LEAD_COLUMNS.every((own) => columns.includes(own));
 }
 
+/** The column of a report with the variables that have no column of their own, as JSON; -1 if there is none. */
+export function findOtherVariables(columns: readonly string[]): number {
+  return isReport(columns) ? columns.indexOf("variables") : -1;
+}
+
 function isReport(columns: readonly string[]): boolean {
   return REPORT_COLUMNS.every((name) => columns.includes(name));
 }
@@ -96,8 +101,9 @@ function isOfReport(name: string, columns: readonly string[]): boolean {
 /** The variable that each column gives a recipient; undefined for a column that gives none. */
 export function findVariableNames(columns: readonly string[]): (string | undefined)[] {
   const phoneAt = findColumnMeanings(columns).indexOf("phone");
+  const othersAt = findOtherVariables(columns);
   return columns.map((name, at) => {
-    if (at === phoneAt || name === "" || isOfReport(name, columns)) return undefined;
+    if (at === phoneAt || at === othersAt || name === "" || isOfReport(name, columns)) return undefined;
     return (name.startsWith(VARIABLE_COLUMN) ? name.slice(VARIABLE_COLUMN.length) : name).toLowerCase();
   });
 }

@@ -39,11 +39,11 @@ const MOST_NAMES = 1_000;
 export const NAMES_READ = MOST_NAMES + 1;
 
 /**
- * The columns of values that each row names itself: one for each of the first 1,000 names, behind the prefix, such as
+ * The columns of values that each row names itself: one for each of the first names, 1,000 at most, behind the prefix, such as
  * `variables.`. If there are more names, a last one without the dot has the other values of a row, as JSON.
  */
-export function namedColumns(prefix: string, names: readonly string[]) {
-  const own = names.slice(0, MOST_NAMES);
+export function namedColumns(prefix: string, names: readonly string[], most = MOST_NAMES) {
+  const own = names.slice(0, most);
   const isOwn = new Set(own);
   const hasOthers = names.length > own.length;
   return {
