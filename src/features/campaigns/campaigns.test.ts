@@ -2,6 +2,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, test, vi } from "vitest";
 import { createGate } from "../../../test/gate.ts";
 import { type TestInstance, waitUntil } from "../../../test/gateway.ts";
+import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
@@ -348,7 +349,6 @@ describe("a running campaign", () => {
     await story.owner.cancelCampaign({ id });
   });
 
-  test("waits for its start time if it is scheduled", async () => {
   test("says until when the pause between two messages lasts", async () => {
     const delays = { min_delay_ms: 3_600_000, max_delay_ms: 3_600_000 };
     const id = await story.start(newPhones(2), { ...delays, message_template: "Hi" });
@@ -362,6 +362,7 @@ describe("a running campaign", () => {
     await story.owner.cancelCampaign({ id });
   });
 
+  test("waits for its start time if it is scheduled", async () => {
     const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
     const id = await story.create({ scheduled_at, message_template: "Hi" });
     const phones = newPhones(1);
@@ -508,6 +509,7 @@ test.each([
   ["quiet hours of no length", { quiet_hours: { start: "22:00", end: "22:00", tz: "UTC" } }, 400],
   ["an error rate of 0", { stop_on_error_rate: 0 }, 400],
   ["media that is no file", { media: { base64: "%%%" } }, 400],
+  ["a text beside a sound, which phones show without it", { media: { base64: inBase64(SAMPLE.mp3) } }, 400],
 ])("a campaign with %s is rejected", async (_, input, status) => {
   const before = await story.rows("select 1 from campaign");
   await expect(story.create(input)).rejects.toMatchObject({ status });

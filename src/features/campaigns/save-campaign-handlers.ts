@@ -7,7 +7,13 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../accounts/accounts.ts";
 import { getInstance } from "../instances/instances.ts";
-import { deleteOutgoing, type MediaOptions, readMedia, type StoredMedia } from "../messages/messages.ts";
+import {
+  deleteOutgoing,
+  type MediaOptions,
+  readMedia,
+  type StoredMedia,
+  showsCaption,
+} from "../messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignView,
@@ -72,9 +78,19 @@ async function create(
   { quiet_hours, scheduled_at, ...plain }: NewSettings,
   media: Media,
 ): Promise<CampaignView> {
+  requireShown(plain.message_template, media);
   await requireCampaignQuota(trx, account_id);
   const columns = toColumns({ quiet_hours, scheduled_at }, media);
   return toCampaignView(await insert(trx, { ...plain, ...columns, account_id }));
+}
+
+/** Throws for a text that no recipient would see. */
+function requireShown(template: string, media: Media): void {
+  if (!media || showsCaption(media) || template.trim() === "") return;
+  throw invalidField(
+    "message_template",
+    "is not shown with audio or a sticker. Empty it, and send the text in a campaign of its own",
+  );
 }
 
 function missingTemplate(): GatewayError {
@@ -145,6 +161,8 @@ async function update(
   const after = { ...campaign, ...plain, ...(media !== undefined && { media }) };
   requireSense(after);
   if (after.message_template.trim() === "" && !after.media) throw missingTemplate();
+  if (media !== undefined || plain.message_template !== undefined)
+    requireShown(after.message_template, after.media);
   const columns = toColumns({ quiet_hours, scheduled_at }, media);
   return trx
     .updateTable("campaign")

@@ -3,7 +3,13 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { SpooledUpload, UploadedFile } from "../../platform/http/route.ts";
 import { noFile } from "../media/media.ts";
-import { deleteOutgoing, readMedia, type StoredContent } from "../messages/messages.ts";
+import {
+  deleteOutgoing,
+  readMedia,
+  type StoredContent,
+  type StoredMedia,
+  showsCaption,
+} from "../messages/messages.ts";
 import type { IntegrationDeps } from "./integration-provider.ts";
 import type { OutgoingReply } from "./queue-replies.ts";
 
@@ -50,20 +56,27 @@ export async function toReplies(
       replies.push({ content: { kind: "text", text: part.text }, ...delay });
       continue;
     }
-    const content = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {
+    const file = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) throw error;
       failures.push(`The file ${nameOf(part)} of the reply was not sent. ${error.message}`);
-      return part.caption ? { kind: "text" as const, text: part.caption } : undefined;
+      return undefined;
     });
-    if (content) replies.push({ content, ...delay });
+    replies.push(...withCaption(file, part.caption).map((content) => ({ content, ...delay })));
   }
   return { replies, failures };
+}
+
+/** Words that phones do not show with the file go before it, as those of a file that is unavailable. */
+function withCaption(file: StoredMedia | undefined, caption: string | undefined): StoredContent[] {
+  if (!caption) return file ? [file] : [];
+  if (file && showsCaption(file)) return [{ ...file, caption }];
+  return [{ kind: "text", text: caption }, ...(file ? [file] : [])];
 }
 
 type FileDeps = IntegrationDeps & { account_id: number };
 
 /** Audio that cannot be converted to a voice note here goes as audio. */
-async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number): Promise<StoredContent> {
+async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number): Promise<StoredMedia> {
   try {
     return await fetchFile(deps, part, giveUpAt);
   } catch (error) {
@@ -73,11 +86,7 @@ async function fetchPlayable(deps: FileDeps, part: MediaPart, giveUpAt: number):
   }
 }
 
-async function fetchFile(
-  deps: FileDeps,
-  { url, file, type, caption, file_name }: MediaPart,
-  giveUpAt: number,
-) {
+async function fetchFile(deps: FileDeps, { url, file, type, file_name }: MediaPart, giveUpAt: number) {
   const { db, outgoing, maxBytes, converter, account_id } = deps;
   const leftMs = Math.min(FILE_MS, giveUpAt - performance.now());
   const own = url === undefined ? file : await openOwnFile(deps, url, account_id);
@@ -85,7 +94,6 @@ async function fetchFile(
   const named = {
     ...source,
     ...(type && { type }),
-    ...(caption && { caption }),
     ...(file_name && { file_name }),
   };
   if (leftMs <= 0)

@@ -134,6 +134,16 @@ describe("a file", () => {
       { base64: png, mime_type: "image/png\r\nSet-Cookie: a=b" },
       invalid("mime_type"),
     ],
+    [
+      "audio with words that phones would not show",
+      { base64: inBase64(SAMPLE.mp3), caption: "Hi" },
+      invalid("caption", "is not shown with audio"),
+    ],
+    [
+      "a sticker with words that phones would not show",
+      { base64: inBase64(SAMPLE.webp), type: "sticker", caption: "Hi" },
+      invalid("caption", "is not shown with a sticker"),
+    ],
     ["marked as view-once", { base64: png, viewOnce: true }, invalid("viewOnce", "not supported")],
     ["a picture sent as a GIF video", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
   ])("is rejected if it is %s", async (_, source, refusal) => {

@@ -36,6 +36,7 @@ import {
   type PictureSource,
   readMedia,
   readPicture,
+  showsCaption,
 } from "./send/prepare/read-media.ts";
 import { requireQueue } from "./send/prepare-send.ts";
 import { outcomeEvents } from "./send/record-outcome.ts";
@@ -83,6 +84,7 @@ export {
   readPicture,
   requireQueue,
   selectMessages,
+  showsCaption,
   toQuoted,
   toStoredMessageView,
   touchOutgoing as keepOutgoing,

@@ -339,6 +339,16 @@ describe("a workflow's response", () => {
     expect((await status("ok")).last_error).toBeNull();
   });
 
+  test("has the words of a sound before it, as phones show none with it", async () => {
+    const files = await startFileServer();
+    await answer([{ mediaUrl: files.serve("/a.mp3", file(SAMPLE.mp3, "audio/mpeg")), caption: "listen" }]);
+    const ana = newPerson();
+    await fixture.story.receive(ana, "hi");
+    expect(await fixture.story.receivedBy(ana, 2)).toEqual(["listen", "[audio]"]);
+    expect((await fixture.status("ok")).last_error).toBeNull();
+    await files.close();
+  });
+
   test("cannot contain the file of another account by its link", async () => {
     await answer([]);
     const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "mine" };

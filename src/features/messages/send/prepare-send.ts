@@ -137,7 +137,7 @@ async function useQuickReply(
   if (!reply) return { kind, input };
   const { content, media_url } = reply;
   if (media_url === null) return { kind, input: { ...input, text: content } };
-  return { kind: "media", input: { ...input, url: media_url, caption: content } };
+  return { kind: "media", input: { ...input, quick_reply: name, url: media_url, caption: content } };
 }
 
 /**

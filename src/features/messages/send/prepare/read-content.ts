@@ -113,6 +113,7 @@ async function readBody(
           type: mediaType(input.type),
           ptv: input.ptv || input.type === "ptv",
           caption: input.caption || input.text,
+          isCaptionOptional: input.quick_reply !== undefined,
         },
         options,
       );

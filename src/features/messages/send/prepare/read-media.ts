@@ -10,7 +10,11 @@ import {
   withExtension,
   withTypeOf,
 } from "../../../../platform/media/clean-file-name.ts";
-import { type DeclaredMedia, detectMediaType } from "../../../../platform/media/detect-media-type.ts";
+import {
+  type DeclaredMedia,
+  detectMediaType,
+  type SendMediaType,
+} from "../../../../platform/media/detect-media-type.ts";
 import type { SharedMediaConverter } from "../../../../platform/media/media-converter.ts";
 import type {
   DownloadOutcome,
@@ -32,6 +36,8 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   file?: SpooledUpload | UploadedFile | string;
   file_name?: string;
   caption?: string;
+  /** A quick reply has a text also with audio, which does not show it. */
+  isCaptionOptional?: boolean;
   /** For a video: plays as a GIF. */
   gif_playback?: boolean;
   /** A video note. */
@@ -59,6 +65,17 @@ export interface FetchMediaOptions {
 }
 
 const DOWNLOAD_MS = 60_000;
+/** Kinds of files that phones show without words. */
+const WITHOUT_CAPTION: Partial<Record<SendMediaType, string>> = {
+  audio: "audio",
+  ptt: "a voice note",
+  sticker: "a sticker",
+};
+
+/** Whether phones show words with a file of this kind. */
+export function showsCaption({ media_type }: Pick<StoredMedia, "media_type">): boolean {
+  return WITHOUT_CAPTION[media_type] === undefined;
+}
 
 /**
  * Stores the file until its send. Detects the type from the content and ignores the declared one. Removes
@@ -83,8 +100,9 @@ export async function readMedia(
       name_mime_type: typeByExtension(input.file_name ?? source.file_name ?? source.address_name ?? ""),
     });
     await requireStorageQuota(db, account_id, file.size, file.size);
-    if (input.ptv && input.caption)
-      throw invalidField("caption", "is not shown with a video note: send it as a text");
+    const bare = input.ptv ? "a video note" : WITHOUT_CAPTION[detected.media_type];
+    if (bare && input.caption && !input.isCaptionOptional)
+      throw invalidField("caption", `is not shown with ${bare}: send it as a text`);
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");
@@ -116,7 +134,7 @@ function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: S
     ...facts,
     size: file.size,
     ...(file_name && { file_name }),
-    ...(input.caption && { caption: input.caption }),
+    ...(input.caption && showsCaption(facts) && { caption: input.caption }),
     upload: file.id,
   };
 }
