@@ -13,6 +13,8 @@ const FEW = 100;
 const OTHER_STATEMENTS = 40;
 const MOST_RESPONSE = 2_000_000;
 
+const VCARD = "BEGIN:VCARD\nTEL:5511987654321\nEND:VCARD\n";
+
 let target: FuzzTarget;
 let tenant: FuzzTenant;
 let other: FuzzTenant;
@@ -114,6 +116,13 @@ describe("a table", () => {
   test.each([
     ["many columns and rows", (n: number) => `phone${",".repeat(50 * n)}\n${"1\n".repeat(n)}`],
     ["many cells in one row", (n: number) => `phone\n"1"${",".repeat(10_000 * n)}`],
+    [
+      "long names of columns",
+      (n: number) =>
+        `phone,${Array.from({ length: n / 4 }, (_, at) => `c${at}${"각".repeat(500)}`).join()}\n1\n`,
+    ],
+    ["vCards with many lines between them", (n: number) => VCARD + "\n".repeat(10_000 * n) + VCARD],
+    ["a vCard of soft breaks", (n: number) => `${VCARD}FN;QUOTED-PRINTABLE:${"a=\n".repeat(50 * n)}`],
     ["a long record", (n: number) => `phone,name\n1,"${"x".repeat(10_000 * n)}"\n`],
     ["an open quote", (n: number) => `phone,name\n1,"${"x\n".repeat(1_000 * n)}`],
     [

@@ -109,17 +109,31 @@ describe("a request with each list, map and text at the limit", () => {
   });
 });
 
-describe("a table with as many rows as allowed and 128 columns", () => {
+const VCARD = "BEGIN:VCARD\nTEL:5511987654321\nEND:VCARD\n";
+
+const tableOf = (rows: number) =>
+  ["phone", ...Array.from({ length: rows }, (_, at) => String(5_511_930_000_000 + at))]
+    .map((cell) => cell + ",".repeat(127))
+    .join("\n");
+const namesOf = (columns: number) =>
+  `phone,${Array.from({ length: columns }, (_, at) => `c${at}${"각".repeat(500)}`).join()}\n1\n`;
+
+describe.each<[string, number, (size: number) => string]>([
+  ["as many rows as allowed and 128 columns", 10_000, tableOf],
+  ["127 long names of columns", 124, namesOf],
+  ["line breaks between two vCards", 16_000_000, (size) => VCARD + "\n".repeat(size) + VCARD],
+  [
+    "vCards of soft breaks",
+    400,
+    (size) => `BEGIN:VCARD\nFN;QUOTED-PRINTABLE:${"a=\n".repeat(20_000)}\n`.repeat(size),
+  ],
+])("a table with %s", (_what, size, fileOf) => {
   test.each(TABLES.map((operation) => [operation.id, operation] as const))(
     "costs as much as four of a quarter, while another tenant reads: %s",
     async (_id, operation) => {
       const { path } = wholeRequest(operation, gateway.tenant.knownFor(operation));
-      const tableOf = (rows: number) =>
-        ["phone", ...Array.from({ length: rows }, (_, at) => String(5_511_930_000_000 + at))]
-          .map((cell) => cell + ",".repeat(127))
-          .join("\n");
-      const asked = (rows: number) => ({ path, query: {}, body: tableOf(rows) });
-      expect(await growthFaults(operation, asked(2_500), asked(10_000))).toEqual([]);
+      const asked = (size: number) => ({ path, query: {}, body: fileOf(size) });
+      expect(await growthFaults(operation, asked(size / 4), asked(size))).toEqual([]);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { startStatementMeter } from "../../../test/statement-meter.ts";
@@ -406,4 +406,24 @@ test("the query beside a CSV body confirms the country of its numbers", async ()
   expect(await importWith("confirm_assumed=false")).toMatchObject({ created: 0, warning_count: 1 });
   expect(await importWith("confirm_assumed=1")).toMatchObject({ created: 1, warning_count: 0 });
   await owner.updateAccount({ settings: { default_country: null } });
+});
+
+test("an import with long names of columns compares each name a few times, however many there are", async () => {
+  const charactersOf = async (columns: number) => {
+    const names = Array.from({ length: columns }, (_, at) => `c${at}${"각".repeat(450)}`);
+    let characters = 0;
+    const normalize = String.prototype.normalize;
+    const spy = vi.spyOn(String.prototype, "normalize").mockImplementation(function (this: string, ...form) {
+      characters += this.length;
+      return normalize.apply(this, form);
+    });
+    try {
+      const { ignored_columns } = await importOf(owner, ["phone", ...names].join(), "5511987650001");
+      expect(ignored_columns).toHaveLength(columns);
+    } finally {
+      spy.mockRestore();
+    }
+    return characters;
+  };
+  expect(await charactersOf(120)).toBeLessThan(6 * (await charactersOf(30)));
 });

@@ -8,8 +8,8 @@ import {
   describeMissingPhone,
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
-import { findColumnMeanings, isPassedOver } from "../../platform/text/find-column-meanings.ts";
-import { isJoined } from "../../platform/text/find-joined-columns.ts";
+import { findColumnMeanings, findPassedOver } from "../../platform/text/find-column-meanings.ts";
+import { findJoined } from "../../platform/text/find-joined-columns.ts";
 import {
   isListedNumber,
   type ListedNumberOptions,
@@ -88,8 +88,10 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
 /** Columns of people that an import does not read, and that no export has. */
 function findIgnored({ columns, hasHead }: CsvTable, known: readonly string[]): string[] {
   if (!hasHead) return [];
-  const unknown = columns.filter((name, at) => known[at] === "" && name !== "" && name !== OPT_OUT_TIME);
-  return unknown.filter((name) => !isPassedOver(name, columns) && !isJoined(name, columns));
+  const [passedOver, joined] = [findPassedOver(columns), findJoined(columns)];
+  return columns.filter(
+    (name, at) => known[at] === "" && name !== "" && name !== OPT_OUT_TIME && !passedOver[at] && !joined[at],
+  );
 }
 
 function fieldOf(column: string): string | undefined {

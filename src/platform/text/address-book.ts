@@ -12,9 +12,10 @@ const BOOKS: readonly { mark: RegExp; columns: RegExp }[] = [
   },
 ];
 
-/** Whether a column is one of an address book of Google or Outlook; all names as `foldName` returns them. */
-export function isOfAddressBook(name: string, columns: readonly string[]): boolean {
-  return BOOKS.some(({ mark, columns: own }) => own.test(name) && columns.some((one) => mark.test(one)));
+/** Whether each column is one of an address book of Google or Outlook; all names as `foldName` returns them. */
+export function findOfAddressBook(columns: readonly string[]): boolean[] {
+  const books = BOOKS.filter(({ mark }) => columns.some((one) => mark.test(one)));
+  return columns.map((name) => books.some(({ columns: own }) => own.test(name)));
 }
 
 /** Two values in a cell of Google Contacts, of which the first counts. */

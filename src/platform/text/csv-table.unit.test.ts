@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { type CsvFormat, readCsvTable } from "./csv-table.ts";
-import { findColumnMeanings, isPassedOver, LEAD_COLUMNS } from "./find-column-meanings.ts";
+import { findColumnMeanings, findPassedOver, LEAD_COLUMNS } from "./find-column-meanings.ts";
 import { toCsvLine } from "./to-csv-line.ts";
 
 /** The names of the columns and the cells of each record, on one line each; a fault in angle brackets. */
@@ -277,6 +277,21 @@ test("a file of many short vCards takes a time in proportion to its length", asy
   expect(await growsLinearly(4_000, readAll)).toBe(true);
 });
 
+test("a file of two vCards far from each other lets others work at least once in 65,536 characters between them", async () => {
+  const breaks = 1_000_000;
+  const card = "BEGIN:VCARD\nTEL:1\nEND:VCARD";
+  const { records } = await readCsvTable(Buffer.from(card + "\r\n".repeat(breaks) + card));
+  const looks = vi.spyOn(performance, "now");
+  try {
+    const lines: number[] = [];
+    for await (const { line } of records()) lines.push(line);
+    expect(lines).toEqual([1, breaks + 3]);
+    expect(looks.mock.calls.length).toBeGreaterThan((3 * breaks) / 65_536);
+  } finally {
+    looks.mockRestore();
+  }
+});
+
 test("of the phones of a vCard, that of WhatsApp comes before a mobile, and that before another one", async () => {
   const toCard = (...phones: string[]) => ["BEGIN:VCARD", ...phones, "END:VCARD"].join("\n");
   const cards = [
@@ -377,8 +392,8 @@ test.each([
 
 test("columns of Google Contacts without a place are passed over only beside its own column of numbers", () => {
   const google = ["First Name", "Last Name", "Organization Name", "E-mail 1 - Label", "Phone 1 - Value"];
-  expect(google.map((name) => isPassedOver(name, google))).toEqual([true, true, true, true, true]);
-  expect(isPassedOver("Order", google)).toBe(false);
+  expect(findPassedOver(google)).toEqual([true, true, true, true, true]);
+  expect(findPassedOver([...google, "Order"]).at(-1)).toBe(false);
   const older = [
     "Name",
     "Given Name",
@@ -387,11 +402,11 @@ test("columns of Google Contacts without a place are passed over only beside its
     "Jot 1 - Value",
     "Phone 1 - Value",
   ];
-  expect(older.map((name) => isPassedOver(name, older))).toEqual([false, true, true, true, true, true]);
+  expect(findPassedOver(older)).toEqual([false, true, true, true, true, true]);
   const outlook = ["Business Street", "Manager's Name", "E-mail 2 Address", "Home Phone 2", "Mobile Phone"];
-  expect(outlook.map((name) => isPassedOver(name, outlook))).toEqual([true, true, true, true, true]);
-  expect(isPassedOver("Manager's Name", ["phone"])).toBe(false);
-  expect(isPassedOver("Last Name", ["phone", "Last Name"])).toBe(false);
+  expect(findPassedOver(outlook)).toEqual([true, true, true, true, true]);
+  expect(findPassedOver(["phone", "Manager's Name"])).toEqual([false, false]);
+  expect(findPassedOver(["phone", "Last Name"])).toEqual([false, false]);
 });
 
 test("what the gateway writes is read back without a change", async () => {

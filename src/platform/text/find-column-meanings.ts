@@ -1,4 +1,4 @@
-import { isOfAddressBook } from "./address-book.ts";
+import { findOfAddressBook } from "./address-book.ts";
 
 /** What a column of people can hold. */
 export type ColumnMeaning =
@@ -39,9 +39,15 @@ export function isPhoneName(name: string): boolean {
   );
 }
 
+/** Longer texts are no names; only so much of them is read. */
+const LONGEST_NAME = 200;
+
 /** A name in lower case without accents, signs and repeated spaces. */
 export function foldName(name: string): string {
-  const bare = name.normalize("NFD").replace(/[\p{M}\p{Cf}]/gu, "");
+  const bare = name
+    .slice(0, LONGEST_NAME)
+    .normalize("NFD")
+    .replace(/[\p{M}\p{Cf}]/gu, "");
   return bare
     .toLowerCase()
     .replace(/[^\p{L}\p{Nd}.]+|\.(?=\P{L}|$)/gu, " ")
@@ -130,7 +136,13 @@ function findOther(meaning: ColumnMeaning, folded: readonly string[]): string | 
 }
 
 /** The columns of an export, a campaign's report and an address book that a lead has no place for. */
-export function isPassedOver(name: string, columns: readonly string[]): boolean {
-  if (isOfLeads(name, columns) || isOfReport(name, columns) || name.startsWith(VARIABLE_COLUMN)) return true;
-  return isOfAddressBook(foldName(name), columns.map(foldName));
+export function findPassedOver(columns: readonly string[]): boolean[] {
+  const ofBook = findOfAddressBook(columns.map(foldName));
+  return columns.map(
+    (name, at) =>
+      isOfLeads(name, columns) ||
+      isOfReport(name, columns) ||
+      name.startsWith(VARIABLE_COLUMN) ||
+      ofBook[at] === true,
+  );
 }

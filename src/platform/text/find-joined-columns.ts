@@ -20,12 +20,14 @@ const NAME_PARTS = [
 const AREA = /^(?:ddd|area code|cod(?:igo)?(?: de)? area|prefijo|lada)(?: ?\d)?$/;
 const COUNTRY = /^(?:ddi|country code|cod(?:igo)?(?: d[eo])? pais)(?: ?\d)?$/;
 
-/** Whether a joined column has the text of this one. */
-export function isJoined(name: string, columns: readonly string[]): boolean {
-  const folded = foldName(name);
-  if (NAME_PARTS.some((part) => part.test(folded))) return columns.includes("name");
-  const isOfPhone = isPhoneName(name) || AREA.test(folded) || COUNTRY.test(folded);
-  return isOfPhone && columns.some((one) => foldName(one) === "phone");
+/** Whether a joined column has the text of each one. */
+export function findJoined(columns: readonly string[]): boolean[] {
+  const folded = columns.map(foldName);
+  const [hasName, hasPhone] = [columns.includes("name"), folded.includes("phone")];
+  return folded.map((name) => {
+    if (NAME_PARTS.some((part) => part.test(name))) return hasName;
+    return hasPhone && (isPhoneName(name) || AREA.test(name) || COUNTRY.test(name));
+  });
 }
 
 /** The name of which a file has the parts, and the phone of which it has several. */

@@ -3,10 +3,10 @@ import { cleanText } from "./clean-text.ts";
 import { type CsvEncoding, createCsvDecoder } from "./csv-decoder.ts";
 import { readVcard } from "./read-vcard.ts";
 
-const CARD = /^BEGIN:VCARD[ \t]*$/gim;
+const CARD = /BEGIN:VCARD[ \t]{0,100}$/imy;
 const MOST_CHARACTERS = 65_536;
 const CHUNK_BYTES = 65_536;
-const LINE_BREAK = /\r\n|\n|\r/g;
+const [LINE_FEED, CARRIAGE_RETURN] = [10, 13];
 
 /** A person of a file of vCards. */
 export interface VcardRecord {
@@ -21,35 +21,22 @@ export function isVcardFile(bytes: Uint8Array): boolean {
   return /^\W{0,8}BEGIN:VCARD/i.test(new TextDecoder("windows-1252").decode(bytes.subarray(0, 64)));
 }
 
-/** The cards of a file. Other work runs between them. */
+/** The cards of a file. Other work runs between them, and while their beginnings are searched. */
 export async function* readVcardRecords(
   bytes: Uint8Array,
   encoding: CsvEncoding,
 ): AsyncGenerator<VcardRecord> {
-  const pause = createPause();
-  const text = await decodeWhole(bytes, encoding, pause);
-  let line = 1;
-  let counted = 0;
-  let index = nextCard(text, 0);
-  while (index >= 0) {
-    line += text.slice(counted, index).match(LINE_BREAK)?.length ?? 0;
-    counted = index;
-    const next = nextCard(text, index + 1);
-    // No further than the next card: a file may have a million of them.
-    const end = Math.min(next < 0 ? text.length : next, index + MOST_CHARACTERS);
-    const { name = "", phones } = readVcard(cleanText(text.slice(index, end)));
-    index = next;
-    const best = phones.find(({ waid }) => waid) ?? phones.find(({ isMobile }) => isMobile) ?? phones[0];
-    yield { line, cells: [best?.waid === undefined ? (best?.number ?? "") : `+${best.waid}`, name] };
-    await pause();
+  const text = await decodeWhole(bytes, encoding);
+  let card: CardPlace | undefined;
+  for await (const next of findCards(text)) {
+    if (card) yield readCard(text, card, next.index);
+    card = next;
   }
+  if (card) yield readCard(text, card, text.length);
 }
 
-async function decodeWhole(
-  bytes: Uint8Array,
-  encoding: CsvEncoding,
-  pause: ReturnType<typeof createPause>,
-): Promise<string> {
+async function decodeWhole(bytes: Uint8Array, encoding: CsvEncoding): Promise<string> {
+  const pause = createPause();
   const decode = createCsvDecoder(encoding);
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
@@ -59,8 +46,38 @@ async function decodeWhole(
   return text;
 }
 
-/** Where the next card begins; -1 behind the last one. */
-function nextCard(text: string, from: number): number {
-  CARD.lastIndex = from;
-  return CARD.exec(text)?.index ?? -1;
+interface CardPlace {
+  line: number;
+  index: number;
+}
+
+function readCard(text: string, { line, index }: CardPlace, next: number): VcardRecord {
+  // No further than the next card: a file may have a million of them.
+  const end = Math.min(next, index + MOST_CHARACTERS);
+  const { name = "", phones } = readVcard(cleanText(text.slice(index, end)));
+  const best = phones.find(({ waid }) => waid) ?? phones.find(({ isMobile }) => isMobile) ?? phones[0];
+  return { line, cells: [best?.waid === undefined ? (best?.number ?? "") : `+${best.waid}`, name] };
+}
+
+/** Where the cards begin, line by line. */
+async function* findCards(text: string): AsyncGenerator<CardPlace> {
+  const pause = createPause();
+  for (let line = 1, index = 0, checked = 0; index < text.length; line++) {
+    CARD.lastIndex = index;
+    if ("Bb".includes(text.charAt(index)) && CARD.test(text)) {
+      yield { line, index };
+      await pause();
+    }
+    for (let code = 0; index < text.length && !isBreak(code); index++) {
+      code = text.charCodeAt(index);
+      if (index < checked) continue;
+      checked = index + MOST_CHARACTERS;
+      await pause();
+    }
+    if (text.charCodeAt(index - 1) === CARRIAGE_RETURN && text.charCodeAt(index) === LINE_FEED) index += 1;
+  }
+}
+
+function isBreak(code: number): boolean {
+  return code === LINE_FEED || code === CARRIAGE_RETURN;
 }

@@ -83,16 +83,20 @@ export function completeVcard(text: string, waidOf: (number: string) => string |
 /** The lines of the text; a line that begins with a space or a tab, or follows a soft break, continues the previous one. */
 function unfold(text: string): string[] {
   const lines: string[] = [];
+  /** Of a line that goes on behind a soft break. */
+  let parts: string[] = [];
   const unfolded = text
     .trim()
     .replace(/\r\n?/g, "\n")
     .replace(/\n[ \t]/g, "");
   for (const line of unfolded.split("\n")) {
-    const last = lines.at(-1) ?? "";
-    if (last.endsWith("=") && QUOTED_PRINTABLE.test(last)) lines[lines.length - 1] = last.slice(0, -1) + line;
-    else lines.push(line);
+    const goesOn = line.endsWith("=") && (parts.length > 0 || QUOTED_PRINTABLE.test(line));
+    parts.push(goesOn ? line.slice(0, -1) : line);
+    if (goesOn) continue;
+    lines.push(parts.join(""));
+    parts = [];
   }
-  return lines;
+  return parts.length > 0 ? [...lines, `${parts.join("")}=`] : lines;
 }
 
 /** How vCard 2.1, and so Android, writes a text with accents. */

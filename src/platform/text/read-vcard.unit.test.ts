@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { growsLinearly } from "../../../test/cpu-time.ts";
 import { readVcard } from "./read-vcard.ts";
 
@@ -110,6 +110,18 @@ describe("a hostile vCard is parsed in a time that grows with its length", () =>
     ]) {
       const card = (size: number) => `${begin}${unit.repeat(size / unit.length)}${end}`;
       expect(await growsLinearly(1_000_000, (size) => readVcard(card(size)))).toBe(true);
+    }
+  });
+
+  test("with soft breaks, each of its lines once", () => {
+    const text = `BEGIN:VCARD\nFN;QUOTED-PRINTABLE:${"a=\n".repeat(20_000)}b`;
+    const ends = vi.spyOn(String.prototype, "endsWith");
+    try {
+      expect(readVcard(text).name).toHaveLength(20_001);
+      const looked = ends.mock.contexts.reduce((sum: number, line) => sum + String(line).length, 0);
+      expect(looked).toBeLessThan(2 * text.length);
+    } finally {
+      ends.mockRestore();
     }
   });
 });
