@@ -1,6 +1,6 @@
 import { contract } from "../src/contract.ts";
-import { EVENT_NAMES } from "../src/features/events/contract.ts";
-import { EVENT_PAYLOADS } from "../src/features/events/event-payloads.ts";
+import { EVENT_NAMES } from "../src/core/events/contract.ts";
+import { EVENT_PAYLOADS } from "../src/core/events/event-payloads.ts";
 import type { Contract, Route } from "../src/platform/http/route.ts";
 import { type N8nField, n8nFieldsOf, n8nPropertyOf } from "./n8n-fields.ts";
 import { N8N_RESOURCES, type N8nOperation } from "./n8n-operations.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
-import { oauthWireContract } from "../src/features/oauth/wire-contract.ts";
+import { oauthWireContract } from "../src/extensions/oauth/wire-contract.ts";
 import type { Route, RouteAccess } from "../src/platform/http/route.ts";
 import {
   ADMIN_TOKEN,

@@ -105,7 +105,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
 ];
 
 /** The text of a script for browsers. */
-const IN_THE_BROWSER = "src/features/public-pages/link-script.ts";
+const IN_THE_BROWSER = "src/extensions/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
 const MAY_CALL_OUT = [
@@ -121,8 +121,8 @@ const SOCKET_MAKERS =
 const NO_SOCKET = new Set(["isIP", "createServer", "Query"]);
 const MAY_OPEN_SOCKETS = [
   "src/engine/heartbeat-connection.ts",
-  "src/features/backups/write-backup.ts",
-  "src/features/health/doctor-checks.ts",
+  "src/extensions/backups/write-backup.ts",
+  "src/core/health/doctor-checks.ts",
   "src/network/whatsapp/session-transport.ts",
   "src/platform/db/database.ts",
   "src/platform/embedded-postgres/embedded-postgres.ts",
@@ -132,21 +132,21 @@ const MAY_OPEN_SOCKETS = [
 /** Several exports of one subject, none of which is the main one: these files are named for the subject. */
 const NAMED_FOR_A_SUBJECT = [
   // What a route accepts.
-  "src/features/accounts/accepted-credentials.ts",
+  "src/core/accounts/accepted-credentials.ts",
   // The statements of a table, or of the tables of one thing.
   "src/engine/job-store.ts",
   "src/engine/lane-store.ts",
-  "src/features/accounts/account-row.ts",
-  "src/features/webhooks/save-webhook.ts",
+  "src/core/accounts/account-row.ts",
+  "src/core/webhooks/save-webhook.ts",
   "src/network/sandbox/inbox/device-inbox.ts",
   "src/network/sandbox/world/group-store.ts",
   "src/network/sandbox/world/person-store.ts",
   "src/network/sandbox/world/picture-store.ts",
   "src/platform/limits/database-counter.ts",
   // Both directions of a format.
-  "src/features/backups/encrypted-stream.ts",
-  "src/features/sessions/qr-code-image.ts",
-  "src/features/webhooks/webhook-signature.ts",
+  "src/extensions/backups/encrypted-stream.ts",
+  "src/core/sessions/qr-code-image.ts",
+  "src/core/webhooks/webhook-signature.ts",
   "src/network/whatsapp/outbound/send-refusals.ts",
   "src/network/whatsapp/pairing/pairing-code-crypto.ts",
   "src/network/whatsapp/pairing/passkey-crypto.ts",
@@ -155,13 +155,13 @@ const NAMED_FOR_A_SUBJECT = [
   "src/platform/nodes/node-rpc-message.ts",
   "src/platform/outgoing/ip-address.ts",
   // Variants of one thing.
-  "src/features/health/doctor-checks.ts",
-  "src/features/integrations/chatwoot/post-message-change.ts",
-  "src/features/integrations/typebot/typebot-api.ts",
-  "src/features/messages/send/run/send-retries.ts",
-  "src/features/privacy/anonymise-table-steps.ts",
-  "src/features/public-pages/guide-search.ts",
-  "src/features/webhooks/webhook-report-events.ts",
+  "src/core/health/doctor-checks.ts",
+  "src/extensions/integrations/chatwoot/post-message-change.ts",
+  "src/extensions/integrations/typebot/typebot-api.ts",
+  "src/core/messages/send/run/send-retries.ts",
+  "src/extensions/privacy/anonymise-table-steps.ts",
+  "src/extensions/public-pages/guide-search.ts",
+  "src/core/webhooks/webhook-report-events.ts",
   "src/network/sandbox/requests/send-results.ts",
   "src/network/sandbox/world/test-numbers.ts",
   "src/platform/config/setting-types.ts",

@@ -8,7 +8,7 @@ import { Client as McpClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contract } from "../src/contract.ts";
-import { GUIDE } from "../src/features/public-pages/guide-pages.ts";
+import { GUIDE } from "../src/extensions/public-pages/guide-pages.ts";
 import { freePortsFor } from "../src/platform/embedded-postgres/free-ports-for.ts";
 import { createEmptyDatabase } from "./database.ts";
 import {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parser } from "@prometheus-io/lezer-promql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { SEND_ERROR } from "../src/features/messages/send/send-error.ts";
+import { SEND_ERROR } from "../src/core/messages/send/send-error.ts";
 import { ERROR_CODES } from "../src/platform/error-codes.ts";
 import { FINDINGS, type Finding } from "../src/platform/findings.ts";
 import { waitUntil } from "./gateway.ts";

@@ -7,8 +7,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { describeApi } from "../scripts/openapi/describe-api.ts";
 import { contract } from "../src/contract.ts";
-import { EVENT_NAMES } from "../src/features/events/contract.ts";
-import { DELIVERY_HEADERS } from "../src/features/webhooks/delivery-headers.ts";
+import { EVENT_NAMES } from "../src/core/events/contract.ts";
+import { DELIVERY_HEADERS } from "../src/core/webhooks/delivery-headers.ts";
 import { packageVersion } from "../src/platform/config/package-version.ts";
 import { ROOT } from "./source-files.ts";
 

@@ -35,9 +35,9 @@ const PERIODIC = [
   "engine/job-poller.ts",
   "engine/lane-rebalancer.ts",
   "engine/lane-takeover.ts",
-  "features/accounts/credential-cache.ts",
-  "features/instance-logs/request-log.ts",
-  "features/sessions/live-settings.ts",
+  "core/accounts/credential-cache.ts",
+  "core/instance-logs/request-log.ts",
+  "core/sessions/live-settings.ts",
 ];
 
 /** Reads a lane of very many groups: here that of the recurring jobs alone, which are due by the clock. */

@@ -1,7 +1,7 @@
 import { contract } from "../../src/contract.ts";
-import { EVENT_NAMES } from "../../src/features/events/contract.ts";
-import { EVENT_PAYLOADS, eventBody } from "../../src/features/events/event-payloads.ts";
-import { DELIVERY_HEADERS } from "../../src/features/webhooks/delivery-headers.ts";
+import { EVENT_NAMES } from "../../src/core/events/contract.ts";
+import { EVENT_PAYLOADS, eventBody } from "../../src/core/events/event-payloads.ts";
+import { DELIVERY_HEADERS } from "../../src/core/webhooks/delivery-headers.ts";
 import { readRecordedExamples } from "../../src/platform/openapi/recorded-examples.ts";
 import { createOpenApiDocument } from "./openapi-document.ts";
 

@@ -5,7 +5,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import type { DeliveryHeader } from "../../src/features/webhooks/delivery-headers.ts";
+import type { DeliveryHeader } from "../../src/core/webhooks/delivery-headers.ts";
 import { packageVersion } from "../../src/platform/config/package-version.ts";
 import type { Aliases, Contract, Route } from "../../src/platform/http/route.ts";
 import { exampleBody } from "./example-body.ts";

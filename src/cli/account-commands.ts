@@ -3,10 +3,10 @@ import {
   insertAccount,
   type NewAccount,
   validateSignInDetails,
-} from "../features/accounts/create-account.ts";
-import { hashPassword } from "../features/accounts/password-hasher.ts";
-import { findUsersToRecover, replacePassword } from "../features/accounts/recover-user-handlers.ts";
-import { recordAudit } from "../features/audit/audit.ts";
+} from "../core/accounts/create-account.ts";
+import { hashPassword } from "../core/accounts/password-hasher.ts";
+import { findUsersToRecover, replacePassword } from "../core/accounts/recover-user-handlers.ts";
+import { recordAudit } from "../core/audit/audit.ts";
 import type { Env } from "../platform/config/config.ts";
 import type { Db } from "../platform/db/database.ts";
 import { StartError, throwSettingError } from "../processes/start-error.ts";

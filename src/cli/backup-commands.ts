@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { sql } from "kysely";
-import { type LoggedErasure, readErasureCopy, readErasures } from "../features/backups/erasure-log.ts";
-import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../features/backups/held-jobs.ts";
-import { checkBackup } from "../features/backups/load-backup.ts";
-import { addBackup } from "../features/backups/request-backup.ts";
-import { restoreBackup } from "../features/backups/restore-backup.ts";
-import { type BackupDeps, createVerifiedBackup, runBackup } from "../features/backups/run-backup.ts";
+import { type LoggedErasure, readErasureCopy, readErasures } from "../extensions/backups/erasure-log.ts";
+import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../extensions/backups/held-jobs.ts";
+import { checkBackup } from "../extensions/backups/load-backup.ts";
+import { addBackup } from "../extensions/backups/request-backup.ts";
+import { restoreBackup } from "../extensions/backups/restore-backup.ts";
+import { type BackupDeps, createVerifiedBackup, runBackup } from "../extensions/backups/run-backup.ts";
 import { type Config, type Env, readConfig } from "../platform/config/config.ts";
 import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
 import { verifySecretCheck } from "../platform/config/require-secret-key.ts";

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { WaygateError } from "../client/client.ts";
-import type { DoctorFinding } from "../features/health/doctor-checks.ts";
+import type { DoctorFinding } from "../core/health/doctor-checks.ts";
 import { CommandError } from "./command-error.ts";
 import { toDoctorReport } from "./doctor.ts";
 import { type ListenOptionTexts, readListenSettings, readSince } from "./listen/read-listen-settings.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { createAccount } from "../features/accounts/create-account.ts";
+import { createAccount } from "../core/accounts/create-account.ts";
 import { packageVersion } from "../platform/config/package-version.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";

@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
-import { checkClientVersion } from "../features/health/check-client-version.ts";
-import { checkOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
+import { hasOtherAccounts } from "../core/accounts/has-other-accounts.ts";
+import { checkClientVersion } from "../core/health/check-client-version.ts";
+import { checkOutgoingPolicy } from "../core/health/check-outgoing-policy.ts";
 import {
   checkBackups,
   checkDatabase,
@@ -15,8 +15,8 @@ import {
   checkSecretKey,
   checkSecrets,
   type DoctorFinding,
-} from "../features/health/doctor-checks.ts";
-import { checkSessions } from "../features/health/failed-instances.ts";
+} from "../core/health/doctor-checks.ts";
+import { checkSessions } from "../core/health/failed-instances.ts";
 import { loadBaileys } from "../network/whatsapp/connection/load-baileys.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config/config.ts";
 import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";

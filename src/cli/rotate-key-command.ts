@@ -1,5 +1,5 @@
-import { recordAudit } from "../features/audit/audit.ts";
-import { rotateSecrets } from "../features/secrets/rotate-secrets.ts";
+import { recordAudit } from "../core/audit/audit.ts";
+import { rotateSecrets } from "../core/secrets/rotate-secrets.ts";
 import type { Env } from "../platform/config/config.ts";
 import { StartError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, withCommandContext } from "./command-database.ts";

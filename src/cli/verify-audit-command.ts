@@ -1,4 +1,4 @@
-import { verifyAudit } from "../features/audit/verify-audit.ts";
+import { verifyAudit } from "../core/audit/verify-audit.ts";
 import type { Env } from "../platform/config/config.ts";
 import { StartError } from "../processes/start-error.ts";
 import { withCommandContext } from "./command-database.ts";

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import type { Engine } from "../engine/engine.ts";
 import { findNodeUrl } from "../engine/find-node-url.ts";
-import { openBackupFile } from "../features/backups/open-backup-file.ts";
+import { openBackupFile } from "../extensions/backups/open-backup-file.ts";
 import {
   type ClusterSessionFinder,
   createClusterSessionFinder,
-} from "../features/sessions/cluster-session-finder.ts";
+} from "../core/sessions/cluster-session-finder.ts";
 import type { ReachableSession, Session } from "../network/driver.ts";
 import {
   createLocalSession,

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
-import { describeIgnoredOwnerSetting } from "../features/accounts/find-owner-setting-problems.ts";
-import { hasOtherAccounts } from "../features/accounts/has-other-accounts.ts";
+import { describeIgnoredOwnerSetting } from "../core/accounts/find-owner-setting-problems.ts";
+import { hasOtherAccounts } from "../core/accounts/has-other-accounts.ts";
 import {
   confirmPrinted,
   type FirstSignIn,
   prepareFirstSignIn,
-} from "../features/accounts/prepare-first-sign-in.ts";
-import { describeOutgoingPolicy } from "../features/health/check-outgoing-policy.ts";
+} from "../core/accounts/prepare-first-sign-in.ts";
+import { describeOutgoingPolicy } from "../core/health/check-outgoing-policy.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
 import { packageVersion } from "../platform/config/package-version.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { BackupDeps } from "../features/backups/run-backup.ts";
-import { toBackupSettings } from "../features/backups/to-backup-settings.ts";
+import type { BackupDeps } from "../extensions/backups/run-backup.ts";
+import { toBackupSettings } from "../extensions/backups/to-backup-settings.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import { loadOrCreateBackupKey } from "../platform/config/data-dir.ts";

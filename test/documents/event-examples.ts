@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { formatOpenApi } from "../../scripts/openapi/format-openapi.ts";
-import { eventExample } from "../../src/features/events/event-example.ts";
-import type { PageName } from "../../src/features/public-pages/event-texts.ts";
+import { eventExample } from "../../src/core/events/event-example.ts";
+import type { PageName } from "../../src/extensions/public-pages/event-texts.ts";
 import { ROOT } from "../source-files.ts";
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/features/events --no-file-parallelism` writes the examples of openapi.json anew. */
+/** `UPDATE_GOLDEN=1 npx vitest run src/core/events --no-file-parallelism` writes the examples of openapi.json anew. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 
 /** The body is the published example of its event, but for what is different at every run. */

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { BUILT_IN_REVISION } from "../../src/features/client-version/find-revision.ts";
+import { BUILT_IN_REVISION } from "../../src/core/client-version/find-revision.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { startWebClientServer, type WebClientServer } from "../servers/web-client-server.ts";

@@ -6,7 +6,7 @@ import type { Operation, OperationField } from "../../packages/n8n-nodes-waygate
 import { n8nEvents, n8nProperties, n8nRequests } from "../../scripts/n8n-node-files.ts";
 import { N8N_RESOURCES, type N8nOperation } from "../../scripts/n8n-operations.ts";
 import { contract } from "../../src/contract.ts";
-import { EVENT_NAMES } from "../../src/features/events/contract.ts";
+import { EVENT_NAMES } from "../../src/core/events/contract.ts";
 import type { Contract, Route } from "../../src/platform/http/route.ts";
 import { ROOT } from "../source-files.ts";
 

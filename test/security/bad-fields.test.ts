@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { contract } from "../../src/contract.ts";
-import { chatwootConfig } from "../../src/features/integrations/chatwoot/chatwoot-config.ts";
-import { n8nConfig } from "../../src/features/integrations/n8n/n8n-config.ts";
-import { typebotConfig } from "../../src/features/integrations/typebot/typebot-config.ts";
+import { chatwootConfig } from "../../src/extensions/integrations/chatwoot/chatwoot-config.ts";
+import { n8nConfig } from "../../src/extensions/integrations/n8n/n8n-config.ts";
+import { typebotConfig } from "../../src/extensions/integrations/typebot/typebot-config.ts";
 import { readPath } from "../../src/platform/http/input/read-path.ts";
 import type { Route } from "../../src/platform/http/route.ts";
 import { bodyWith, faultsOf, fieldPaths, refusalOf, textFieldsOf, WRONG_VALUES } from "./bad-requests.ts";

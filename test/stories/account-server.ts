@@ -1,10 +1,10 @@
 import { request } from "node:http";
-import { createAccessTokens } from "../../src/features/accounts/access-tokens.ts";
-import { accountHandlers } from "../../src/features/accounts/account-handlers.ts";
-import { createAuthorise } from "../../src/features/accounts/authorise.ts";
-import { accountsContract } from "../../src/features/accounts/contract.ts";
-import { createPasswordHasher } from "../../src/features/accounts/password-hasher.ts";
-import { createSignInHandlers } from "../../src/features/accounts/sign-in.ts";
+import { createAccessTokens } from "../../src/core/accounts/access-tokens.ts";
+import { accountHandlers } from "../../src/core/accounts/account-handlers.ts";
+import { createAuthorise } from "../../src/core/accounts/authorise.ts";
+import { accountsContract } from "../../src/core/accounts/contract.ts";
+import { createPasswordHasher } from "../../src/core/accounts/password-hasher.ts";
+import { createSignInHandlers } from "../../src/core/accounts/sign-in.ts";
 import type { Db } from "../../src/platform/db/database.ts";
 import { createHttpServer } from "../../src/platform/http/http-server.ts";
 import { createLog } from "../../src/platform/log/log.ts";

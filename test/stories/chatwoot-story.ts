@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { REORDER_TIMING } from "../../src/features/integrations/chatwoot/receive-webhook.ts";
+import { REORDER_TIMING } from "../../src/extensions/integrations/chatwoot/receive-webhook.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { changeTiming } from "../change-sandbox-timing.ts";
 import { WORK_LEFT } from "../database.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Engine, EngineOptions, JobResult } from "../../src/engine/engine.ts";
-import { type EventDraft, recordEvents } from "../../src/features/events/events.ts";
-import { DeliveryDispatcher } from "../../src/features/webhooks/delivery-dispatcher.ts";
-import { insertWebhook, type NewWebhook } from "../../src/features/webhooks/save-webhook.ts";
-import { webhookLane } from "../../src/features/webhooks/webhook-lane.ts";
-import type { WebhookRow } from "../../src/features/webhooks/webhook-record.ts";
+import { type EventDraft, recordEvents } from "../../src/core/events/events.ts";
+import { DeliveryDispatcher } from "../../src/core/webhooks/delivery-dispatcher.ts";
+import { insertWebhook, type NewWebhook } from "../../src/core/webhooks/save-webhook.ts";
+import { webhookLane } from "../../src/core/webhooks/webhook-lane.ts";
+import type { WebhookRow } from "../../src/core/webhooks/webhook-record.ts";
 import { createSafeFetch } from "../../src/platform/outgoing/safe-fetch.ts";
 import { createSecretBox, type SecretBox } from "../../src/platform/secrets/secret-box.ts";
 import { createEngineStory, type EngineStory } from "./engine-story.ts";

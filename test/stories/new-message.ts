@@ -1,4 +1,4 @@
-import type { NewMessage } from "../../src/features/messages/send/insert-messages.ts";
+import type { NewMessage } from "../../src/core/messages/send/insert-messages.ts";
 import { newMessageId, phoneJid } from "../../src/network/jid.ts";
 
 /** A text as the routes of the API queue it, for a lane without an owner. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { unescapeHtml } from "../../src/features/public-pages/page-layout.ts";
+import { unescapeHtml } from "../../src/extensions/public-pages/page-layout.ts";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
 import { OWNER } from "../sign-in.ts";
 

@@ -1,8 +1,8 @@
 import {
   createReportRecorder,
   type ReportRecorder,
-} from "../../src/features/messages/record/report-recorder.ts";
-import { DeliveryDispatcher } from "../../src/features/webhooks/delivery-dispatcher.ts";
+} from "../../src/core/messages/record/report-recorder.ts";
+import { DeliveryDispatcher } from "../../src/core/webhooks/delivery-dispatcher.ts";
 import type { TestGateway } from "../gateway.ts";
 
 /** A change of a session; `isLost`: the session has another owner. */

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { createTranslator } from "use-intl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { DISCARDED } from "../../../src/features/backups/held-jobs.ts";
-import { ATTENTION_MESSAGES } from "../../../src/features/instances/attention-of.ts";
-import { CHATWOOT_CODES } from "../../../src/features/integrations/chatwoot/chatwoot-error.ts";
-import { SEND_ERROR, undelivered } from "../../../src/features/messages/send/send-error.ts";
+import { DISCARDED } from "../../../src/extensions/backups/held-jobs.ts";
+import { ATTENTION_MESSAGES } from "../../../src/core/instances/attention-of.ts";
+import { CHATWOOT_CODES } from "../../../src/extensions/integrations/chatwoot/chatwoot-error.ts";
+import { SEND_ERROR, undelivered } from "../../../src/core/messages/send/send-error.ts";
 import { PAIRING_ERROR_CODES, pairingError } from "../../../src/network/whatsapp/pairing/pairing-error.ts";
 import { messageErrorReasonOf, NOT_IN_GROUP } from "../../../src/network/whatsapp/wire/whatsapp-error.ts";
 import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
@@ -150,20 +150,20 @@ const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])
   ["ambiguous", READ, "can be +#, or #. If it is a phone number"],
   ["digits", READ, "must have # to # digits, with country and area code"],
   ["country", READ, "has no country code. Send it in international format"],
-  ["twice", "src/features/crm/lead-importer.ts", "names the same lead as line #"],
-  ["moment", "src/features/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
-  ["emptyFile", "src/features/sandbox/to-content.ts", "the file is empty"],
-  ["empty", "src/features/messages/send/prepare/read-media.ts", "is empty"],
+  ["twice", "src/extensions/crm/lead-importer.ts", "names the same lead as line #"],
+  ["moment", "src/extensions/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
+  ["emptyFile", "src/extensions/sandbox/to-content.ts", "the file is empty"],
+  ["empty", "src/core/messages/send/prepare/read-media.ts", "is empty"],
   ["required", "src/platform/http/input/invalid-input.ts", "is required"],
-  ["required", "src/features/crm/lead-handlers.ts", "is required: name at least one tag"],
-  ["oneOf", "src/features/integrations/contract.ts", "must be one of #"],
+  ["required", "src/extensions/crm/lead-handlers.ts", "is required: name at least one tag"],
+  ["oneOf", "src/extensions/integrations/contract.ts", "must be one of #"],
   ["cells", "src/platform/text/csv-table.ts", "has more cells than the first line, which has #"],
   ["quotes", "src/platform/text/csv-table.ts", "is not a line of CSV: check its quotation marks"],
-  ["decimal", "src/features/crm/merge-fields.ts", "must be a number such as 1.5"],
-  ["contactId", "src/features/crm/read-lead-file.ts", "must be the id of a lead"],
-  ["receiver", "src/features/webhooks/decide-attempt.ts", "The receiver responded with #."],
-  ["silent", "src/features/webhooks/disable-webhook.ts", "No delivery has succeeded for 5 days."],
-  ["starting", "src/features/webhooks/decide-attempt.ts", "n8n was starting, so it responded with 200"],
+  ["decimal", "src/extensions/crm/merge-fields.ts", "must be a number such as 1.5"],
+  ["contactId", "src/extensions/crm/read-lead-file.ts", "must be the id of a lead"],
+  ["receiver", "src/core/webhooks/decide-attempt.ts", "The receiver responded with #."],
+  ["silent", "src/core/webhooks/disable-webhook.ts", "No delivery has succeeded for 5 days."],
+  ["starting", "src/core/webhooks/decide-attempt.ts", "n8n was starting, so it responded with 200"],
 ];
 
 test.each(WRITTEN)("the panel knows the sentence for the issue %s in %s", (kind, path, text) => {
@@ -207,7 +207,7 @@ test("the panel knows each code of an integration's error", () => {
     "typebot/explain-typebot-response.ts",
     "typebot/bot-client.ts",
     "chatwoot/chatwoot-error.ts",
-  ].map((path) => readFileSync(join(ROOT, "src/features/integrations", path), "utf8"));
+  ].map((path) => readFileSync(join(ROOT, "src/extensions/integrations", path), "utf8"));
   const own = sources.flatMap((text) =>
     [...text.matchAll(/"((?:n8n|typebot)_[a-z_]{1,30})"/g)].map(([, code]) => code),
   );

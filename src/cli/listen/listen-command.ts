@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
-import { expandEvents } from "../../features/webhooks/contract.ts";
+import { expandEvents } from "../../core/webhooks/contract.ts";
 import { findOwnInstance } from "../../mcp/find-own-instance.ts";
 import type { Env } from "../../platform/config/config.ts";
 import { CleanupStack } from "../../processes/cleanup-stack.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EventName } from "../../features/events/contract.ts";
-import { eventExample } from "../../features/events/event-example.ts";
+import type { EventName } from "../../core/events/contract.ts";
+import { eventExample } from "../../core/events/event-example.ts";
 import { describeEvent } from "./describe-event.ts";
 import { EventArrivals } from "./event-arrivals.ts";
 import { createEventPrinter } from "./listen-command.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_EVENTS, EXTRA_EVENTS } from "../../features/events/contract.ts";
+import { DEFAULT_EVENTS, EXTRA_EVENTS } from "../../core/events/contract.ts";
 import type { Env } from "../../platform/config/config.ts";
 import { UsageError } from "../command-error.ts";
 import {

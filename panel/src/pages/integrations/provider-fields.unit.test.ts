@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chatwootConfig } from "../../../../src/features/integrations/chatwoot/chatwoot-config.ts";
-import { n8nConfig } from "../../../../src/features/integrations/n8n/n8n-config.ts";
-import { savedTypebotConfig } from "../../../../src/features/integrations/typebot/typebot-config.ts";
+import { chatwootConfig } from "../../../../src/extensions/integrations/chatwoot/chatwoot-config.ts";
+import { n8nConfig } from "../../../../src/extensions/integrations/n8n/n8n-config.ts";
+import { savedTypebotConfig } from "../../../../src/extensions/integrations/typebot/typebot-config.ts";
 import { integrations } from "../../i18n/messages/en/integrations.ts";
 import { PROVIDER_FIELDS, readConfig, toConfig, toText } from "./provider-fields.ts";
 

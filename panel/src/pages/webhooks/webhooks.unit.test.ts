@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { EVENT_NAMES } from "../../../../src/features/events/contract.ts";
-import { expandEvents } from "../../../../src/features/webhooks/contract.ts";
+import { EVENT_NAMES } from "../../../../src/core/events/contract.ts";
+import { expandEvents } from "../../../../src/core/webhooks/contract.ts";
 import { checkSignature } from "../../api/check-signature.ts";
 import { ALL_EVENTS, toSingleEvents } from "./event-groups.ts";
 import { failureKindOf } from "./explain-failure.ts";

@@ -12,7 +12,7 @@ import { startWebClientServer, type WebClientServer } from "../../../../test/ser
 import { startWhatsAppServer, type WhatsAppServer } from "../../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../../test/whatsapp-stage.ts";
 import { createClient } from "../../../client/client.ts";
-import { BUILT_IN_REVISION } from "../../../features/client-version/find-revision.ts";
+import { BUILT_IN_REVISION } from "../../../core/client-version/find-revision.ts";
 
 const HOUR_MS = 3_600_000;
 const FIRST = BUILT_IN_REVISION + 70_000;

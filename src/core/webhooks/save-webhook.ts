@@ -1,0 +1,228 @@
+import { sql } from "kysely";
+import { addLane } from "../../engine/lane-store.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
+import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
+import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { createWebhookSecret } from "../instances/instances.ts";
+import { supportedEvents, type WebhookFormat } from "../../extensions/webhook-formats/contract.ts";
+import { expandEvents, isMaskedSecret } from "./contract.ts";
+import { selectWebhooks } from "./find-webhook.ts";
+import {
+  addressColumns,
+  openHeaders,
+  openUrl,
+  SECRET_MASK,
+  type WebhookRow,
+  webhookEncryptionContext,
+} from "./webhook-record.ts";
+
+interface WebhookOptions {
+  is_active?: boolean;
+  retry_enabled?: boolean;
+  max_attempts?: number;
+  headers?: Record<string, string>;
+  exclude?: string[];
+  ordering?: WebhookRow["ordering"];
+  format?: WebhookFormat;
+  format_token?: string | null;
+}
+
+export interface NewWebhook extends WebhookOptions {
+  instance_id: number;
+  account_id: number;
+  name: string;
+  url: string;
+  events: string[];
+  secret: string;
+  is_default?: boolean;
+}
+
+const MAX_WEBHOOKS_PER_INSTANCE = 50;
+
+/** Rejects a URL that the outgoing policy blocks, since every delivery would fail. */
+export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
+  const issue = url === undefined ? undefined : await outgoing.findBlockReason(url);
+  if (issue) throw invalidField("url", issue);
+}
+
+/** Inserts a webhook and its lane; the caller has locked the instance. */
+export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
+  await requireWebhookQuota(trx, webhook.instance_id);
+  const id = await nextWebhookId(trx);
+  const lane = await addLane(trx, "webhook", String(id));
+  const { url, events, secret, headers, format_token, ...columns } = webhook;
+  return trx
+    .insertInto("webhook")
+    .values({
+      ...columns,
+      ...addressColumns(box, id, url),
+      id,
+      lane,
+      events,
+      event_names: namesFor(columns.format ?? "native", events),
+      secret: box.seal(secret, webhookEncryptionContext("secret", id)),
+      headers: sealHeaders(box, id, headers),
+      format_token: sealToken(box, id, format_token),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Reserved before the insert, since the sealed values contain the id. */
+export async function nextWebhookId(trx: Trx): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select nextval('webhook_id_seq') as id`.execute(trx);
+  return Number(rows[0]?.id);
+}
+
+/** The events that a webhook of this format receives. Throws for a name without counterpart in the format. */
+function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
+  const named = events.filter((name) => !name.endsWith("*"));
+  const known = supportedEvents(format, named);
+  const lacking = named.find((name) => !known.includes(name));
+  if (lacking !== undefined)
+    throw invalidField("events", `${lacking} is not supported by the format ${format}`);
+  const names = supportedEvents(format, expandEvents(events));
+  if (names.length === 0) throw invalidField("events", `has no event that the format ${format} supports`);
+  return names;
+}
+
+function sealToken(box: SecretBox, id: number, token: string | null | undefined): Buffer | null {
+  return token === null || token === undefined
+    ? null
+    : box.seal(token, webhookEncryptionContext("format_token", id));
+}
+
+async function requireWebhookQuota(trx: Trx, instanceId: number): Promise<void> {
+  const there = await selectWebhooks(trx, instanceId).limit(MAX_WEBHOOKS_PER_INSTANCE).execute();
+  if (there.length < MAX_WEBHOOKS_PER_INSTANCE) return;
+  throw new GatewayError(
+    "QUOTA_EXCEEDED",
+    `An instance can have at most ${MAX_WEBHOOKS_PER_INSTANCE} webhooks. Delete one first.`,
+    {
+      details: { limit: MAX_WEBHOOKS_PER_INSTANCE },
+    },
+  );
+}
+
+function sealHeaders(box: SecretBox, id: number, headers: Record<string, string> | undefined): Buffer | null {
+  if (headers === undefined || Object.keys(headers).length === 0) return null;
+  return box.seal(JSON.stringify(headers), webhookEncryptionContext("headers", id));
+}
+
+export interface WebhookChange extends WebhookOptions {
+  name?: string;
+  url?: string;
+  events?: string[];
+  secret?: string;
+  rotate_secret?: boolean;
+  overlap_seconds: number;
+}
+
+/** Changes fields of a locked webhook. The default webhook shares the instance's secret, so both change. */
+export async function changeWebhook(
+  trx: Trx,
+  box: SecretBox,
+  row: WebhookRow,
+  change: WebhookChange,
+): Promise<WebhookRow> {
+  const { secret: _, rotate_secret: __, overlap_seconds, events: ___, ...rest } = change;
+  const { url, headers, format_token, ...columns } = rest;
+  requireCredentialsForOrigin(row, box, change);
+  const secret = newSecretOf(change);
+  if (secret && row.is_default && row.instance_id !== null) {
+    await trx
+      .updateTable("instance")
+      .set({
+        webhook_secret: box.seal(secret, encryptionContextOf("instance", "webhook_secret", row.instance_id)),
+      })
+      .where("id", "=", row.instance_id)
+      .execute();
+  }
+  const isOtherReceiver = url !== undefined && url !== openUrl(row, box);
+  return trx
+    .updateTable("webhook")
+    .set({
+      ...columns,
+      ...filterOf(row, change),
+      ...(format_token !== undefined &&
+        format_token !== SECRET_MASK && { format_token: sealToken(box, row.id, format_token) }),
+      ...(headers && { headers: sealHeaders(box, row.id, withoutMasks(headers, row, box)) }),
+      ...(secret && rotation(box, row, secret, overlap_seconds)),
+      ...(isOtherReceiver && { ...addressColumns(box, row.id, url), ...HEALTHY }),
+      ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
+      updated_at: sql<Date>`now()`,
+    })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Prevents that stored credentials go to another origin: the request must contain them again. */
+function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: WebhookChange): void {
+  const { url = "", headers, format_token } = change;
+  if (url === "" || parseUrlOrigin(url) === parseUrlOrigin(row.url)) return;
+  const names = Object.keys(openHeaders(row, box));
+  if (headers === undefined && names.length > 0)
+    throw invalidField(
+      "headers",
+      `must be sent again when the address changes (${names.join(", ")}); send {} for none`,
+    );
+  const masked = Object.entries(headers ?? {}).find(([, value]) => value === SECRET_MASK);
+  if (masked) throw invalidField(`headers.${masked[0]}`, "must be sent again when the address changes");
+  const isUnchanged =
+    row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
+  if (isUnchanged)
+    throw invalidField("format_token", "must be sent again when the address changes; send null for none");
+}
+
+/** The filter depends on the format, so that events without a counterpart are not queued. */
+function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
+  if (!events && !format) return {};
+  const filter = events ?? row.events;
+  return { events: filter, event_names: namesFor(format ?? row.format, filter) };
+}
+
+type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;
+
+/** Whether a change sets a new secret, which the response must show. */
+export function createsSecret({ secret, rotate_secret }: SecretChange): boolean {
+  return rotate_secret === true || (secret !== undefined && !isMaskedSecret(secret));
+}
+
+function newSecretOf(change: SecretChange): string | undefined {
+  if (!createsSecret(change)) return undefined;
+  const requested = change.secret;
+  return requested === undefined || isMaskedSecret(requested) ? createWebhookSecret() : requested;
+}
+
+function withoutMasks(
+  requested: Record<string, string>,
+  row: WebhookRow,
+  box: SecretBox,
+): Record<string, string> {
+  const before = Object.values(requested).includes(SECRET_MASK) ? openHeaders(row, box) : {};
+  const merged = Object.entries(requested).map(([name, value]) => {
+    if (value !== SECRET_MASK) return [name, value];
+    const known = before[name];
+    if (known === undefined)
+      throw invalidField(`headers.${name}`, "is masked, but no value is stored; send the value itself");
+    return [name, known];
+  });
+  return Object.fromEntries(merged) as Record<string, string>;
+}
+
+/** The old secret also signs for a while; the same secret again is no change. */
+function rotation(box: SecretBox, row: WebhookRow, secret: string, seconds: number) {
+  const before = box.open(row.secret, webhookEncryptionContext("secret", row.id));
+  if (before === secret) return {};
+  return {
+    secret: box.seal(secret, webhookEncryptionContext("secret", row.id)),
+    previous_secret: box.seal(before, webhookEncryptionContext("previous_secret", row.id)),
+    previous_until: sql<Date>`now() + ${seconds} * interval '1 second'`,
+  };
+}
+
+/** The state of a receiver that has not failed. */
+const HEALTHY = { failing_since: null, failed_events: 0, warned_at: null, last_error_class: null };

@@ -1,0 +1,95 @@
+import { Readable } from "node:stream";
+import { sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { writePhone } from "../../platform/phone/read-phone-number.ts";
+import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
+import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
+import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import {
+  type CampaignRow,
+  countTotals,
+  getCampaign,
+  RECIPIENT_STATUS_SQL,
+  toCampaignView,
+} from "./campaign-row.ts";
+import type { campaignsContract } from "./contract.ts";
+
+type ReportHandler = Handlers<typeof campaignsContract>["getCampaignReport"];
+
+interface ReportRow {
+  id: number;
+  phone: string;
+  status: "pending" | "queued" | "sent" | "delivered" | "read" | "failed" | "cancelled" | "skipped";
+  reason: string | null;
+  message_id: string | null;
+  variables: Record<string, string>;
+  planned_at: Date | null;
+  decided_at: Date | null;
+}
+
+/** Totals and recipients in their order; as CSV all of them, streamed page by page. */
+export function createCampaignReport(db: Db): ReportHandler {
+  return async ({ input: { id, limit, cursor, status, format }, caller }) => {
+    const campaign = await getCampaign(db, requireUser(caller), id);
+    if (format === "csv") return toCsv(db, campaign, status);
+    const after = readCursor(cursor) ?? 0;
+    const found = await readRows(db, id, { after, limit: limit + 1, status });
+    const { rows, pagination } = toPage(found, limit, (row) => row.id);
+    const totals = await countTotals(db, id);
+    return new OkResponse(
+      { campaign: toCampaignView(campaign), totals, recipients: rows },
+      { beside: { pagination } },
+    );
+  };
+}
+
+async function readRows(
+  db: Db,
+  id: number,
+  { after, limit, status }: { after: number; limit: number; status: string | undefined },
+): Promise<ReportRow[]> {
+  const { rows } = await sql<ReportRow>`
+    select r.id, r.phone, ${RECIPIENT_STATUS_SQL} as status, r.reason, m.message_id, r.variables, r.planned_at, r.decided_at
+    from campaign_recipient r join campaign c on c.id = r.campaign_id left join message m on m.id = r.message
+    where r.campaign_id = ${id} and r.id > ${after}
+      ${status === undefined ? sql`` : sql`and ${RECIPIENT_STATUS_SQL} = ${status}`}
+    order by r.id limit ${limit}`.execute(db);
+  return rows;
+}
+
+const ROWS_AT_ONCE = 1_000;
+/** So that the file can be given as recipients again, with a column for all others. */
+const MOST_VARIABLES = MOST_COLUMNS - REPORT_COLUMNS.length - 1;
+
+function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
+  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
+    "content-disposition": `attachment; filename="campaign-${id}.csv"`,
+  });
+}
+
+async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
+  const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id), MOST_VARIABLES);
+  yield toCsvLine([...REPORT_COLUMNS, ...variables.heads]);
+  for (let after = 0; ; ) {
+    const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });
+    yield rows.map((row) => toCsvLine([...cellsOf(row), ...variables.cellsOf(row.variables)])).join("");
+    after = rows.at(-1)?.id ?? 0;
+    if (rows.length < ROWS_AT_ONCE) return;
+  }
+}
+
+/** The names of the variables that any recipient of the campaign has. */
+async function findVariables(db: Db, id: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct variable as name from campaign_recipient, jsonb_object_keys(variables) as x (variable)
+    where campaign_id = ${id} order by variable limit ${NAMES_READ}`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function cellsOf({ phone, status, reason, message_id, planned_at, decided_at }: ReportRow): string[] {
+  const times = [planned_at, decided_at].map((at) => at?.toISOString() ?? "");
+  return [writePhone(phone), status, reason ?? "", message_id ?? "", ...times];
+}

@@ -1,0 +1,75 @@
+import { type Selectable, sql } from "kysely";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { QuickReplyTable } from "../../tables.ts";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { type quickRepliesContract, shortcut } from "./contract.ts";
+
+export type QuickReply = Selectable<QuickReplyTable>;
+
+export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract> {
+  return {
+    async listQuickReplies({ input: { limit, cursor, q }, caller }) {
+      const before = readCursor(cursor);
+      const found = await db
+        .selectFrom("quick_reply")
+        .selectAll()
+        .where("account_id", "=", accountOf(caller))
+        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
+        .where(containsText(q, sql`shortcut, title, content`))
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .execute();
+      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+      return new OkResponse(rows, { beside: { pagination } });
+    },
+
+    async saveQuickReply({ input, caller }) {
+      // An absent field stays unchanged.
+      return db
+        .insertInto("quick_reply")
+        .values({ ...input, account_id: accountOf(caller) })
+        .onConflict((conflict) =>
+          conflict
+            .columns(["account_id", "shortcut"])
+            .doUpdateSet((eb) => ({ ...input, updated_at: eb.fn<Date>("now") })),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+    },
+
+    async deleteQuickReply({ input: { id }, caller }) {
+      const removed = await db
+        .deleteFrom("quick_reply")
+        .where("id", "=", id)
+        .where("account_id", "=", accountOf(caller))
+        .returning("id")
+        .executeTakeFirst();
+      if (!removed) throw new GatewayError("NOT_FOUND", "There is no such quick reply.");
+      return removed;
+    },
+  };
+}
+
+function accountOf(caller: Caller): number {
+  return requireUser(caller).account_id;
+}
+
+/** The quick reply for a text that is only its shortcut, with or without the slash. */
+export async function findQuickReply(
+  db: Db,
+  accountId: number,
+  text: string,
+): Promise<QuickReply | undefined> {
+  const name = shortcut.safeParse(text).data;
+  if (name === undefined) return undefined;
+  return db
+    .selectFrom("quick_reply")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("shortcut", "=", name)
+    .executeTakeFirst();
+}
