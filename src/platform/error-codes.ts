@@ -174,6 +174,11 @@ export const ERROR_CODES = {
     meaning: "The network of this instance cannot do this.",
     advice: "Do without it, or use an instance of another network.",
   },
+  NOT_AVAILABLE: {
+    status: 501,
+    meaning: "This gateway does not have the extension that the request needs, or it is switched off.",
+    advice: "Ask the operator, who lists the extensions in `WAYGATE_EXTENSIONS`.",
+  },
   SEND_FAILED: {
     status: 502,
     meaning: "The network or a receiver refused the request, or could not be reached.",

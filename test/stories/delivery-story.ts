@@ -68,7 +68,7 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
     },
     addWebhook: ({ id: instance_id, account_id }, input) =>
       db.transaction().execute((trx) =>
-        insertWebhook(trx, box, {
+        insertWebhook(trx, { box, formats: {} }, {
           instance_id,
           account_id,
           name: "w",
@@ -86,6 +86,7 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
         engine,
         deliveries,
         box,
+        formats: {},
         outgoing: createSafeFetch({ allowedHosts: ["loopback"] }),
         timeoutMs: 15_000,
         version: "0",

@@ -22,7 +22,10 @@ import {
   readTime,
   refuseEventName,
 } from "../events/contract.ts";
-import { WEBHOOK_FORMATS } from "../../extensions/webhook-formats/contract.ts";
+
+/** The formats in which a webhook can receive events; all except `native` belong to other gateways. */
+const WEBHOOK_FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
 

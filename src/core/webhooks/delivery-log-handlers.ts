@@ -6,19 +6,25 @@ import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { isListedEvent } from "../events/events.ts";
-import type { WebhookFormat } from "../../extensions/webhook-formats/contract.ts";
-import { formatEventBody } from "../../extensions/webhook-formats/webhook-formats.ts";
-import type { webhooksContract } from "./contract.ts";
+import type { WebhookFormat, webhooksContract } from "./contract.ts";
+import { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 import { SECRET_MASK } from "./webhook-record.ts";
 
 type LogHandlers = Pick<Handlers<typeof webhooksContract>, "listDeliveryLogs" | "getDeliveryLog">;
 
-export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
+interface DeliveryLogDeps {
+  db: Db;
+  formats: EventFormats;
+  baseUrl: string;
+}
+
+export function deliveryLogHandlers(deps: DeliveryLogDeps): LogHandlers {
+  const { db } = deps;
   return {
     async listDeliveryLogs({ input }) {
       const { rows, pagination } = toPage(await readLogs(db, input), input.limit, (row) => row.id);
       return new OkResponse(
-        rows.map((row) => toDeliveryLog(row, baseUrl)),
+        rows.map((row) => toDeliveryLog(row, deps)),
         { beside: { pagination } },
       );
     },
@@ -26,27 +32,26 @@ export function deliveryLogHandlers(db: Db, baseUrl: string): LogHandlers {
     async getDeliveryLog({ input: { id, logId } }) {
       const row = await selectLogs(db, id).where("a.id", "=", logId).executeTakeFirst();
       if (!row) throw new GatewayError("NOT_FOUND", "There is no such webhook log.");
-      return toDeliveryLog(row, baseUrl);
+      return toDeliveryLog(row, deps);
     },
   };
 }
 
 type LogRow = Awaited<ReturnType<typeof readLogs>>[number];
 
-function toDeliveryLog({ body, format, has_token, ...row }: LogRow, baseUrl: string) {
-  const token = has_token ? SECRET_MASK : null;
-  return { ...row, request_payload: body && payloadOf(body, format ?? "native", token, row.url, baseUrl) };
+function toDeliveryLog({ body, format, has_token, ...row }: LogRow, { formats, baseUrl }: DeliveryLogDeps) {
+  const options = { url: row.url, token: has_token ? SECRET_MASK : null, baseUrl };
+  return { ...row, request_payload: body && payloadOf(formats, body, format ?? "native", options) };
 }
 
 /** The payload in the webhook's current format, without its token. */
 function payloadOf(
+  formats: EventFormats,
   body: Buffer,
   format: WebhookFormat,
-  token: string | null,
-  url: string,
-  baseUrl: string,
+  options: FormatOptions,
 ): unknown {
-  const sent = formatEventBody(body, format, { url, token, baseUrl }) ?? body;
+  const sent = formatEventBody(formats, body, format, options) ?? body;
   return JSON.parse(sent.toString("utf8"));
 }
 

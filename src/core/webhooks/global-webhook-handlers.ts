@@ -10,13 +10,15 @@ import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
-import { changeWebhook, createsSecret, nextWebhookId } from "./save-webhook.ts";
+import type { EventFormats } from "./event-formats.ts";
+import { changeWebhook, createsSecret, nextWebhookId, type SavedWith } from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
 interface GlobalDeps {
   db: Db;
   engine: Pick<Engine, "publish">;
   box: SecretBox;
+  formats: EventFormats;
   outgoing: SafeFetch;
 }
 
@@ -27,12 +29,13 @@ type GlobalHandlers = Pick<
 type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 
 /** The operator's webhook: one row without an instance, delivered through one lane per instance. */
-export function globalWebhookHandlers({ db, engine, box, outgoing }: GlobalDeps): GlobalHandlers {
+export function globalWebhookHandlers(deps: GlobalDeps): GlobalHandlers {
+  const { db, engine, box, outgoing } = deps;
   async function save(input: GlobalInput, by: AuditActor) {
     const refused = input.url ? await outgoing.findBlockReason(input.url, "operator") : undefined;
     if (refused) throw invalidField("url", refused);
     const { row, isNew } = await db.transaction().execute(async (trx) => {
-      const saved = await saveGlobal(trx, box, input);
+      const saved = await saveGlobal(trx, deps, input);
       const target = { type: "webhook", id: saved.row.id };
       const fields = fieldNamesOf(input, "overlap_seconds");
       await recordAudit(trx, { by, action: "webhook.set_global", target, account_id: null, fields });
@@ -49,14 +52,14 @@ export function globalWebhookHandlers({ db, engine, box, outgoing }: GlobalDeps)
   };
 }
 
-async function saveGlobal(trx: Trx, box: SecretBox, { enabled, ...change }: GlobalInput) {
+async function saveGlobal(trx: Trx, deps: SavedWith, { enabled, ...change }: GlobalInput) {
   // Without the lock, two concurrent saves would both find no row. No other code changes this row.
   await sql`select pg_advisory_xact_lock(hashtext('waygate global webhook'))`.execute(trx);
   const before = await findGlobal(trx);
-  const row = before ?? (await insertGlobal(trx, box));
+  const row = before ?? (await insertGlobal(trx, deps.box));
   const url = change.url ?? row.url;
   const isActive = enabled ?? (change.url !== undefined || row.is_active);
-  const saved = await changeWebhook(trx, box, row, { ...change, is_active: isActive && url !== "" });
+  const saved = await changeWebhook(trx, deps, row, { ...change, is_active: isActive && url !== "" });
   return { row: saved, isNew: before === undefined };
 }
 

@@ -5,9 +5,9 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
-import { formatEventBody } from "../../extensions/webhook-formats/webhook-formats.ts";
 import type { webhooksContract } from "./contract.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
+import { type EventFormats, formatEventBody } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import { receiverUrl } from "./receiver-url.ts";
 import { insertWebhook } from "./save-webhook.ts";
@@ -17,6 +17,7 @@ interface ReceiverDeps {
   db: Db;
   engine: Engine;
   box: SecretBox;
+  formats: EventFormats;
   baseUrl: string;
 }
 
@@ -26,7 +27,7 @@ const SHOWN = 20;
 export function receiverHandlers(
   deps: ReceiverDeps,
 ): Pick<Handlers<typeof webhooksContract>, "openReceiver" | "getReceiver"> {
-  const { db, engine, box, baseUrl } = deps;
+  const { db, engine, baseUrl } = deps;
   return {
     async openReceiver({ input: { id }, ...by }) {
       const row = await db.transaction().execute(async (trx) => {
@@ -35,7 +36,7 @@ export function receiverHandlers(
         if (open) return open;
         const url = receiverUrl(baseUrl, id);
         const named = { name: "Gateway receiver", url, events: [], secret: createWebhookSecret() };
-        const added = await insertWebhook(trx, box, { ...named, instance_id: id, account_id });
+        const added = await insertWebhook(trx, deps, { ...named, instance_id: id, account_id });
         const target = { type: "webhook", id: added.id } as const;
         await recordAudit(trx, { by, action: "webhook.create", target, account_id, fields: ["url"] });
         return added;
@@ -75,7 +76,7 @@ async function toReceiver(deps: ReceiverDeps, webhook: WebhookRow, instanceId: n
       ...row,
       received_at: created_at,
       headers: request_headers ?? {},
-      body: body && (formatEventBody(body, webhook.format, shape)?.toString("utf8") ?? null),
+      body: body && (formatEventBody(deps.formats, body, webhook.format, shape)?.toString("utf8") ?? null),
     })),
   };
 }

@@ -6,8 +6,8 @@ import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
-import { supportedEvents, type WebhookFormat } from "../../extensions/webhook-formats/contract.ts";
-import { expandEvents, isMaskedSecret } from "./contract.ts";
+import { expandEvents, isMaskedSecret, type WebhookFormat } from "./contract.ts";
+import { type EventFormats, supportedEvents } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import {
   addressColumns,
@@ -39,6 +39,12 @@ export interface NewWebhook extends WebhookOptions {
   is_default?: boolean;
 }
 
+/** What seals a webhook's secrets, and the formats that it may have. */
+export interface SavedWith {
+  box: SecretBox;
+  formats: EventFormats;
+}
+
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
 
 /** Rejects a URL that the outgoing policy blocks, since every delivery would fail. */
@@ -48,7 +54,11 @@ export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undef
 }
 
 /** Inserts a webhook and its lane; the caller has locked the instance. */
-export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhook): Promise<WebhookRow> {
+export async function insertWebhook(
+  trx: Trx,
+  { box, formats }: SavedWith,
+  webhook: NewWebhook,
+): Promise<WebhookRow> {
   await requireWebhookQuota(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
   const lane = await addLane(trx, "webhook", String(id));
@@ -61,7 +71,7 @@ export async function insertWebhook(trx: Trx, box: SecretBox, webhook: NewWebhoo
       id,
       lane,
       events,
-      event_names: namesFor(columns.format ?? "native", events),
+      event_names: namesFor(formats, columns.format ?? "native", events),
       secret: box.seal(secret, webhookEncryptionContext("secret", id)),
       headers: sealHeaders(box, id, headers),
       format_token: sealToken(box, id, format_token),
@@ -77,13 +87,13 @@ export async function nextWebhookId(trx: Trx): Promise<number> {
 }
 
 /** The events that a webhook of this format receives. Throws for a name without counterpart in the format. */
-function namesFor(format: WebhookFormat, events: readonly string[]): string[] {
+function namesFor(formats: EventFormats, format: WebhookFormat, events: readonly string[]): string[] {
   const named = events.filter((name) => !name.endsWith("*"));
-  const known = supportedEvents(format, named);
+  const known = supportedEvents(formats, format, named);
   const lacking = named.find((name) => !known.includes(name));
   if (lacking !== undefined)
     throw invalidField("events", `${lacking} is not supported by the format ${format}`);
-  const names = supportedEvents(format, expandEvents(events));
+  const names = supportedEvents(formats, format, expandEvents(events));
   if (names.length === 0) throw invalidField("events", `has no event that the format ${format} supports`);
   return names;
 }
@@ -123,7 +133,7 @@ export interface WebhookChange extends WebhookOptions {
 /** Changes fields of a locked webhook. The default webhook shares the instance's secret, so both change. */
 export async function changeWebhook(
   trx: Trx,
-  box: SecretBox,
+  { box, formats }: SavedWith,
   row: WebhookRow,
   change: WebhookChange,
 ): Promise<WebhookRow> {
@@ -145,7 +155,7 @@ export async function changeWebhook(
     .updateTable("webhook")
     .set({
       ...columns,
-      ...filterOf(row, change),
+      ...filterOf(formats, row, change),
       ...(format_token !== undefined &&
         format_token !== SECRET_MASK && { format_token: sealToken(box, row.id, format_token) }),
       ...(headers && { headers: sealHeaders(box, row.id, withoutMasks(headers, row, box)) }),
@@ -178,10 +188,10 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
 }
 
 /** The filter depends on the format, so that events without a counterpart are not queued. */
-function filterOf(row: WebhookRow, { events, format }: WebhookChange) {
+function filterOf(formats: EventFormats, row: WebhookRow, { events, format }: WebhookChange) {
   if (!events && !format) return {};
   const filter = events ?? row.events;
-  return { events: filter, event_names: namesFor(format ?? row.format, filter) };
+  return { events: filter, event_names: namesFor(formats, format ?? row.format, filter) };
 }
 
 type SecretChange = Pick<WebhookChange, "secret" | "rotate_secret">;

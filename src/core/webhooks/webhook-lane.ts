@@ -6,7 +6,6 @@ import type { Log } from "../../platform/log/log.ts";
 import { createRateLimitedWarnings } from "../../platform/log/rate-limited-warnings.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { failSpan, inSpan, type NewSpan, SpanKind, traceParentOf } from "../../platform/tracing/tracing.ts";
-import { formatEventBody } from "../../extensions/webhook-formats/webhook-formats.ts";
 import {
   type AttemptRecord,
   createAttemptWriter,
@@ -26,6 +25,7 @@ import {
 import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
 import { disableWebhook } from "./disable-webhook.ts";
+import { type EventFormats, formatEventBody } from "./event-formats.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { type CompletedAttempt, toAttemptRecord } from "./to-attempt-record.ts";
 import { openToken } from "./webhook-record.ts";
@@ -43,6 +43,7 @@ export interface WebhookLaneOptions extends DeliverWebhookOptions {
   db: Db;
   engine: Engine;
   deliveries: Pick<DeliveryDispatcher, "take">;
+  formats: EventFormats;
   /** URL of this gateway, which some formats contain. */
   baseUrl: string;
   scheduleMs: readonly number[];
@@ -89,11 +90,11 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
 }
 
 function bodyOf(
-  { box, baseUrl }: WebhookLaneOptions,
+  { box, formats, baseUrl }: WebhookLaneOptions,
   { event, webhook }: LoadedDelivery,
 ): Buffer | undefined {
   const { url, format } = webhook;
-  return formatEventBody(event.body, format, { url, token: openToken(webhook, box), baseUrl });
+  return formatEventBody(formats, event.body, format, { url, token: openToken(webhook, box), baseUrl });
 }
 
 async function attemptDelivery(

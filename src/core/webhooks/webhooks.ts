@@ -17,6 +17,7 @@ import type { webhooksContract } from "./contract.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
+import type { EventFormats } from "./event-formats.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
@@ -38,10 +39,12 @@ export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 export { longestRetryScheduleMs } from "./retry-schedule.ts";
+export { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 export { signBody } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
+  formats: EventFormats;
   /** URL of this gateway, which some formats contain. */
   baseUrl: string;
 }
@@ -51,7 +54,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
     ...savingHandlers(deps),
     ...otherHandlers(deps),
     ...sendingHandlers(deps),
-    ...deliveryLogHandlers(deps.db, deps.baseUrl),
+    ...deliveryLogHandlers(deps),
     getWebhookFigures: ({ input }) => readWebhookFigures(deps.db, input),
     ...resendHandlers(deps),
     ...globalWebhookHandlers(deps),
@@ -64,7 +67,8 @@ type SavingHandlers = Pick<
   "listWebhooks" | "createWebhook" | "updateWebhook"
 >;
 
-function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandlers {
+function savingHandlers(deps: WebhookDeps): SavingHandlers {
+  const { db, engine, box, outgoing } = deps;
   return {
     async listWebhooks({ input }) {
       const before = readCursor(input.cursor);
@@ -86,7 +90,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       await requireAllowedUrl(outgoing, fields.url);
       const row = await db.transaction().execute(async (trx) => {
         const { account_id } = await lockInstance(trx, id);
-        const added = await insertWebhook(trx, box, { ...fields, secret, instance_id: id, account_id });
+        const added = await insertWebhook(trx, deps, { ...fields, secret, instance_id: id, account_id });
         await recordAudit(trx, entryOf(by, "webhook.create", added, input));
         return added;
       });
@@ -98,7 +102,7 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
       const { id, webhookId, ...change } = input;
       await requireAllowedUrl(outgoing, change.url);
       const row = await db.transaction().execute(async (trx) => {
-        const changed = await changeWebhook(trx, box, await lockWebhook(trx, id, webhookId), change);
+        const changed = await changeWebhook(trx, deps, await lockWebhook(trx, id, webhookId), change);
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });
@@ -110,7 +114,8 @@ function savingHandlers({ db, engine, box, outgoing }: WebhookDeps): SavingHandl
 
 type OtherHandlers = Pick<Handlers<typeof webhooksContract>, "deleteWebhook" | "updateDefaultWebhook">;
 
-function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandlers {
+function otherHandlers(deps: WebhookDeps): OtherHandlers {
+  const { db, engine, box, outgoing } = deps;
   return {
     async deleteWebhook({ input: { id, webhookId }, ...by }) {
       const row = await db.transaction().execute(async (trx) => {
@@ -129,7 +134,7 @@ function otherHandlers({ db, engine, box, outgoing }: WebhookDeps): OtherHandler
       const { id, ...change } = input;
       await requireAllowedUrl(outgoing, change.url);
       const row = await db.transaction().execute(async (trx) => {
-        const changed = await changeDefaultWebhook(trx, box, id, change);
+        const changed = await changeDefaultWebhook(trx, deps, id, change);
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
         return changed;
       });

@@ -1,8 +1,6 @@
 import type { EventName } from "../../core/events/contract.ts";
+import type { WebhookFormat } from "../../core/webhooks/contract.ts";
 
-/** The formats in which a webhook can receive events; all except `native` belong to other gateways. */
-export const WEBHOOK_FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 export type CompatibilityFormat = Exclude<WebhookFormat, "native">;
 
 const IN_EVERY_FORMAT = [
@@ -27,10 +25,3 @@ export const FORMAT_EVENTS: Readonly<Record<CompatibilityFormat, readonly EventN
   uazapi: IN_EVERY_FORMAT,
   waha: [...IN_EVERY_FORMAT, "message.failed", "instance.passkey_required", "instance.passkey_confirmation"],
 };
-
-/** Returns the given names that a webhook of this format can receive. */
-export function supportedEvents(format: WebhookFormat, names: readonly string[]): string[] {
-  if (format === "native") return [...names];
-  const known: readonly string[] = FORMAT_EVENTS[format];
-  return names.filter((name) => known.includes(name));
-}

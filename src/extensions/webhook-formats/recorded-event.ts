@@ -73,16 +73,6 @@ export interface RecordedEventData {
   code?: string;
 }
 
-/** What a format needs besides the event. */
-export interface FormatOptions {
-  /** The webhook's URL. */
-  url: string;
-  /** Echoed in formats that contain a key. */
-  token: string | null;
-  /** URL of this gateway. */
-  baseUrl: string;
-}
-
 const PHONE_HOST = "@s.whatsapp.net";
 
 /** The instance's own JID, if it has one. */

@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../test/source-files.ts";
 import { EVENT_NAMES, type EventName } from "../../core/events/contract.ts";
 import { eventExample } from "../../core/events/event-example.ts";
+import { formatEventBody } from "../../core/webhooks/event-formats.ts";
 import { type CompatibilityFormat, FORMAT_EVENTS } from "./contract.ts";
-import { formatEventBody } from "./webhook-formats.ts";
+import { COMPATIBILITY_FORMATS } from "./webhook-formats.ts";
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/extensions/webhook-formats` rewrites the recorded lines. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
@@ -132,7 +133,7 @@ function samplesOf(format: CompatibilityFormat): string[] {
 }
 
 function shape(format: CompatibilityFormat, body: unknown): Json {
-  const bytes = formatEventBody(Buffer.from(JSON.stringify(body)), format, OPTIONS);
+  const bytes = formatEventBody(COMPATIBILITY_FORMATS, Buffer.from(JSON.stringify(body)), format, OPTIONS);
   return bytes && JSON.parse(bytes.toString("utf8"));
 }
 
@@ -187,5 +188,5 @@ describe.each(FORMATS)("the format %s", (format) => {
 
 test("the native format returns the recorded bytes unchanged", () => {
   const body = Buffer.from('{"event": "message.received" }');
-  expect(formatEventBody(body, "native", OPTIONS)).toBe(body);
+  expect(formatEventBody(COMPATIBILITY_FORMATS, body, "native", OPTIONS)).toBe(body);
 });

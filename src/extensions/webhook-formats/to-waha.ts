@@ -1,7 +1,7 @@
+import type { FormatOptions } from "../../core/webhooks/webhooks.ts";
 import {
   actionId,
   chatOf,
-  type FormatOptions,
   isGroup,
   isOwnAction,
   isOwnTarget,
