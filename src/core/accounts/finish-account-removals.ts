@@ -3,12 +3,13 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordAudit } from "../audit/audit.ts";
+import { statementHooks } from "../statement-hooks.ts";
 
 export interface FinishAccountRemovalsDeps {
   db: Db;
   engine: Pick<Engine, "wake">;
-  /** Deletes an account's data in the sandbox network. */
-  deleteOnSandbox(account_id: number): Promise<void>;
+  /** Deletes an account's data in networks that the gateway itself stores. */
+  deleteOnNetwork(account_id: number): Promise<void>;
 }
 
 const ACCOUNTS_AT_ONCE = 20;
@@ -29,12 +30,12 @@ export async function finishAccountRemovals(deps: FinishAccountRemovalsDeps): Pr
 }
 
 async function finishRemoval(
-  { db, engine, deleteOnSandbox }: FinishAccountRemovalsDeps,
+  { db, engine, deleteOnNetwork }: FinishAccountRemovalsDeps,
   id: number,
 ): Promise<void> {
-  engine.wake(await db.transaction().execute((trx) => removeCampaignLanes(trx, id)), { changed: true });
-  await deleteOnSandbox(id);
-  for (const table of ACCOUNT_TABLES)
+  engine.wake(await db.transaction().execute((trx) => removeLanes(trx, id)), { changed: true });
+  await deleteOnNetwork(id);
+  for (const table of accountTables())
     await sql`delete from ${sql.table(table)} where account_id = ${id}`.execute(db);
   faultPoint("account:after-rows");
   await db.transaction().execute(async (trx) => {
@@ -46,10 +47,12 @@ async function finishRemoval(
   });
 }
 
-/** Campaigns of a removed account plan no more sends, so no job is added to their lanes meanwhile. */
-async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
-  const found = await trx.selectFrom("campaign").select("lane").where("account_id", "=", id).execute();
-  const lanes = found.flatMap(({ lane }) => lane ?? []).sort((a, b) => a - b);
+/** Removes the lanes of extensions, which add no more jobs to them. */
+async function removeLanes(trx: Trx, id: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const { lanesOfAccount } of statementHooks().removals)
+    found.push(...((await lanesOfAccount?.(trx, id)) ?? []));
+  const lanes = found.sort((a, b) => a - b);
   if (lanes.length === 0) return [];
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();
@@ -58,19 +61,11 @@ async function removeCampaignLanes(trx: Trx, id: number): Promise<number[]> {
 }
 
 /** All tables with rows of an account except the two logs; referencing tables first. A test checks it. */
-export const ACCOUNT_TABLES = [
-  "campaign_recipient",
-  "campaign",
-  "lead_note",
-  "lead",
-  "custom_field",
-  "quick_reply",
-  "consent",
-  "suppression",
-  "integration_link",
-  "integration_chat",
-  "integration_inbound",
-  "integration",
+export function accountTables(): string[] {
+  return [...statementHooks().removals.flatMap((removal) => removal.accountTables ?? []), ...CORE_TABLES];
+}
+
+const CORE_TABLES = [
   "media",
   "outgoing_media",
   "action",
@@ -83,7 +78,6 @@ export const ACCOUNT_TABLES = [
   "number_check",
   "group_chat",
   "group_list",
-  "instance_link",
   "api_key",
   "webhook",
   "delivery",
@@ -95,9 +89,7 @@ export const ACCOUNT_TABLES = [
   "message_usage",
   "monthly_message_count",
   "uncounted_message",
-  "data_request",
   "stored_file",
   "storage_usage",
-  "oauth_grant",
   "account_user",
 ] as const;

@@ -6,7 +6,7 @@ import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { generatePassword } from "./create-account.ts";
-import { endGrants } from "./end-grants.ts";
+import { endUserAccess } from "./end-user-access.ts";
 import { noUser } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { requireRank } from "./user-handlers.ts";
@@ -66,7 +66,7 @@ export async function replacePassword(
     .returning(["id", "account_id", "name", "email", "role", "instance_ids", "must_change_password"])
     .executeTakeFirstOrThrow(noUser);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", id).returning("id").execute();
-  await endGrants(trx, id);
+  await endUserAccess(trx, id);
   await endWelcome(trx, id);
   const target = { type: "user", id };
   await recordAudit(trx, { by, action: "user.recover", target, account_id: user.account_id });

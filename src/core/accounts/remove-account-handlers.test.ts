@@ -5,7 +5,7 @@ import { ADMIN_TOKEN, startTestGateway, type TestGateway, waitUntil } from "../.
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
 import { createRequestLog } from "../instance-logs/request-log.ts";
-import { ACCOUNT_TABLES } from "./finish-account-removals.ts";
+import { accountTables } from "./finish-account-removals.ts";
 import { repeatAccountRemoval } from "./remove-account-handlers.ts";
 
 const CUSTOMER = "5521966661234";
@@ -185,6 +185,6 @@ describe("removing an account", () => {
       gateway.database.db,
     );
     const kept = ["audit", "erasure_log", "instance"];
-    expect(rows.map(({ name }) => name).sort()).toEqual([...ACCOUNT_TABLES, ...kept].sort());
+    expect(rows.map(({ name }) => name).sort()).toEqual([...accountTables(), ...kept].sort());
   });
 });

@@ -9,7 +9,7 @@ import { recordAudit } from "../audit/audit.ts";
 import type { AccessTokenClaims, AccessTokens } from "./access-tokens.ts";
 import { requireActiveAccount } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
-import { endGrants } from "./end-grants.ts";
+import { endUserAccess } from "./end-user-access.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { createPasswordHasher, needsRehash, type PasswordHasher } from "./password-hasher.ts";
 import { sessionHeaders } from "./session-headers.ts";
@@ -143,7 +143,7 @@ async function changePassword(
       .where("id", "=", user.id)
       .execute();
     const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user.id).returning("id").execute();
-    await endGrants(trx, user.id);
+    await endUserAccess(trx, user.id);
     await recordAudit(trx, { ...entryOf(user, by, by.caller.sign_in), action: "auth.password" });
     return { ended, sign_in: await insertSignIn(trx, parts.tokens, { ...user, password_hash }) };
   });

@@ -13,7 +13,7 @@ import { requireUser } from "./accounts.ts";
 import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 import { requireEmail, throwEmailConflict } from "./create-account.ts";
-import { endGrants } from "./end-grants.ts";
+import { endUserAccess } from "./end-user-access.ts";
 import { findPasswordProblem } from "./find-password-problem.ts";
 import { getUser, selectUsers } from "./get-user.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
@@ -249,7 +249,7 @@ async function findSignIns(trx: Trx, user_id: number): Promise<string[]> {
 
 /** Ends the assistants of the user too. */
 async function endSignIns(trx: Trx, user_id: number): Promise<string[]> {
-  await endGrants(trx, user_id);
+  await endUserAccess(trx, user_id);
   const ended = await trx.deleteFrom("sign_in").where("user_id", "=", user_id).returning("id").execute();
   return ended.map(({ id }) => id);
 }

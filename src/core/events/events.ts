@@ -4,13 +4,14 @@ import type { Trx } from "../../platform/db/database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../platform/ulid.ts";
+import { type EventSubscriber, statementHooks } from "../statement-hooks.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { inEventSpans } from "./event-spans.ts";
 import { groupBy } from "./group-by.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
 export { eventExample } from "./event-example.ts";
-export { EVENT_PAYLOADS } from "./event-payloads.ts";
+export { CORE_EVENT_PAYLOADS, type EventPayloads } from "./event-payloads.ts";
 export { causedBy } from "./event-spans.ts";
 export { createEventStreams, type StreamFrame } from "./event-streams.ts";
 export { getEvent } from "./get-event.ts";
@@ -58,8 +59,8 @@ export interface EventRecorder {
 }
 
 /**
- * Records events, queues one delivery per subscribed webhook and integration, and returns the lanes to wake
- * after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
+ * Records events, queues one delivery per subscribed webhook, and the jobs of other subscribers. Returns the lanes to
+ * wake after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
  * `sequence` has no gaps.
  */
 export async function recordEvents(trx: Trx, drafts: readonly EventDraft[]): Promise<number[]> {
@@ -67,7 +68,7 @@ export async function recordEvents(trx: Trx, drafts: readonly EventDraft[]): Pro
   if (serialised.length === 0) return [];
   const { rows: touched } = await inEventSpans(serialised, (rows) =>
     sql<{ lane: number }>`${PREPARED_STATEMENT} ${insertEvents(rows)}
-    select lane from queued union select lane from integrated`.execute(trx),
+    select lane from queued union ${lanesOfSubscribers()}`.execute(trx),
   );
   return touched.map((row) => row.lane);
 }
@@ -79,7 +80,7 @@ export interface RecordedEvents {
   instances: RecordedInstance[];
   /** Columns of the webhooks that get them, as JSON. */
   webhooks: Record<string, unknown>[];
-  /** Lanes of integrations to wake. */
+  /** Lanes of other subscribers to wake. */
   lanes: number[];
 }
 
@@ -132,7 +133,7 @@ function recordedStatement(rows: SerialisedEvent[], webhookColumns: readonly str
     select
       (select coalesce(json_agg(job), '[]') from (
         select id, lane, prio, pos, grp, run_at, ref from queued order by lane, pos) as job) as deliveries,
-      (select coalesce(json_agg(distinct lane), '[]') from integrated) as lanes,
+      (select coalesce(json_agg(distinct lane), '[]') from (${lanesOfSubscribers()}) as l) as lanes,
       (select coalesce(json_agg(one), '[]') from (
         select n.instance_id, min(n.sequence) - 1 as before, max(n.sequence) as last,
           ${isReported(sql`instance_id = n.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
@@ -239,7 +240,7 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
         ${isTraced ? sql`, ${column("trace")}::text[]` : sql``}
       ) with ordinality as d (event_id, event, instance_id, chat, tags, at, is_undelivered, head, tail, ${traceName} ord)
         ${rowCountHint(rows)}) as d
-      where ${isSubscribed}
+      where ${isSubscribed()}
     ), counters as (
       select instance_id, last from event_counter
       where instance_id in (select instance_id from draft) order by instance_id for update
@@ -275,23 +276,30 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
       insert into job (lane, prio, pos, grp, ref)
       select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} ${isTraced ? TRACE_REF : sql``}
       from subscribed returning *
-    ), integrated as (
-      insert into job (lane, prio, pos, grp, ref)
-      select g.lane, 1, n.sequence, n.chat,
-        jsonb_build_object('do', 'event', 'integration', g.id, 'event_id', n.event_id, 'at', n.at)
-      from numbered n join integration g on g.instance_id = n.instance_id
-      where not n.is_undelivered and g.enabled and n.event = any(g.event_names) and not (g.exclude && n.tag_list)
-      order by n.ord
-      returning lane
-    )`;
+    ) ${joined(({ addJobs }, name) => sql`, ${name} as (${addJobs})`)}`;
+}
+
+function lanesOfSubscribers(): RawBuilder<unknown> {
+  return sql`select null::bigint as lane where false ${joined((_, name) => sql`union all select lane from ${name}`)}`;
+}
+
+/** One fragment for each subscriber, which has the name of its part of the statement. */
+function joined(
+  toSql: (subscriber: EventSubscriber, name: RawBuilder<unknown>) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const { eventSubscribers } = statementHooks();
+  return sql.join(
+    eventSubscribers.map((one, nth) => toSql(one, sql.raw(`subscriber_${nth}`))),
+    sql` `,
+  );
 }
 
 /** Opt-in events are recorded only while a subscriber exists. */
-const isSubscribed = sql`(
+const isSubscribed = () => sql`(
   is_undelivered or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
   or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))
   or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names))
-  or exists (select from integration where instance_id = d.instance_id and enabled and d.event = any(event_names)))`;
+  ${joined((subscriber) => sql`or ${subscriber.isSubscribed}`)})`;
 
 /** The group in which a webhook's deliveries wait for each other; for a row with these columns. */
 export const DELIVERY_JOB_GROUP_SQL = sql`

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import { statementHooks } from "../statement-hooks.ts";
 import { createApiKey, digestApiKey } from "./api-key.ts";
 
 interface IssuedKey {
@@ -88,7 +89,7 @@ export async function rotateApiKey(
     .execute();
   const digests = ended.map(({ digest }) => digest);
   if (endsDescendants) digests.push(...(await endDescendants(trx, instance.id, deadline)));
-  if (endsLinks) await endLinks(trx, instance.id, endsDescendants);
+  if (endsLinks) await endKeyAccess(trx, instance.id, endsDescendants);
   const { api_key } = await issueApiKey(trx, instance, {
     scope: newest?.scope,
     is_renewed_by_key: isByKey,
@@ -110,12 +111,11 @@ async function endDescendants(trx: Trx, id: number, deadline: RawBuilder<Date>):
   }
 }
 
-/** Keys that have ended make no further links. */
-async function endLinks(trx: Trx, id: number, ofDescendants: boolean): Promise<void> {
-  await sql`
-    ${descendantsOf(id)}
-    delete from instance_link where instance_id = ${id}
-      or ${ofDescendants} and instance_id in (select id from descendant)`.execute(trx);
+/** Ends what the ended keys have made. */
+async function endKeyAccess(trx: Trx, id: number, ofDescendants: boolean): Promise<void> {
+  const instances = sql`
+    ${descendantsOf(id)} select ${id}::bigint union all select id from descendant where ${ofDescendants}`;
+  for (const end of statementHooks().endKeyAccess) await end(trx, instances);
 }
 
 /** Instances that were created with keys of this instance, or with keys of such instances, newest first. */

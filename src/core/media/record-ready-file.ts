@@ -40,7 +40,7 @@ export async function recordReadyFile(
       .where("id", "=", file.id)
       .where("status", "=", "pending")
       .execute();
-    if (upload !== null) await dropWaiting(trx, upload);
+    if (upload !== null) await dropWaiting(trx, file.id, upload);
     if (await isOverStorageQuota(trx, file.id)) throw new NoStorageLeft();
     const { numDeletedRows } = await trx.deleteFrom("job").where("id", "=", job).executeTakeFirstOrThrow();
     // An earlier try, whose response was lost, has ended the job.
@@ -73,10 +73,12 @@ export async function dropReplacedFile(db: Db, id: string): Promise<void> {
 }
 
 /** Other messages may need the file of a campaign: it is deleted with the orphans. */
-async function dropWaiting(trx: Trx, upload: string): Promise<void> {
+async function dropWaiting(trx: Trx, id: string, upload: string): Promise<void> {
   await sql`
-    delete from outgoing_media where id = ${upload}
-      and not exists (select from campaign where media ->> 'shared' = ${upload})`.execute(trx);
+    delete from outgoing_media where id = ${upload} and not exists (
+      select from media f join message m on m.id = f.message where f.id = ${id} and m.origin = 'campaign')`.execute(
+    trx,
+  );
 }
 
 /** Null for an inbound file. */

@@ -4,6 +4,7 @@ import type { Content } from "../../../network/driver.ts";
 import { type Db, isDatabaseFull, type Trx } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { ulid } from "../../../platform/ulid.ts";
+import { statementHooks } from "../../statement-hooks.ts";
 import type { StoredContent } from "../log/message-view.ts";
 
 const PART_BYTES = 256 * 1024;
@@ -124,18 +125,16 @@ export async function touchOutgoing(trx: Trx, id: string): Promise<boolean> {
   return parts.length > 0;
 }
 
-/** How long recipients of a completed campaign with a file can be retried. */
-const RETRIED_FOR = sql`interval '7 days'`;
-
-/** Deletes files of requests that died before their send was accepted, and files that no campaign needs. */
+/** Deletes files of requests that died before their send was accepted, and files that nothing needs any longer. */
 export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
       and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
       and not exists (select from media f where f.upload = o.id)
-      and not exists (select from campaign c where c.media ->> 'shared' = o.id
-        and (c.status not in ('completed', 'cancelled', 'failed')
-          or (c.status = 'completed' and c.ended_at > now() - ${RETRIED_FOR})))`.execute(db);
+      ${sql.join(
+        statementHooks().fileUses.map((isUsed) => sql`and not ${isUsed(sql`o.id`)}`),
+        sql` `,
+      )}`.execute(db);
 }
 
 /** The content for the driver: that of the row, with the pending file. */

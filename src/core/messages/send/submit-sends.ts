@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Job } from "../../../engine/engine.ts";
 import { singleJobGroup } from "../../../engine/job-store.ts";
 import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";
+import { statementHooks } from "../../statement-hooks.ts";
 import type { MessageRow, StoredContent } from "../log/message-view.ts";
 import { IS_NEW_CHAT_SQL } from "./new-chats.ts";
 
@@ -145,14 +146,13 @@ export interface SendSubmission {
   to?: ConversationRef;
 }
 
-/** `withheld`: the campaign no longer runs, or the address belongs to another person. */
+/** `withheld`: what decides about messages of campaigns does not allow it. */
 export type SendSubmissionResult = "submitted" | "too_late" | "withheld" | "lane_lost";
 
 /**
  * Marks sends as submitted just before they go out, fenced by their lanes. From then on an async send has
- * until its deadline to be confirmed. A sync send does not begin after its deadline. A campaign's send is not
- * submitted after a pause or cancellation, or to a person other than the chosen one. A pause or cancellation
- * waits for this lock; a campaign tick, which queues more sends, does not.
+ * until its deadline to be confirmed. A sync send does not begin after its deadline. The send
+ * guard decides about messages of campaigns; without one, none is submitted.
  */
 export async function submitSends(
   db: Db,
@@ -165,6 +165,7 @@ export async function submitSends(
   const laneIds = submissions.map(({ lane }) => lane.id);
   const jids = submissions.map(({ to }) => to?.jid ?? null);
   const chats = submissions.map(({ to }) => to?.id ?? null);
+  const { sendGuard } = statementHooks();
   const { rows } = await sql<{
     id: number;
     is_owned: boolean;
@@ -176,21 +177,14 @@ export async function submitSends(
         as x (id, lane, jid, chat)
       ${rowCountHint(submissions)}
     ), owned as (${lockOwnedLanes(node, lanes)}),
-    running as materialized (
-      select c.id from campaign c
-      where c.status = 'running'
-        and c.id in (select r.campaign_id from campaign_recipient r join input x on x.id = r.message)
-      order by c.id for key share
-    ), marked as (
+    ${sendGuard ? sql`guarded as materialized (${sendGuard.lock}),` : sql``}
+    marked as (
       update message m set submitted_at = now(), jid = coalesce(x.jid, m.jid),
         conversation_id = coalesce(x.chat, m.conversation_id),
         deadline = ${deadlineOf(holdMs)}
       from input x join owned o on o.id = x.lane
       where m.id = x.id and ${isOpen}
-        and (m.origin <> 'campaign' or exists (
-          select from campaign_recipient r join running c on c.id = r.campaign_id
-          where r.message = m.id and (m.submitted_at is not null or r.person is null
-            or r.person = ${personAt(sql`coalesce(x.jid, m.jid)`)})))
+        and (m.origin <> 'campaign' ${sendGuard ? sql`or ${sendGuard.allows(sql`coalesce(x.jid, m.jid)`)}` : sql``})
       returning m.id
     )
     select x.id, o.id is not null as is_owned, k.id is not null as is_submitted,
@@ -204,11 +198,6 @@ export async function submitSends(
     if (row.is_withheld) return "withheld";
     return row.is_submitted ? "submitted" : "too_late";
   });
-}
-
-/** Identifies the person to whom a campaign writes at most once: by phone in one format, else by LID. */
-function personAt(jid: RawBuilder<unknown>) {
-  return sql`case when ${jid} like '%@s.whatsapp.net' then canonical_number(split_part(${jid}, '@', 1)) else ${jid} end`;
 }
 
 /** Clears submitted_at: the message never reached the network. Does nothing if the lane was lost. */

@@ -3,7 +3,7 @@ import { retryUntilCommitted } from "../../../../engine/retry-until-committed.ts
 import { faultPoint } from "../../../../platform/fault-point.ts";
 import { inSpan, type NewSpan, traceParentOf } from "../../../../platform/tracing/tracing.ts";
 import type { SendOutcome } from "../record-outcome.ts";
-import type { SendError } from "../send-error.ts";
+import { SEND_ERROR, type SendError } from "../send-error.ts";
 import { clearSubmitted, type UnknownOutcome, waitForUnknownOutcome } from "../submit-sends.ts";
 import type { SendContext } from "./send-context.ts";
 import { traceOf } from "./submission-span.ts";
@@ -63,8 +63,10 @@ export function failSend(context: SendContext, error: SendError): Promise<JobRes
   return endSend(context, { status: "failed", at: new Date(), error });
 }
 
-/** Returns the message to its campaign. */
-export async function withdrawSend({ deps, send }: SendContext): Promise<JobResult> {
+/** Returns the message to its campaign. Without the extension, its attempts end here. */
+export async function withdrawSend(context: SendContext): Promise<JobResult> {
+  const { deps, send } = context;
+  if (!deps.withdraw) return failSend(context, SEND_ERROR.notBegun);
   await deps.withdraw(send.id);
   return { end: "done" };
 }

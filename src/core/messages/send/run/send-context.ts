@@ -25,8 +25,8 @@ export interface SendRunnerOptions extends RetryOptions {
   ackTimeoutMs: number;
   /** How long a submitted send may be retried. */
   sendHoldMs: number;
-  /** Returns an unsubmitted message to its campaign, which decides about it. */
-  withdraw: (id: number) => Promise<void>;
+  /** Returns an unsubmitted message to its campaign, which decides about it. Unset: there are no campaigns. */
+  withdraw?: ((id: number) => Promise<void>) | undefined;
 }
 
 /** Shared by all sends of this process. */
