@@ -273,5 +273,7 @@ export interface OpenSessionOptions {
 /** The gateway's interface to a network. */
 export interface NetworkDriver {
   readonly network: "whatsapp" | "sandbox";
+  /** For a network that withholds acknowledgements on purpose: a send fails after this many attempts. */
+  readonly mostUnconfirmedTries?: number;
   open(options: OpenSessionOptions): Session;
 }

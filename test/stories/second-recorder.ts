@@ -1,7 +1,4 @@
-import {
-  createReportRecorder,
-  type ReportRecorder,
-} from "../../src/core/messages/record/report-recorder.ts";
+import { createReportRecorder, type ReportRecorder } from "../../src/core/messages/record/report-recorder.ts";
 import { DeliveryDispatcher } from "../../src/core/webhooks/delivery-dispatcher.ts";
 import type { TestGateway } from "../gateway.ts";
 
@@ -12,13 +9,12 @@ export interface TestChange {
 
 /** Records reports on the database of a gateway as a second node would, without leads and campaigns. */
 export function createSecondRecorder({ database, gateway }: TestGateway): ReportRecorder<TestChange> {
-  const ignore = async () => {};
   return createReportRecorder({
     db: database.db,
     engine: gateway.engine,
     events: new DeliveryDispatcher(gateway.engine),
-    followCampaigns: ignore,
-    followMessages: ignore,
+    outcomeFollowers: [],
+    inboundFollowers: [],
     saveChanges: async (_, changes) => changes.map(({ isLost }) => !isLost),
   });
 }

@@ -10,7 +10,7 @@ import { digestApiKey, isApiKey, noInstance } from "../instances/instances.ts";
 import { authRequired, isAccepted } from "./accepted-credentials.ts";
 import { type AccessTokens, invalidToken, type TokenUse } from "./access-tokens.ts";
 import { challengeAssistant } from "./challenge-assistant.ts";
-import { type CredentialCache, createCredentialCache } from "./credential-cache.ts";
+import { type ConnectedAssistant, type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { digestOAuthToken, isAssistantToken } from "./oauth-token.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
 
@@ -27,10 +27,17 @@ export interface AuthoriseOptions {
   pathTokens?: PathTokenVerifier;
   /** Unset: no limits. */
   limits?: RateLimits;
-  /** Where an assistant without a token learns how to get one. Unset: refusals do not say it. */
-  resourceMetadataUrl?: string;
+  /** Unset: no assistant can be connected. */
+  assistants?: AssistantFinder | undefined;
   /** Compares in constant time. Unset: there is no metrics token. */
   isMetricsToken?(received: string): boolean;
+}
+
+/** Finds the assistant to which a token was given. */
+export interface AssistantFinder {
+  find(digest: Buffer): Promise<ConnectedAssistant | undefined>;
+  /** Where an assistant without a token learns how to get one. */
+  resourceMetadataUrl: string;
 }
 
 /** Verifies tokens in the path of a route, which also names the instance. */
@@ -86,9 +93,9 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
       const { caller, rates } = await identify(route, route.access, request).catch((refusal: unknown) => {
         if (!(refusal instanceof GatewayError) || refusal.status !== 401) throw refusal;
         limits?.enforceUnauthenticated(route, request);
-        const { resourceMetadataUrl } = options;
-        if (route.assistants !== "directly" || resourceMetadataUrl === undefined) throw refusal;
-        throw challengeAssistant(refusal, resourceMetadataUrl, request);
+        const { assistants } = options;
+        if (route.assistants !== "directly" || assistants === undefined) throw refusal;
+        throw challengeAssistant(refusal, assistants.resourceMetadataUrl, request);
       });
       requireRole(route, caller);
       requireWholeReach(route, caller);
@@ -105,7 +112,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
   ): Promise<CachedCredential> {
     if (credential?.kind === "bearer" && isAssistantToken(credential.value)) {
       if (!isOpenToAssistants(route, isInProcess)) throw wrongPlace();
-      return checkAssistant(known, route, credential.value);
+      return checkAssistant(options, route, credential.value);
     }
     if (!credential || !isAccepted(route, access, credential)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
@@ -174,12 +181,12 @@ function wrongPlace(): GatewayError {
 
 /** Read for each request, so that a token ends at once on every node. */
 async function checkAssistant(
-  known: CredentialCache,
+  { assistants }: AuthoriseOptions,
   route: Route,
   value: string,
 ): Promise<CachedCredential> {
   const digest = digestOAuthToken("access", value);
-  const assistant = digest && (await known.findAssistant(digest));
+  const assistant = digest && (await assistants?.find(digest));
   if (!assistant)
     throw new GatewayError("INVALID_TOKEN", "The token of the assistant is not valid or has expired.");
   const { account_status, features, rates, ...caller } = assistant;

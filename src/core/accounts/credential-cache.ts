@@ -69,8 +69,6 @@ export interface CredentialCache {
   findApiKey(digest: Buffer): Promise<CachedApiKey | undefined>;
   findSignIn(id: string): Promise<CachedSignIn | undefined>;
   findInstance(id: number): Promise<CachedInstance | undefined>;
-  /** Never cached. */
-  findAssistant(digest: Buffer): Promise<ConnectedAssistant | undefined>;
   invalidateApiKeys(digests: readonly Buffer[]): void;
   invalidateSignIns(ids: readonly string[]): void;
 }
@@ -109,7 +107,6 @@ export function createCredentialCache(
     },
     findSignIn: (id) => signIns.get(id),
     findInstance: (id) => instances.get(String(id)),
-    findAssistant: (digest) => loadAssistant(db, digest),
     invalidateApiKeys: (digests) =>
       invalidateEverywhere(
         "key",
@@ -130,7 +127,7 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
     .innerJoin("plan", "plan.id", "account.plan_id")
     .select(["api_key.id", "api_key.account_id", "api_key.instance_id", "api_key.scope"])
     .select(mayManage.as("may_manage"))
-    .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("plan_rates")])
+    .select([accountStateSql.as("account_status"), "plan.features", planRatesSql.as("plan_rates")])
     .select([messagesPerMinute.as("messages_per_minute")])
     .select(["api_key.digest", isUseStale.as("is_use_stale"), msLeft.as("ms_left")])
     .where("api_key.digest", "=", digest)
@@ -147,7 +144,8 @@ async function loadApiKey(db: Db, hex: string): Promise<LoadedApiKey | undefined
 const now = sql<Date>`now()`;
 const msLeft = sql<number | null>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`;
 const messagesPerMinute = sql<number | null>`(instance.settings ->> 'messages_per_minute')::int`;
-const ratesOfPlan = sql<PlanRates>`json_build_object(
+/** For a `plan`. */
+export const planRatesSql = sql<PlanRates>`json_build_object(
   'api_rate_limit_per_minute', plan.api_rate_limit_per_minute,
   'instance_rate_limit_per_minute', plan.instance_rate_limit_per_minute,
   'message_rate_limit_per_minute', plan.message_rate_limit_per_minute)`;
@@ -176,50 +174,10 @@ async function loadSignIn(db: Db, id: string): Promise<CachedSignIn | undefined>
     .select(["account_user.id as user_id", "account_user.account_id", "account_user.role"])
     .select("account_user.instance_ids")
     .select(["account.account_type", accountStateSql.as("account_status"), "plan.features"])
-    .select([ratesOfPlan.as("rates"), isFresh.as("is_fresh")])
+    .select([planRatesSql.as("rates"), isFresh.as("is_fresh")])
     .where("sign_in.id", "=", id)
     .where("sign_in.expires_at", ">", now)
     .executeTakeFirst();
-}
-
-async function loadAssistant(db: Db, digest: Buffer): Promise<ConnectedAssistant | undefined> {
-  const found = await db
-    .selectFrom("oauth_token as t")
-    .innerJoin("oauth_grant as g", "g.id", "t.grant_id")
-    .innerJoin("account_user as u", (join) =>
-      join.onRef("u.id", "=", "g.user_id").onRef("u.account_id", "=", "g.account_id"),
-    )
-    .innerJoin("account", "account.id", "g.account_id")
-    .innerJoin("plan", "plan.id", "account.plan_id")
-    .select(["g.id as grant_id", "g.account_id", "g.user_id", "u.role", "t.scopes", "t.digest"])
-    .select([accountStateSql.as("account_status"), "plan.features", ratesOfPlan.as("rates")])
-    .select([grantedInstancesSql.as("instance_ids"), isGrantUseStale.as("is_use_stale")])
-    .where("t.digest", "=", digest)
-    .where("t.kind", "=", "access")
-    .where("t.expires_at", ">", now)
-    .executeTakeFirst();
-  if (!found || !timingSafeEqual(found.digest, digest) || found.instance_ids.length === 0) return undefined;
-  const { digest: _, is_use_stale, ...assistant } = found;
-  if (is_use_stale) void recordGrantUse(db, assistant.grant_id);
-  return assistant;
-}
-
-/** What a grant `g` of the user `u` reaches now. */
-export const grantedInstancesSql = sql<number[]>`coalesce((
-  select json_agg(i.id order by i.id) from instance i
-  where i.id = any(g.instance_ids) and i.account_id = g.account_id and i.removed_at is null
-    and (u.instance_ids is null or i.id = any(u.instance_ids))), '[]')`;
-const isGrantUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
-
-/** Not awaited, like `recordUse`. */
-async function recordGrantUse(db: Db, id: number): Promise<void> {
-  await db
-    .updateTable("oauth_grant")
-    .set({ last_used_at: now })
-    .where("id", "=", id)
-    .where(isGrantUseStale)
-    .execute()
-    .catch(() => {});
 }
 
 async function loadInstance(db: Db, id: string): Promise<CachedInstance | undefined> {

@@ -6,7 +6,8 @@ import { findPendingMigrations } from "../../platform/db/find-pending-migrations
 import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
 import { remainingSeconds, type VersionState } from "../client-version/client-version.ts";
-import { findBackupAge, findWeakSecrets } from "./doctor-checks.ts";
+import type { CoreHooks } from "../hooks.ts";
+import { findWeakSecrets } from "./doctor-checks.ts";
 import { countFailedInstances, hasFailedStart, hasWithheldQueue } from "./failed-instances.ts";
 import type { ReadinessFindings } from "./find-blockers.ts";
 import { createHealthCheck } from "./health-check.ts";
@@ -26,6 +27,7 @@ export interface HealthCheckOptions {
   dataDir: string;
   media?: { store: { readonly isFull: boolean } };
   clientVersion: { state(): VersionState };
+  hooks: Pick<CoreHooks, "findings">;
 }
 
 export type HealthChecks = ReturnType<typeof createHealthChecks>;
@@ -43,15 +45,14 @@ export function createHealthChecks(options: HealthCheckOptions) {
   };
 }
 
-function cachedChecks({ database: { db }, engine, dataDir }: HealthCheckOptions) {
+function cachedChecks({ database: { db }, engine, dataDir, hooks }: HealthCheckOptions) {
   return {
     skewMs: createHealthCheck(() => measureSkew(db)),
     pendingMigrations: createHealthCheck(() => findPendingMigrations(db)),
     hasWorker: createHealthCheck(() => engine.hasLiveNode("worker")),
     hasSessionHost: createHealthCheck(() => engine.hasLiveNode("sessions")),
     freeDisk: createHealthCheck(() => measureFreeDisk(dataDir)),
-    backupAgeMs: createHealthCheck(() => findBackupAge(db)),
-    isHoldingBack: createHealthCheck(() => isHoldingBack(db)),
+    ofExtensions: hooks.findings.map(({ read }) => createHealthCheck(read)),
     hasOtherAccounts: createHealthCheck(() => hasOtherAccounts(db)),
     hasFailedStart: createHealthCheck(() => hasFailedStart(db)),
     hasWithheldQueue: createHealthCheck(() => hasWithheldQueue(db)),
@@ -61,7 +62,7 @@ function cachedChecks({ database: { db }, engine, dataDir }: HealthCheckOptions)
 
 async function runChecks(
   checks: ReturnType<typeof cachedChecks>,
-  { config, media, clientVersion }: HealthCheckOptions,
+  { config, media, clientVersion, hooks }: HealthCheckOptions,
 ): Promise<ReadinessFindings> {
   const [
     skewMs,
@@ -69,22 +70,20 @@ async function runChecks(
     hasWorker,
     hasSessionHost,
     freeDisk,
-    backupAgeMs,
-    heldJobs,
     hasOthers,
     failed,
     withheld,
+    ...ofExtensions
   ] = await Promise.all([
     checks.skewMs(),
     checks.pendingMigrations(),
     checks.hasWorker(),
     checks.hasSessionHost(),
     checks.freeDisk(),
-    checks.backupAgeMs(),
-    checks.isHoldingBack(),
     checks.hasOtherAccounts(),
     checks.hasFailedStart(),
     checks.hasWithheldQueue(),
+    ...checks.ofExtensions.map((check) => check()),
   ]);
   return {
     skewMs,
@@ -92,19 +91,17 @@ async function runChecks(
     hasWorker,
     hasSessionHost,
     freeDisk,
-    backupAgeMs,
-    hasHeldJobs: heldJobs,
     openTargets: findBroadEntries(config.allowedHosts),
     hasOtherAccounts: hasOthers,
     hasFailedStart: failed,
     hasWithheldQueue: withheld,
     clientVersionRemainingSeconds: remainingSeconds(clientVersion.state()),
     weakSecrets: findWeakSecrets(config),
-    hasBackupKey: config.backupKey !== undefined,
     baseUrl: config.baseUrl,
     isDatabaseEmbedded: config.databaseUrl === undefined,
     isProduction: config.production,
     isMediaStoreFull: media?.store.isFull ?? false,
+    ...Object.assign({}, ...hooks.findings.map(({ known }) => known), ...ofExtensions),
   };
 }
 
@@ -113,11 +110,6 @@ async function measureSkew(db: Db): Promise<number> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const here = (askedAt + Date.now()) / 2;
   return (rows[0]?.now.getTime() ?? Number.POSITIVE_INFINITY) - here;
-}
-
-async function isHoldingBack(db: Db): Promise<boolean> {
-  const { rows } = await sql`select from held_job limit 1`.execute(db);
-  return rows.length > 0;
 }
 
 async function measureFreeDisk(directory: string): Promise<number> {

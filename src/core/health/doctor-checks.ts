@@ -142,35 +142,6 @@ export async function checkKeyScopes(db: Db): Promise<DoctorFinding> {
   };
 }
 
-/** Checks the backup key and the age of the last verified backup. */
-export async function checkBackups(db: Db, config: Pick<Config, "backupKey">): Promise<DoctorFinding[]> {
-  const age = (await findBackupAge(db)) ?? 0;
-  const isOld = age > FINDINGS.no_recent_backup.limit * 1000;
-  const detail = `${Math.floor(age / 3_600_000)} h since the last verified one, or since the installation`;
-  const fix = FINDINGS.no_recent_backup.action;
-  return [
-    config.backupKey
-      ? { label: "backup key", grade: "ok", detail: "set" }
-      : {
-          label: "backup key",
-          grade: "warn",
-          detail: "generated, and stored beside the data that it protects",
-          fix: FINDINGS.no_backup_key.action,
-        },
-    { label: "backups", grade: isOld ? "warn" : "ok", detail, ...(isOld && { fix }) },
-  ];
-}
-
-/** Milliseconds since the last verified backup, or since the first account was created if there is none. */
-export async function findBackupAge(db: Db): Promise<number | undefined> {
-  const { rows } = await sql<{ age: number | null }>`
-    select (extract(epoch from now() - coalesce(
-      (select max(verified_at) from backup), (select min(created_at) from account))) * 1000)::float8 as age`.execute(
-    db,
-  );
-  return rows[0]?.age ?? undefined;
-}
-
 /** Writes a small file into the media store and deletes it. */
 export async function checkMediaStore({ media }: Config, dataDir: string): Promise<DoctorFinding> {
   const label = "media store";

@@ -18,15 +18,16 @@ export interface ReadinessFindings {
   isMediaStoreFull?: boolean;
   /** Names of the variables whose secrets can be guessed. */
   weakSecrets: readonly string[];
-  hasBackupKey: boolean;
+  /** Undefined without backups, as the next two. */
+  hasBackupKey?: boolean | undefined;
   /** Since the last verified backup, or since the first account was created if there is none. */
-  backupAgeMs: number | undefined;
+  backupAgeMs?: number | undefined;
   /** Entries of the outgoing policy that open a machine or a network to every account. */
   openTargets: readonly string[];
   /** Whether any account exists besides the owner's. */
   hasOtherAccounts: boolean | undefined;
   /** After a restore, sends and deliveries stay on hold until the operator decides. */
-  hasHeldJobs: boolean | undefined;
+  hasHeldJobs?: boolean | undefined;
   /** The session of an instance cannot start because of a fault of the gateway. */
   hasFailedStart: boolean | undefined;
   /** The network withholds messages of an instance. */
@@ -53,7 +54,7 @@ const BLOCKS = {
   weak_secret: ({ weakSecrets }) => weakSecrets.length > 0,
   open_outgoing_policy: ({ openTargets, hasOtherAccounts = false }) =>
     hasOtherAccounts && openTargets.length > 0,
-  no_backup_key: ({ hasBackupKey, isProduction }) => !hasBackupKey && isProduction,
+  no_backup_key: ({ hasBackupKey = true, isProduction }) => !hasBackupKey && isProduction,
   no_recent_backup: ({ backupAgeMs = 0, isProduction }) =>
     backupAgeMs > FINDINGS.no_recent_backup.limit * 1000 && isProduction,
   held_back: ({ hasHeldJobs = false }) => hasHeldJobs,

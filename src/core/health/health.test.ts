@@ -50,6 +50,7 @@ beforeEach(() => {
       localTargets: "auto",
     },
     readiness,
+    hooks: { findings: [] },
     dataDir: tmpdir(),
     clientVersion: {
       state: () => ({

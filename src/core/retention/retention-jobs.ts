@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { RecurringJob } from "../../engine/recurring-jobs.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { ENDED_STATUSES } from "../../extensions/campaigns/campaigns.ts";
 import { markFilesForDeletion } from "../media/media.ts";
+import { statementHooks } from "../statement-hooks.ts";
 import { dropOldPartitions, type PartitionRetentionOptions } from "./drop-old-partitions.ts";
 import { applyRetention, type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
@@ -17,20 +17,17 @@ export const LOG_RETENTION: RetentionRule = { kind: "log", deleteOldest: deleteL
 
 const DAY_MS = 86_400_000;
 
-/** Leads without changes or messages since the cutoff. Opt-outs and consents of the person stay. */
-export const LEAD_RETENTION: RetentionRule = { kind: "lead", deleteOldest: deleteLeads };
-
-/** A campaign may have 100,000 recipients, which are deleted with it. */
-const CAMPAIGNS_AT_ONCE = 5;
-
-/** Ended campaigns, with their recipients and reports. The messages that they sent stay in the log. */
-export const CAMPAIGN_RETENTION: RetentionRule = { kind: "campaign", deleteOldest: deleteCampaigns };
-
 export interface RetentionJobOptions extends PartitionRetentionOptions {
   mediaRetentionMs: number;
   messageRetentionMs: number;
-  campaignRetentionMs: number;
-  leadRetentionMs: number;
+  /** Data of extensions. */
+  rules: readonly DefaultRetention[];
+}
+
+/** A rule with the retention that counts unless the account has one. */
+export interface DefaultRetention {
+  rule: RetentionRule;
+  defaultMs: number;
 }
 
 const TEN_MINUTES_MS = 600_000;
@@ -38,13 +35,12 @@ const HOUR_MS = 3_600_000;
 
 /** Everything that the gateway deletes because of its age, with the setting and the interval. */
 export function retentionJobs(db: Db, options: RetentionJobOptions): RecurringJob[] {
-  const { mediaRetentionMs, messageRetentionMs, campaignRetentionMs, leadRetentionMs } = options;
+  const { mediaRetentionMs, messageRetentionMs, rules } = options;
   return [
     { name: "retention", everyMs: HOUR_MS, run: () => dropOldPartitions(db, options) },
     { name: "media-retention", everyMs: HOUR_MS, run: () => applyFileRetention(db, mediaRetentionMs) },
     ruleJob(db, MESSAGE_RETENTION, messageRetentionMs),
-    ruleJob(db, CAMPAIGN_RETENTION, campaignRetentionMs),
-    ruleJob(db, LEAD_RETENTION, leadRetentionMs),
+    ...rules.map(({ rule, defaultMs }) => ruleJob(db, rule, defaultMs)),
     // Only the retention of an account: that of the gateway drops whole days of them.
     ruleJob(db, EVENT_RETENTION),
     ruleJob(db, LOG_RETENTION),
@@ -54,32 +50,6 @@ export function retentionJobs(db: Db, options: RetentionJobOptions): RecurringJo
 function ruleJob(db: Db, rule: RetentionRule, defaultMs?: number): RecurringJob {
   const name = `${rule.kind}-retention`;
   return { name, everyMs: TEN_MINUTES_MS, run: () => applyRetention(db, rule, defaultMs) };
-}
-
-async function deleteCampaigns(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from campaign where id in (
-      select id from campaign
-      where account_id = ${account_id} and status = any(${[...ENDED_STATUSES]}) and ended_at < ${before} and lane is null
-      order by ended_at limit ${CAMPAIGNS_AT_ONCE} for update skip locked
-    )`.execute(trx);
-  return Number(numAffectedRows);
-}
-
-async function deleteLeads(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from lead where id in (
-      select l.id from lead l
-      where l.account_id = ${account_id} and l.updated_at < ${before}
-        and not exists (
-          select from conversation c
-          where c.account_id = l.account_id and c.phone = any(number_variants(l.phone)) and c.last_message_at >= ${before})
-        and not exists (
-          select from instance i join conversation c on c.instance_id = i.id and c.jid = l.lid
-          where i.account_id = l.account_id and c.last_message_at >= ${before})
-      order by l.updated_at limit ${ROWS_AT_ONCE} for update skip locked
-    )`.execute(trx);
-  return Number(numAffectedRows);
 }
 
 /**
@@ -138,8 +108,10 @@ async function deleteEvents(trx: Trx, { account_id, before }: RetentionCutoff): 
         select event_id, created_at, bool_or(
           exists (
             select from delivery d where d.event_id = e.event_id and d.status in ('pending', 'retrying', 'parked'))
-          or e.event_id in (
-            select j.ref ->> 'event_id' from integration g join job j on j.lane = g.lane where g.instance_id = i.id)
+          ${sql.join(
+            statementHooks().eventSubscribers.map(({ isNeeded }) => sql`or ${isNeeded}`),
+            sql` `,
+          )}
         ) over (order by e.sequence) as must_stay
         from (
           select event_id, created_at, sequence from event

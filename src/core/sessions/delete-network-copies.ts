@@ -2,10 +2,17 @@ import { sql } from "kysely";
 import type { SandboxControl } from "../../network/sandbox-control.ts";
 import type { Db } from "../../platform/db/database.ts";
 
+/**
+ * The data of an account in the sandbox network, which stores copies of all messages that pass through it. Unset: the
+ * gateway has no such network.
+ */
+export type FindNetworkData = (
+  account_id: number,
+) => Pick<SandboxControl, "deleteCopies" | "deletePhone" | "deletePeople" | "deletePerson" | "deleteAccount">;
+
 export interface DeleteNetworkCopiesDeps {
   db: Db;
-  /** The sandbox network of an account, which stores copies of all messages that pass through it. */
-  sandboxOf(account_id: number): Pick<SandboxControl, "deleteCopies" | "deletePhone">;
+  networkData: FindNetworkData | undefined;
 }
 
 const ROWS_AT_ONCE = 1_000;
@@ -15,7 +22,7 @@ const ROWS_AT_ONCE = 1_000;
  * Does nothing on the real network.
  */
 export async function deleteNetworkCopies(
-  { db, sandboxOf }: DeleteNetworkCopiesDeps,
+  { db, networkData }: DeleteNetworkCopiesDeps,
   id: number,
 ): Promise<void> {
   const instance = await db
@@ -23,9 +30,9 @@ export async function deleteNetworkCopies(
     .select(["account_id", "network", "phone"])
     .where("id", "=", id)
     .executeTakeFirst();
-  if (instance?.network !== "sandbox") return;
+  if (instance?.network !== "sandbox" || !networkData) return;
   const { account_id } = instance;
-  const sandbox = sandboxOf(account_id);
+  const sandbox = networkData(account_id);
   const deletePhoneData = async (phone: string) => {
     if (!(await isSharedPhone(db, { id, account_id, phone }))) await sandbox.deletePhone(phone);
   };

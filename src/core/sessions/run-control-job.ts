@@ -18,8 +18,8 @@ import { removeInstance } from "./remove-instance.ts";
 
 export interface ControlJobDeps extends OpenSessionDeps, DeleteNetworkCopiesDeps {
   engine: Pick<Engine, "node" | "wake" | "publish" | "markLaneLost">;
-  /** Unregisters the webhooks of an instance that will be removed. */
-  unregisterIntegrations(instanceId: number): Promise<void>;
+  /** Unregisters an instance that will be removed from programs that know it. */
+  unregisterInstance(instanceId: number): Promise<void>;
 }
 
 const LOGOUT_MS = 10_000;
@@ -103,7 +103,7 @@ async function runDelete(
 
 /** Best effort with a timeout: an unreachable integration later finds that the instance no longer exists. */
 async function unregister(deps: ControlJobDeps, { id }: Instance): Promise<void> {
-  const unregistering = deps.unregisterIntegrations(id).catch((error: unknown) => {
+  const unregistering = deps.unregisterInstance(id).catch((error: unknown) => {
     deps.log.warn({ err: error, instance_id: id }, "an integration was not unregistered");
   });
   await withTimeout(unregistering, LAST_LOGOUT_MS);

@@ -14,8 +14,8 @@ export interface SessionLaneDeps extends ControlJobDeps {
   failStuckSends(): Promise<void>;
   /** Wakes the maintenance node to fail the same sends at once. */
   failStuckSendsSoon(): Promise<void>;
-  /** Resolves when no job of the instance's integrations can run now, or after the timeout. */
-  waitUntilIntegrationsIdle(instanceId: number, timeoutMs: number): Promise<void>;
+  /** Resolves when every subscriber has the events of the instance, or after the timeout. */
+  waitUntilReported(instanceId: number, timeoutMs: number): Promise<void>;
 }
 
 /** The owner of an instance's lane has its session open and runs its jobs. */
@@ -49,12 +49,12 @@ async function control(deps: SessionLaneDeps, job: Job, what: string): Promise<J
 
 const REPORT_MS = 5_000;
 
-/** Fails waiting sends before a deletion, while the instance's integrations can still receive the events. */
+/** Fails waiting sends before a deletion, while other programs can still receive the events. */
 async function reportFailedSends(deps: SessionLaneDeps, { key }: Lane): Promise<void> {
   const instance_id = Number(key);
   const reporting = deps
     .failStuckSends()
-    .then(() => deps.waitUntilIntegrationsIdle(instance_id, REPORT_MS))
+    .then(() => deps.waitUntilReported(instance_id, REPORT_MS))
     .catch((error: unknown) =>
       deps.log.warn({ err: error, instance_id }, "some failed sends were not reported"),
     );

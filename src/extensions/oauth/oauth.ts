@@ -1,14 +1,15 @@
+import { requireUser, type SignInHandlers } from "../../core/accounts/accounts.ts";
+import { recordAudit } from "../../core/audit/audit.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
-import { grantedInstancesSql, requireUser, type SignInHandlers } from "../../core/accounts/accounts.ts";
-import { recordAudit } from "../../core/audit/audit.ts";
 import { authorizeHandlers } from "./authorize-handlers.ts";
 import { CONSENT_STYLE } from "./consent-page.ts";
 import { createConsentTickets } from "./consent-tickets.ts";
 import type { oauthContract } from "./contract.ts";
+import { grantedInstancesSql } from "./find-assistant.ts";
 import { getTokens, revokeToken } from "./get-tokens.ts";
 import { createOAuthClients } from "./oauth-clients.ts";
 import { jsonResponse, withOAuthErrors } from "./oauth-error.ts";

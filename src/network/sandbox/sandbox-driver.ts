@@ -4,6 +4,7 @@ import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
 import { type SandboxLog, SandboxRuntime } from "./connection/sandbox-runtime.ts";
 import { SandboxSession } from "./sandbox-session.ts";
 import { SANDBOX_TIMING, type SandboxTiming } from "./sandbox-timing.ts";
+import { MOST_UNCONFIRMED_TRIES } from "./world/test-numbers.ts";
 
 export interface SandboxDriverOptions {
   /** The network's own pool, with at least 4 connections; one is held while a session is open. */
@@ -32,6 +33,7 @@ export function createSandboxDriver({
     picture === null || /^https?:/.test(picture) ? picture : `${pictureBase}${picture}`;
   return {
     network: "sandbox",
+    mostUnconfirmedTries: MOST_UNCONFIRMED_TRIES,
     open: (options: OpenSessionOptions): Session => new SandboxSession(runtime, options, pictureUrl),
     terminate: () => runtime.terminate(),
   };

@@ -32,7 +32,7 @@ const NOTHING: AppliedMessages = { events: [], lanes: [] };
 export async function applyInboundMessages(
   trx: Trx,
   all: readonly InboundMessage[],
-  follow: InboundFollower,
+  followers: readonly InboundFollower[],
 ): Promise<AppliedMessages> {
   if (all.length === 0) return NOTHING;
   const messages = unique(all);
@@ -44,7 +44,7 @@ export async function applyInboundMessages(
   });
   if (reported.length === 0) return NOTHING;
   const lanes = await queueInboundFiles(trx, reported);
-  await follow(trx, reported);
+  for (const follow of followers) await follow(trx, reported);
   const rows = lanes.length > 0 ? await readForEvents(trx, reported) : reported;
   const events = rows.map((row) => {
     const { index = 0, one } = messages.get(keyOf(row)) ?? {};

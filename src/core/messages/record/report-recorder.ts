@@ -15,7 +15,7 @@ import { applyReceipts, type ReceiptEvent, type ReceiptRecorder } from "../recei
 import { publishOutcomes } from "../send/outcome/outcome-watch.ts";
 import {
   applyOutcomes,
-  type CampaignFollower,
+  type OutcomeFollower,
   type OutcomeRecorder,
   outcomeEvent,
   type SendOutcome,
@@ -31,8 +31,8 @@ export interface ReportRecorderDeps<Change> extends ReportWriters<Change> {
 /** What else writes in the transaction of a batch. */
 interface ReportWriters<Change> {
   events: EventRecorder;
-  followCampaigns: CampaignFollower;
-  followMessages: InboundFollower;
+  outcomeFollowers: readonly OutcomeFollower[];
+  inboundFollowers: readonly InboundFollower[];
   /** Stores changes of sessions; false for those that were not stored, because the session has another owner. */
   saveChanges: (trx: Trx, changes: readonly Change[]) => Promise<boolean[]>;
 }
@@ -113,7 +113,7 @@ function isStored<Change>({ inbound }: MessageReport<Change>, saved: ReadonlyMap
 async function recordReports<Change>(
   trx: Trx,
   all: readonly MessageReport<Change>[],
-  { events, followCampaigns, followMessages, saveChanges }: ReportWriters<Change>,
+  { events, outcomeFollowers, inboundFollowers, saveChanges }: ReportWriters<Change>,
 ): Promise<RecordedReports<Change>> {
   const changes = all.flatMap(({ inbound }) => (inbound?.change === undefined ? [] : [inbound.change]));
   const results = changes.length > 0 ? await saveChanges(trx, changes) : [];
@@ -125,8 +125,8 @@ async function recordReports<Change>(
   const ended = await applyOutcomes(trx, outcomes, receipts);
   const advanced = await applyReceipts(trx, receipts);
   const ofCampaigns = new Set([...ended.campaignMessages, ...advanced.campaignMessages]);
-  if (ofCampaigns.size > 0) await followCampaigns(trx, [...ofCampaigns]);
-  const received = await applyInboundMessages(trx, messages, followMessages);
+  if (ofCampaigns.size > 0) for (const follow of outcomeFollowers) await follow(trx, [...ofCampaigns]);
+  const received = await applyInboundMessages(trx, messages, inboundFollowers);
   const drafts = eventsInOrder(reports, ended.decided, advanced.events, received.events);
   faultPoint("report:before-commit");
   if (changes.length > 0) faultPoint("inbound:before-commit");

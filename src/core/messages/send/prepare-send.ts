@@ -4,7 +4,6 @@ import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import type { FindCountry, NumberResolver } from "../../contacts/contacts.ts";
-import { findQuickReply } from "../../../extensions/quick-replies/quick-replies.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import type { SendRequest } from "./accept-send.ts";
 import { requireNewChatAllowed } from "./new-chats.ts";
@@ -32,7 +31,15 @@ export interface PrepareSendDeps extends Omit<ReadContentOptions, "country"> {
   findCountry: FindCountry;
   instances: RememberedInstances;
   queue: "postgres" | "off";
+  /** Unset: the gateway has no quick replies. */
+  findQuickReply?: FindQuickReply | undefined;
 }
+
+/** Finds the quick reply of an account by its shortcut, with or without the slash. */
+export type FindQuickReply = (
+  accountId: number,
+  text: string,
+) => Promise<{ content: string; media_url: string | null } | undefined>;
 
 /** A send as its route received it. */
 export interface SendCommand {
@@ -57,7 +64,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const readInstance = () => requireSendable(deps, command, recipient.jid);
   const remembered = mode === "sync" && kind !== "media" ? deps.instances.find(instance_id) : undefined;
   const instance = remembered ?? (await readInstance());
-  const filled = await useQuickReply(deps.db, instance.account_id, kind, input);
+  const filled = await useQuickReply(deps, instance.account_id, kind, input);
   const content = await readContent(
     { ...deps, country, account_id: instance.account_id },
     filled.kind,
@@ -124,14 +131,19 @@ const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;
 
 /** Fills in a quick reply: the named one, or the one whose `/shortcut` is the whole text. */
 async function useQuickReply(
-  db: Db,
+  { findQuickReply }: Pick<PrepareSendDeps, "findQuickReply">,
   accountId: number,
   kind: ContentKind,
   input: SendInput,
 ): Promise<{ kind: ContentKind; input: SendInput }> {
   const name = input.quick_reply ?? (BARE_SHORTCUT.test(input.text ?? "") ? input.text : undefined);
   if (kind !== "text" || name === undefined) return { kind, input };
-  const reply = await findQuickReply(db, accountId, name);
+  if (!findQuickReply && input.quick_reply !== undefined)
+    throw new GatewayError(
+      "NOT_AVAILABLE",
+      "This gateway does not have quick replies. Send the text itself.",
+    );
+  const reply = await findQuickReply?.(accountId, name);
   if (!reply && input.quick_reply !== undefined)
     throw invalidField("quick_reply", "is not the shortcut of a quick reply");
   if (!reply) return { kind, input };

@@ -44,7 +44,7 @@ export interface OutcomeRecorder {
 }
 
 /** Called in the same transaction with the campaign messages that changed their status. */
-export type CampaignFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
+export type OutcomeFollower = (trx: Trx, messageIds: readonly number[]) => Promise<void>;
 
 /** What a batch of outcomes has changed. */
 export interface AppliedOutcomes {
