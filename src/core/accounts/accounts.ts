@@ -1,10 +1,11 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
+export { type AccountScope, isInScope } from "./account-scope.ts";
 export { lockAccount } from "./account-row.ts";
 export { accountStateSql } from "./account-state.ts";
 export { requireActiveAccount } from "./authorise.ts";
-export { grantedInstancesSql } from "./credential-cache.ts";
+export { type ConnectedAssistant, planRatesSql } from "./credential-cache.ts";
 export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
 export { createOAuthToken, digestOAuthToken } from "./oauth-token.ts";

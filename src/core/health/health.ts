@@ -6,6 +6,10 @@ import type { healthContract } from "./contract.ts";
 import type { HealthCheckOptions, HealthChecks } from "./create-health-checks.ts";
 import { findBlockers } from "./find-blockers.ts";
 
+export type { DoctorFinding } from "./doctor-checks.ts";
+export type { ReadinessFindings } from "./find-blockers.ts";
+export { type QueueDepth, readQueues } from "./read-queues.ts";
+
 const NAME = "Waygate";
 
 export interface HealthOptions {

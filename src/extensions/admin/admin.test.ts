@@ -9,7 +9,7 @@ import {
 } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { countSentMessages } from "./count-sent-messages.ts";
+import { countSentMessages } from "../../core/plans/count-sent-messages.ts";
 import { recommendAction } from "./recommend-action.ts";
 
 let test: TestGateway;

@@ -4,12 +4,12 @@ import { type Caller, type Handlers, OkResponse } from "../../platform/http/hand
 import type { InputOf } from "../../platform/http/route.ts";
 import { requireUser, resellerOf } from "../../core/accounts/accounts.ts";
 import { readHeldJobs } from "../backups/backups.ts";
-import { type AccountScope, isInScope } from "./account-scope.ts";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
 import { listLogs } from "./list-logs.ts";
 import { readAccountOverview } from "./read-account-overview.ts";
 import { type MonitorDeps, readMonitor } from "./read-monitor.ts";
-import { readQueues } from "./read-queues.ts";
+import { readQueues } from "../../core/health/health.ts";
 
 interface Counts {
   accounts: number;

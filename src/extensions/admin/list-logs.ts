@@ -10,7 +10,7 @@ import {
 } from "../../platform/http/input/pagination.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { isListedEvent } from "../../core/events/events.ts";
-import { type AccountScope, isInScope } from "./account-scope.ts";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
 
 type Input = InputOf<typeof adminContract.listLogs>;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import type { Reach } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { isInScope } from "./account-scope.ts";
+import { isInScope } from "../../core/accounts/accounts.ts";
 import {
   alertsOfWebhooks,
   findDisconnectedInstances,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { type AccountScope, isInScope } from "./account-scope.ts";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import {
   type Alert,
   alertsOfHeldJobs,
@@ -13,7 +13,7 @@ import {
   findNearlyFullStorage,
 } from "./alerts.ts";
 import { type ListMonitoredInstancesOptions, listMonitoredInstances } from "./list-monitored-instances.ts";
-import { type QueueDepth, readQueues } from "./read-queues.ts";
+import { type QueueDepth, readQueues } from "../../core/health/health.ts";
 
 export interface MonitorDeps {
   db: Db;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
-import { type AccountScope, isInScope } from "./account-scope.ts";
+import { type AccountScope, isInScope } from "../accounts/accounts.ts";
 
 export interface QueueDepth {
   name: string;
