@@ -1,7 +1,7 @@
 import { contract } from "../src/contract.ts";
 import { EVENT_NAMES } from "../src/core/events/contract.ts";
-import { EVENT_PAYLOADS } from "../src/core/events/event-payloads.ts";
 import type { Contract, Route } from "../src/platform/http/route.ts";
+import { EVENT_PAYLOADS } from "../src/processes/extensions.ts";
 import { type N8nField, n8nFieldsOf, n8nPropertyOf } from "./n8n-fields.ts";
 import { N8N_RESOURCES, type N8nOperation } from "./n8n-operations.ts";
 import { toN8nText } from "./n8n-texts.ts";
@@ -50,7 +50,7 @@ export function n8nEvents(): { name: string; value: string; description: string 
   const options = EVENT_NAMES.map((value) => ({
     name: value,
     value,
-    description: toN8nText(`Recorded when ${EVENT_PAYLOADS[value].when}.`),
+    description: toN8nText(`Recorded when ${EVENT_PAYLOADS[value]?.when}.`),
   }));
   return options.toSorted((one, other) => one.name.localeCompare(other.name));
 }

@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { named } from "../../platform/http/schema-name.ts";
-import { campaign, totals } from "../../extensions/campaigns/contract.ts";
 import { attention, instanceStatus } from "../instances/contract.ts";
-import { integration } from "../../extensions/integrations/contract.ts";
 import { media } from "../media/contract.ts";
 import { message, person, sendError, sender } from "../messages/contract.ts";
 import { pairingError, qrReason } from "../sessions/contract.ts";
 import type { EVENT_NAMES, STREAM_EVENTS } from "./contract.ts";
 
-type PayloadName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
+/** An event that the gateway records or streams. */
+export type PayloadName = (typeof EVENT_NAMES)[number] | (typeof STREAM_EVENTS)[number];
 
-interface DescribedEvent {
+export interface DescribedEvent {
   /** When the gateway records it; goes on after "Recorded when". */
   when: string;
   data: z.ZodObject;
@@ -102,16 +101,11 @@ const delivery = named(
   }),
 );
 
-const campaignTotals = named(
-  "CampaignEventData",
-  z.object({
-    campaign: campaign.pick({ id: true, name: true, status: true, status_reason: true, waiting: true }),
-    totals,
-  }),
-);
+/** What some events are about: the schema of their `data`. */
+export type EventPayloads = Readonly<Partial<Record<PayloadName, DescribedEvent>>>;
 
-/** What each event is about: the schema of its `data`. */
-export const EVENT_PAYLOADS = {
+/** The events of core. */
+export const CORE_EVENT_PAYLOADS: EventPayloads = {
   "message.received": {
     when: "a contact writes to the instance, in a chat or in a group",
     data: z.object({
@@ -227,24 +221,6 @@ export const EVENT_PAYLOADS = {
     when: "a person calls the instance",
     data: z.object({ call_id: z.string(), from: sender, video: z.boolean(), at: time }),
   },
-  "campaign.completed": { when: "a campaign ends", data: campaignTotals },
-  "campaign.progress": {
-    when: "the state or the totals of a campaign change, at most every 2 seconds",
-    data: campaignTotals,
-  },
-  "integration.paused": {
-    when: "an integration replies too often in a chat, because another bot most likely writes there",
-    data: z.object({
-      provider: integration.shape.provider,
-      jid: z.string(),
-      phone: text,
-      lid: text,
-      reason: z.literal("reply_limit"),
-      limit: count,
-      pauses: count,
-      paused_until: time,
-    }),
-  },
   "webhook.sent": { when: "a delivery to a webhook succeeds", data: delivery },
   "webhook.retrying": {
     when: "a delivery attempt fails and the gateway will retry it",
@@ -254,4 +230,4 @@ export const EVENT_PAYLOADS = {
     when: "the gateway gives up a delivery, warns of a failing webhook, or switches a webhook off",
     data: delivery,
   },
-} as const satisfies Readonly<Record<PayloadName, DescribedEvent>>;
+};

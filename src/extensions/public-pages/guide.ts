@@ -1,26 +1,31 @@
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { DEFAULT_EVENTS, EXTRA_EVENTS, OPERATIONAL_EVENTS } from "../../core/events/contract.ts";
+import { type EventPayloads, eventExample } from "../../core/events/events.ts";
+import { type EventFormats, formatEventBody } from "../../core/webhooks/webhooks.ts";
 import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { DEFAULT_EVENTS, EXTRA_EVENTS, OPERATIONAL_EVENTS } from "../../core/events/contract.ts";
-import { EVENT_PAYLOADS, eventExample } from "../../core/events/events.ts";
-import { FORMAT_EVENTS } from "../webhook-formats/contract.ts";
-import { formatEventBody } from "../webhook-formats/webhook-formats.ts";
 import { EVENT_TEXTS, FIELD_MEANINGS, type PageName } from "./event-texts.ts";
 import { guideLayout } from "./guide-layout.ts";
 import { GUIDE, type GuidePage, guidePath } from "./guide-pages.ts";
 import { findSections, type GuideSection, resultsHtml, searchTermsOf, sectionsOf } from "./guide-search.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 
+/** The events that this gateway records, and the formats of other gateways in which it sends them. */
+export interface GuideEvents {
+  payloads: EventPayloads;
+  formats: EventFormats;
+}
+
 /** Renders each page of the guide once from its Markdown, and searches the pages. Those of events have no file. */
-export function createGuide(folder = join(packageRoot(), "docs")) {
+export function createGuide(recorded: GuideEvents, folder = join(packageRoot(), "docs")) {
   const rendered = new Map<GuidePage, Promise<string>>();
   let sections: Promise<GuideSection[]> | undefined;
 
   function contentOf(page: GuidePage): Promise<string> {
     const known = rendered.get(page);
     if (known) return known;
-    const rendering = render(folder, page);
+    const rendering = render(folder, page, recorded);
     rendered.set(page, rendering);
     rendering.catch(() => rendered.delete(page));
     return rendering;
@@ -54,8 +59,8 @@ export function createGuide(folder = join(packageRoot(), "docs")) {
   };
 }
 
-async function render(folder: string, page: GuidePage): Promise<string> {
-  const text = page.event ? eventPage(page.event) : await readFile(join(folder, page.file), "utf8");
+async function render(folder: string, page: GuidePage, recorded: GuideEvents): Promise<string> {
+  const text = page.event ? eventPage(page.event, recorded) : await readFile(join(folder, page.file), "utf8");
   return markdownToHtml(page.slug === "events" ? `${text}\n${eventList()}` : text, page.file);
 }
 
@@ -67,7 +72,7 @@ function eventList(): string {
 }
 
 /** The Markdown of the page of an event, with a recorded payload. */
-function eventPage(name: PageName): string {
+function eventPage(name: PageName, { payloads, formats }: GuideEvents): string {
   const { notes = [] } = EVENT_TEXTS[name] ?? {};
   const example = eventExample(name);
   const rows = Object.entries(example.data as object).map(
@@ -75,7 +80,7 @@ function eventPage(name: PageName): string {
   );
   return `# ${name}
 
-Recorded when ${EVENT_PAYLOADS[name].when}.
+${whenOf(payloads[name])}
 
 ${[subscriptionOf(name), ...notes].join("\n\n")}
 
@@ -92,7 +97,7 @@ ${JSON.stringify(example, null, 2)}
 ${rows.join("\n")}
 
 [Events and payloads](README.md#fields-of-every-event) explains the fields around \`data\`.
-${otherFormats(name, example)}
+${otherFormats(formats, name, example)}
 ## Delivery
 
 [Headers](../../guides/webhooks.md#headers) · [verifying the signature](../../guides/verifying-webhooks.md) ·
@@ -100,13 +105,17 @@ ${otherFormats(name, example)}
 `;
 }
 
+function whenOf(described: EventPayloads[PageName]): string {
+  return described ? `Recorded when ${described.when}.` : "This gateway does not record it.";
+}
+
 /** The same payload in the formats of other gateways. */
-function otherFormats(name: PageName, example: object): string {
+function otherFormats(formats: EventFormats, name: PageName, example: object): string {
   const body = Buffer.from(JSON.stringify(example));
   const options = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
-  const shown = Object.entries(FORMAT_EVENTS).flatMap(([format, names]) => {
-    if (!isIn(names, name)) return [];
-    const formatted = formatEventBody(body, format as keyof typeof FORMAT_EVENTS, options);
+  const shown = Object.entries(formats).flatMap(([format, { events }]) => {
+    if (!isIn(events, name)) return [];
+    const formatted = formatEventBody(formats, body, format as keyof EventFormats, options);
     const text = JSON.stringify(JSON.parse(String(formatted)), null, 2);
     return `### ${format}\n\n\`\`\`json\n${text}\n\`\`\`\n`;
   });

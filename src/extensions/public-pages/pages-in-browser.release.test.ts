@@ -60,7 +60,7 @@ describe.skipIf(!findProgram("chromium"))("in a browser", () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
       contract: publicPagesContract,
-      handlers: publicPagesHandlers(() => JSON.stringify(createOpenApiDocument(SHOWN)), { dataDir: SHOTS }),
+      handlers: publicPagesHandlers(() => JSON.stringify(createOpenApiDocument(SHOWN)), { dataDir: SHOTS, recorded: { payloads: {}, formats: {} } }),
       authorise: async () => ({ kind: "public" }),
       log: createLog("silent"),
       strictOutput: true,

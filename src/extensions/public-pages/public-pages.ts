@@ -5,7 +5,7 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { publicPagesContract } from "./contract.ts";
-import { createGuide } from "./guide.ts";
+import { createGuide, type GuideEvents } from "./guide.ts";
 import { FIRST_PAGE } from "./guide-pages.ts";
 import { DOCS_PAGE, HOME_PAGE, START_SCRIPT } from "./home-page.ts";
 import { LINK_PAGE, LINK_STYLE } from "./link-page.ts";
@@ -64,6 +64,7 @@ const CACHED = { "cache-control": "public, max-age=300" };
 
 export interface PublicPagesOptions {
   dataDir: string;
+  recorded: GuideEvents;
   /** Where `/` leads browsers; unset: it shows a page of its own. */
   panelPath?: string;
 }
@@ -71,11 +72,11 @@ export interface PublicPagesOptions {
 /** Serves the pages and the API description; `describe` returns the OpenAPI document. */
 export function publicPagesHandlers(
   describe: () => string,
-  { dataDir, panelPath }: PublicPagesOptions,
+  { dataDir, recorded, panelPath }: PublicPagesOptions,
 ): Handlers<typeof publicPagesContract> {
   const description = once(describe);
   const collection = once(() => JSON.stringify(postmanCollection(JSON.parse(description()))));
-  const guide = createGuide();
+  const guide = createGuide(recorded);
   const copies = new CompressedCopies();
   return {
     home: async ({ headers }) => {
