@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BaileysEventMap } from "baileys";
 import { describe, expect, test } from "vitest";
+import { EXTENSIONS } from "../src/processes/extensions.ts";
 import { listFiles, ROOT, readImports, readSources, type SourceFile } from "./source-files.ts";
 
 type Area =
@@ -12,7 +13,8 @@ type Area =
   | "client"
   | "packages"
   | "contract"
-  | "features"
+  | "core"
+  | "extensions"
   | "engine"
   | "network"
   | "platform"
@@ -24,14 +26,15 @@ type Area =
  */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
-  cli: ["processes", "mcp", "client", "contract", "features", "network", "platform"],
-  processes: ["mcp", "contract", "features", "engine", "network", "platform", "tables"],
+  cli: ["processes", "mcp", "client", "contract", "core", "extensions", "network", "platform"],
+  processes: ["mcp", "contract", "core", "extensions", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
   client: ["contract", "platform", "packages"],
   // What is published by itself; see "of a published package" below.
   packages: [],
-  contract: ["features"],
-  features: ["engine", "network", "platform", "tables"],
+  contract: ["core", "extensions"],
+  core: ["engine", "network", "platform", "tables"],
+  extensions: ["core", "engine", "network", "platform", "tables"],
   engine: ["platform", "tables"],
   network: ["platform"],
   platform: ["tables", "migrations"],
@@ -67,15 +70,15 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   },
   {
     from: /^src\/contract\.ts$/,
-    to: /^src\/features\//,
+    to: /^src\/(core|extensions)\//,
     unless: /\/contract\.ts$/,
     why: "the contract is made of contracts",
   },
   {
-    from: /^src\/features\//,
+    from: /^src\/(core|extensions)\/(?!sandbox\/extension\.ts$)/,
     to: /^src\/network\//,
     unless: /^src\/network\/[^/]+\.ts$/,
-    why: "only processes know concrete drivers",
+    why: "only processes and the extension of a network know its driver",
   },
   {
     from: /^src\/network\//,
@@ -96,10 +99,10 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     why: "a browser must be able to load the findings",
   },
   {
-    from: /^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
+    from: /^src\/(?:core|extensions)\/[^/]+\/(contract|refused-fields)\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|phone\/fold-phone-text|point-in-time)\.ts$|^src\/features\/[^/]+\/(contract|refused-fields)\.ts$/,
+      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|phone\/fold-phone-text|point-in-time)\.ts$|^src\/(?:core|extensions)\/[^/]+\/(contract|refused-fields)\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];
@@ -207,7 +210,11 @@ function areaOf(path: string): Area | undefined {
 }
 
 function featureOf(path: string): string | undefined {
-  return path.match(/^src\/features\/([^/]+)\//)?.[1];
+  return path.match(/^src\/(?:core|extensions)\/([^/]+)\//)?.[1];
+}
+
+function extensionOf(path: string): string | undefined {
+  return path.match(/^src\/extensions\/([^/]+)\//)?.[1];
 }
 
 function isOurs(target: string): boolean {
@@ -297,10 +304,35 @@ describe("imports", () => {
     expect(wide).toEqual([]);
   });
 
+  test("of an extension are core and the extensions that its manifest needs", () => {
+    const needs = new Map(EXTENSIONS.map((extension) => [extension.name, extension.needs ?? []]));
+    const strange = breaches(({ path }, target) => {
+      const [from, to] = [extensionOf(path), extensionOf(target)];
+      if (from === undefined || to === undefined || from === to) return false;
+      return !needs.get(from)?.includes(to);
+    });
+    expect(strange).toEqual([]);
+    const folders = new Set(sources.flatMap(({ path }) => extensionOf(path) ?? []));
+    expect([...folders].toSorted()).toEqual([...needs.keys()].toSorted());
+  });
+
+  test("of extensions in the lines of processes, contract and the command line only", () => {
+    const knowing = breaches(
+      ({ path }, target) =>
+        extensionOf(path) === undefined &&
+        extensionOf(target) !== undefined &&
+        path !== "src/processes/extensions.ts" &&
+        path !== "src/contract.ts" &&
+        !path.startsWith("src/cli/"),
+    );
+    expect(knowing).toEqual([]);
+  });
+
   test("of the network from features are types only, with a short list of exceptions", () => {
     const values = breaches(
       ({ path }, target, names) =>
         featureOf(path) !== undefined &&
+        path !== "src/extensions/sandbox/extension.ts" &&
         areaOf(target) === "network" &&
         !/\/(jid|identity|network-message|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
           target,
@@ -325,7 +357,7 @@ describe("imports", () => {
     const sideways = breaches(({ path }, target) => {
       const [from, to] = [featureOf(path), featureOf(target)];
       if (from === undefined || to === undefined || from === to) return false;
-      return target !== `src/features/${to}/${to}.ts` && target !== `src/features/${to}/contract.ts`;
+      return !new RegExp(`^src/(core|extensions)/${to}/(${to}|contract)\\.ts$`).test(target);
     });
     expect(sideways).toEqual([]);
   });

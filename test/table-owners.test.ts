@@ -5,7 +5,7 @@ import { ROOT, readSources, type SourceFile } from "./source-files.ts";
 
 interface TableOwner {
   owner: string;
-  /** Files of other parts that write the table too, as their path below `src`, `features` or `network`. */
+  /** Files of other parts that write the table too, as their path below `src`, `core`, `extensions` or `network`. */
   others: string[];
 }
 
@@ -18,7 +18,7 @@ const COMMENTS = /\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 
 /** The part of the program that a file belongs to: a feature, the sandbox network, or a folder of src. */
 function partOf(path: string): string {
-  return path.match(/^src\/(?:(?:features|network)\/)?([^/]+)\//)?.[1] ?? "src";
+  return path.match(/^src\/(?:(?:core|extensions|network)\/)?([^/]+)\//)?.[1] ?? "src";
 }
 
 /** The tables that the statements of a file write. Words that are no table belong to sentences. */
@@ -34,7 +34,7 @@ function writesByName({ text }: SourceFile): boolean {
 }
 
 function nameOf({ path }: SourceFile): string {
-  return path.replace(/^src\/(?:(?:features|network)\/)?/, "");
+  return path.replace(/^src\/(?:(?:core|extensions|network)\/)?/, "");
 }
 
 /** Reads the rows `| tables | owner | other writers |` of a document. */

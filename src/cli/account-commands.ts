@@ -9,6 +9,8 @@ import { findUsersToRecover, replacePassword } from "../core/accounts/recover-us
 import { recordAudit } from "../core/audit/audit.ts";
 import type { Env } from "../platform/config/config.ts";
 import type { Db } from "../platform/db/database.ts";
+// Recovering a user also ends what extensions let act for it.
+import "../processes/extensions.ts";
 import { StartError, throwSettingError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, withCommandContext } from "./command-database.ts";
 

@@ -5,6 +5,7 @@ import { type LoggedErasure, readErasureCopy, readErasures } from "../extensions
 import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../extensions/backups/held-jobs.ts";
 import { checkBackup } from "../extensions/backups/load-backup.ts";
 import { addBackup } from "../extensions/backups/request-backup.ts";
+import { backupDirectory, openBackups } from "../extensions/backups/open-backups.ts";
 import { restoreBackup } from "../extensions/backups/restore-backup.ts";
 import { type BackupDeps, createVerifiedBackup, runBackup } from "../extensions/backups/run-backup.ts";
 import { type Config, type Env, readConfig } from "../platform/config/config.ts";
@@ -16,9 +17,8 @@ import { createLog } from "../platform/log/log.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
 import { CleanupStack } from "../processes/cleanup-stack.ts";
-import { backupDirectory, openBackups } from "../processes/open-backups.ts";
 import { openDatabases } from "../processes/open-databases.ts";
-import { rethrowAsStartError, StartError, throwDatabaseStartError } from "../processes/start-error.ts";
+import { rethrowAsStartError, StartError, throwDatabaseStartError, throwSettingError } from "../processes/start-error.ts";
 import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-database.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
 
@@ -44,7 +44,7 @@ function commandDeps({ config, database: { db, url } }: CommandContext): Promise
     node: "command",
     log: createLog("silent"),
     onProgress: startProgressPrinter().advanceBy,
-  });
+  }).catch(throwSettingError);
 }
 
 async function backUp(deps: BackupDeps): Promise<void> {

@@ -5,7 +5,6 @@ import { hasOtherAccounts } from "../core/accounts/has-other-accounts.ts";
 import { checkClientVersion } from "../core/health/check-client-version.ts";
 import { checkOutgoingPolicy } from "../core/health/check-outgoing-policy.ts";
 import {
-  checkBackups,
   checkDatabase,
   checkDisk,
   checkKeyScopes,
@@ -108,7 +107,9 @@ async function examineStore(config: Config, dataDir: string): Promise<StoreFindi
     const isReady = found.every(({ grade, label }) => label !== "migrations" || grade === "ok");
     if (!isReady) return { found };
     found.push(...(await examineKeys(config, dataDir, database.db)));
-    found.push(...(await checkBackups(database.db, config)));
+    const { EXTENSIONS } = await import("../processes/extensions.ts");
+    for (const { examine: examinePart } of EXTENSIONS)
+      found.push(...((await examinePart?.(database.db, config)) ?? []));
     found.push(await checkSessions(database.db));
     found.push(await examineVersion(config, database.db));
     found.push(await checkKeyScopes(database.db));

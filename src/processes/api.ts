@@ -1,64 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { contract } from "../contract.ts";
-import type { Engine } from "../engine/engine.ts";
-import { type AccessTokens, createAccessTokens } from "../core/accounts/access-tokens.ts";
+import type { coreContract } from "../contract.ts";
+import type { AccessTokens } from "../core/accounts/access-tokens.ts";
 import { accountHandlers } from "../core/accounts/account-handlers.ts";
+import type { SignInHandlers } from "../core/accounts/accounts.ts";
 import { type AccessControl, createAuthorise } from "../core/accounts/authorise.ts";
-import { createPasswordHasher } from "../core/accounts/password-hasher.ts";
+import type { PasswordHasher } from "../core/accounts/password-hasher.ts";
 import { createRateLimits } from "../core/accounts/rate-limits.ts";
-import { createSignInHandlers } from "../core/accounts/sign-in.ts";
-import { adminHandlers } from "../extensions/admin/admin.ts";
-import { readQueues } from "../extensions/admin/read-queues.ts";
-import { backupHandlers } from "../extensions/backups/backups.ts";
-import type { BackupDeps } from "../extensions/backups/run-backup.ts";
-import { campaignHandlers } from "../extensions/campaigns/campaigns.ts";
 import { chatHandlers } from "../core/chats/chats.ts";
 import type { ClientVersionUpdater } from "../core/client-version/client-version-updater.ts";
 import { registerVersionMetrics } from "../core/client-version/register-version-metrics.ts";
-import type { SuppressionList } from "../extensions/consent/consent.ts";
-import { consentHandlers } from "../extensions/consent/consent-handlers.ts";
-import {
-  type Conversations,
-  contactHandlers,
-  createCountryFinder,
-  type FindCountry,
-} from "../core/contacts/contacts.ts";
-import { crmHandlers } from "../extensions/crm/crm.ts";
+import { type Conversations, contactHandlers, type FindCountry } from "../core/contacts/contacts.ts";
 import { eventHandlers } from "../core/events/event-handlers.ts";
 import { groupHandlers } from "../core/groups/groups.ts";
 import { createHealthChecks, type HealthChecks } from "../core/health/create-health-checks.ts";
 import { healthHandlers } from "../core/health/health.ts";
+import { readQueues } from "../core/health/read-queues.ts";
 import { registerHealthMetrics } from "../core/health/register-health-metrics.ts";
+import type { CoreHooks } from "../core/hooks.ts";
 import { instanceLogsHandlers } from "../core/instance-logs/instance-logs.ts";
 import { createRequestLog } from "../core/instance-logs/request-log.ts";
 import { instanceHandlers } from "../core/instances/instances.ts";
-import type { NodeIntegrations } from "../extensions/integrations/node-integrations.ts";
-import { linkingHandlers } from "../extensions/linking/linking.ts";
 import { mediaHandlers } from "../core/media/media-handlers.ts";
 import type { NodeMedia } from "../core/media/open-media.ts";
 import { messageHandlers } from "../core/messages/messages.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../core/messages/send/outcome/outcome-watch.ts";
 import { createInstanceReader, requireConnected } from "../core/messages/send/sending-instance.ts";
-import { oauthHandlers } from "../extensions/oauth/oauth.ts";
-import { oauthAddresses } from "../extensions/oauth/server-metadata.ts";
-import { oauthWireContract } from "../extensions/oauth/wire-contract.ts";
-import { PANEL_PATH, panelRoute } from "../extensions/panel/panel.ts";
 import { planHandlers } from "../core/plans/plan-handlers.ts";
-import { privacyHandlers } from "../extensions/privacy/privacy.ts";
 import { profileHandlers } from "../core/profile/profile.ts";
-import { NOT_FOUND_PAGE } from "../extensions/public-pages/home-page.ts";
-import { publicPagesHandlers } from "../extensions/public-pages/public-pages.ts";
-import { quickReplyHandlers } from "../extensions/quick-replies/quick-replies.ts";
-import { createMediaFetcher } from "../extensions/sandbox/create-media-fetcher.ts";
-import { sandboxHandlers } from "../extensions/sandbox/sandbox.ts";
 import { createSessionOperationRunner } from "../core/session-operations/session-operations.ts";
-import { connectInstance } from "../core/sessions/connect-instance.ts";
 import { sessionHandlers } from "../core/sessions/sessions.ts";
 import { createDefaultWebhook } from "../core/webhooks/change-default-webhook.ts";
 import { toWebhookRecord } from "../core/webhooks/webhook-record.ts";
 import { webhookHandlers } from "../core/webhooks/webhooks.ts";
-import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
-import { findPicture } from "../network/sandbox/world/picture-store.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/db/database.ts";
 import type { Handlers } from "../platform/http/handler.ts";
@@ -66,33 +40,32 @@ import { createHttpServer, type HttpServer, type Readiness } from "../platform/h
 import { type EventLoopLagMeter, startEventLoopLagMeter } from "../platform/http/load-shedder.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/log/metrics.ts";
-import { readOpenApiFile } from "../platform/openapi/openapi-file.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
+import type { OpenedExtensions } from "./open-extensions.ts";
 import type { SessionHost } from "./session-host.ts";
 
 export interface ApiParts {
   config: Config;
-  secretKey: string;
+  identity: SignInParts;
   database: Database;
   /** For what a request itself does. */
   requests: Database;
-  sandbox: Database;
   engine: Engine;
   box: SecretBox;
   outgoing: SafeFetch;
   conversations: Conversations;
-  suppression: SuppressionList;
+  findCountry: FindCountry;
   sessions: SessionHost;
   media: NodeMedia;
-  integrations: NodeIntegrations;
-  backups: BackupDeps;
+  extensions: OpenedExtensions;
   clientVersion: ClientVersionUpdater;
   nodes: ClusterNodes;
   readiness: Readiness;
   dataDir: string;
   version: string;
+  hooks: CoreHooks;
   log: Log;
   metrics: Metrics;
 }
@@ -106,6 +79,13 @@ const MOST_BODY_BYTES = 256 * 1_048_576;
 /** Most statements waiting for a connection; each session that loses the network adds one. */
 const MOST_WAITING_FOR_DATABASE = 1_000;
 
+/** Who a caller is. */
+export interface SignInParts {
+  tokens: AccessTokens;
+  passwords: PasswordHasher;
+  signIn: SignInHandlers;
+}
+
 export interface Api extends Omit<HttpServer, "close"> {
   /** Accepts no more requests and gives running requests `graceMs` to finish. */
   close(options: { graceMs: number }): Promise<void>;
@@ -113,11 +93,9 @@ export interface Api extends Omit<HttpServer, "close"> {
 
 /** The HTTP side of this node: every route of the contract with its handler. */
 export async function createApi(parts: ApiParts): Promise<Api> {
-  const { config, secretKey, database, engine, log, metrics } = parts;
+  const { config, database, engine, extensions, log, metrics } = parts;
   const { db } = database;
-  const secondKey = config.secretKeySecond?.reveal();
-  const tokens = createAccessTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
-  const access = createAccess(parts, tokens, metrics);
+  const access = createAccess(parts, metrics);
   const requestLog = createRequestLog({ db, log });
   const watch = createOutcomeWatch(db, engine);
   const checks = createHealthChecks(parts);
@@ -126,17 +104,8 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   registerVersionMetrics(metrics.registry, () => parts.clientVersion.state());
   const lag = startEventLoopLagMeter({ ceilingMs: 2 * config.maxEventLoopDelayMs });
   const server = await createHttpServer({
-    contract: { ...contract, ...oauthWireContract },
-    handlers: {
-      ...customerHandlers(parts, access, tokens),
-      ...messagingHandlers(parts, watch),
-      ...publicHandlers(parts, checks),
-      mcp: async (request) => {
-        const { serveMcpRequest } = await import("../mcp/serve-mcp-request.ts");
-        const { resourceMetadata: resourceMetadataUrl } = oauthAddresses(config.baseUrl);
-        return serveMcpRequest(request, { baseUrl: config.baseUrl, resourceMetadataUrl });
-      },
-    },
+    contract: extensions.contract,
+    handlers: { ...extensions.handlers, ...coreHandlers(parts, { access, watch, checks }) },
     authorise: access.authorise,
     log,
     metrics,
@@ -150,10 +119,10 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     nodeRpc: parts.nodes.route,
     onResponse: requestLog.record,
     countUnauthenticated: access.countUnauthenticated,
-    notFoundPage: NOT_FOUND_PAGE,
+    ...(extensions.notFoundPage !== undefined && { notFoundPage: extensions.notFoundPage }),
     corsOrigins: config.corsOrigins,
     isHttps: config.baseUrl.startsWith("https:"),
-    files: config.panel ? panelRoute() : undefined,
+    files: extensions.files,
   });
   return {
     ...server,
@@ -186,8 +155,7 @@ function boundsOf({ config, database: { pool }, requests }: ApiParts, lag: Event
 }
 
 function createAccess(
-  { config, requests: { db }, engine, integrations }: ApiParts,
-  tokens: AccessTokens,
+  { config, requests: { db }, engine, identity: { tokens }, extensions, hooks }: ApiParts,
   { isToken }: Metrics,
 ): AccessControl {
   const { adminToken, adminTokenSecond, adminFrom } = config;
@@ -196,38 +164,46 @@ function createAccess(
     unknownPerMinute: config.unauthenticatedRate,
     shares: () => engine.countLiveNodes("api"),
   });
-  const { pathTokens } = integrations;
   return createAuthorise({
     db,
     tokens,
     adminTokens,
     adminFrom,
     engine,
-    pathTokens,
+    ...(extensions.pathTokens && { pathTokens: extensions.pathTokens }),
     limits,
     isMetricsToken: isToken,
-    resourceMetadataUrl: oauthAddresses(config.baseUrl).resourceMetadata,
+    assistants: hooks.assistants,
   });
 }
 
+interface RequestParts {
+  access: AccessControl;
+  watch: OutcomeWatch;
+  checks: HealthChecks;
+}
+
+function coreHandlers(
+  parts: ApiParts,
+  { access, watch, checks }: RequestParts,
+): Handlers<typeof coreContract> {
+  const { config, clientVersion } = parts;
+  return {
+    ...customerHandlers(parts, access),
+    ...messagingHandlers(parts, watch),
+    ...healthHandlers({ config, checks, clientVersion }),
+  };
+}
+
 /** Handlers of accounts and instances: permissions and settings. */
-function customerHandlers(parts: ApiParts, access: AccessControl, tokens: AccessTokens) {
-  const { config, secretKey, requests, engine, box, outgoing } = parts;
+function customerHandlers(parts: ApiParts, access: AccessControl) {
+  const { config, identity, requests, engine, box, outgoing, findCountry } = parts;
   const { db } = requests;
-  const findCountry = countryFinder(parts);
-  const second = config.secretKeySecond?.reveal();
-  const secrets: [string, ...string[]] = second ? [secretKey, second] : [secretKey];
-  const passwords = createPasswordHasher();
-  const signIn = createSignInHandlers({ db, tokens, passwords, secrets });
   const closesThisMachine = config.localTargets === "auto";
   return {
-    ...accountHandlers({ db, engine, access, passwords, signIn, tokens, closesThisMachine }),
-    ...oauthHandlers({ db, outgoing, baseUrl: config.baseUrl, secrets, signIn }),
+    ...accountHandlers({ db, engine, access, ...identity, closesThisMachine }),
     ...planHandlers(db),
-    ...adminHandlers({ db, engine, closesThisMachine }),
     ...instanceLogsHandlers(db),
-    ...privacyHandlers({ db, engine, box, findCountry }),
-    ...consentHandlers({ db, findCountry }),
     ...instanceHandlers({
       db,
       // An idle gateway needs none of the transports of sessions.
@@ -243,18 +219,21 @@ function customerHandlers(parts: ApiParts, access: AccessControl, tokens: Access
       sandbox: config.sandbox,
       invalidateApiKeys: access.invalidateApiKeys,
       createDefaultWebhook: async (trx, input) =>
-        toWebhookRecord(await createDefaultWebhook(trx, box, input), box, { revealSecret: true }),
+        toWebhookRecord(
+          await createDefaultWebhook(trx, { box, formats: parts.hooks.webhookFormats }, input),
+          box,
+          { revealSecret: true },
+        ),
     }),
     ...sessionHandlers({ db, engine, findCountry }),
-  } satisfies Partial<Handlers<typeof contract & typeof oauthWireContract>>;
+  };
 }
 
 /** Handlers of messages, events and webhooks. */
 function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
-  const { config, requests, engine, box, outgoing, version } = parts;
+  const { config, requests, engine, box, outgoing, version, findCountry } = parts;
   const { db } = requests;
   const live = liveDeps(parts);
-  const { findCountry } = live;
   const { store, mediaUrls } = parts.media;
   const files = { db, engine, store, readFromNode: parts.nodes.readFile, mediaUrls, log: parts.log };
   return {
@@ -273,32 +252,12 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       reserveSend: parts.sessions.reserveSend,
       converter: parts.media.converter,
       maxBytes: config.mediaMaxBytes,
+      findQuickReply: parts.hooks.findQuickReply,
     }),
-    ...campaignHandlers({
-      db,
-      engine,
-      box,
-      queue: config.queue,
-      findCountry,
-      outgoing,
-      suppression: parts.suppression,
-      converter: parts.media.converter,
-      maxBytes: config.mediaMaxBytes,
-    }),
-    ...crmHandlers({ db, suppression: parts.suppression, findCountry }),
-    ...quickReplyHandlers(db),
     ...contactHandlers(live),
     ...chatHandlers(live),
     ...groupHandlers(live),
     ...profileHandlers(live),
-    ...linkingHandlers({
-      db,
-      engine,
-      findCountry,
-      findPairingSession: parts.nodes.findPairingSession,
-      baseUrl: config.baseUrl,
-      timeoutMs: config.ackTimeoutMs,
-    }),
     ...mediaHandlers(files),
     ...eventHandlers(db),
     ...webhookHandlers({
@@ -307,23 +266,17 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       box,
       outgoing,
       version,
+      formats: parts.hooks.webhookFormats,
       baseUrl: config.baseUrl,
       timeoutMs: config.webhookTimeoutMs,
     }),
-    ...parts.integrations.handlers,
-    ...sandboxHandlers(sandboxDeps(parts)),
-  } satisfies Partial<Handlers<typeof contract>>;
-}
-
-function countryFinder({ config, requests }: Pick<ApiParts, "config" | "requests">): FindCountry {
-  return createCountryFinder(requests.db, config.defaultCountry);
+  };
 }
 
 /** Dependencies of operations on live sessions. */
-function liveDeps({ config, requests, conversations, sessions, nodes, outgoing }: ApiParts) {
+function liveDeps({ config, requests, conversations, sessions, nodes, outgoing, findCountry }: ApiParts) {
   const { numbers } = sessions;
   const { db } = requests;
-  const findCountry = countryFinder({ config, requests });
   const readInstance = createInstanceReader(db);
   const runOperation = createSessionOperationRunner({
     requireConnected: (id) => requireConnected(readInstance, id),
@@ -331,39 +284,4 @@ function liveDeps({ config, requests, conversations, sessions, nodes, outgoing }
     timeoutMs: config.ackTimeoutMs,
   });
   return { db, conversations, numbers, runOperation, outgoing, findCountry };
-}
-
-function publicHandlers(parts: ApiParts, checks: HealthChecks) {
-  const { config, requests, engine, dataDir } = parts;
-  return {
-    ...healthHandlers({ config, checks, clientVersion: parts.clientVersion }),
-    ...backupHandlers({
-      db: requests.db,
-      engine,
-      directory: parts.backups.directory,
-      readFromNode: parts.nodes.readBackup,
-    }),
-    ...publicPagesHandlers(readOpenApiFile, {
-      dataDir,
-      ...(config.panel && { panelPath: `${PANEL_PATH}/` }),
-    }),
-  } satisfies Partial<Handlers<typeof contract>>;
-}
-
-function sandboxDeps({ requests, sandbox, engine, outgoing, config }: ApiParts) {
-  const { db } = requests;
-  const findCountry = countryFinder({ config, requests });
-  return {
-    db,
-    sandbox: config.sandbox,
-    controlOf: (account_id: number) => createSandboxControl(sandbox.pool, account_id),
-    findPicture: (id: string) => findPicture(sandbox.pool, id),
-    connectInstance: async (id: number) => {
-      await connectInstance({ db, engine, findCountry }, id, {
-        wait_seconds: 0,
-        signal: new AbortController().signal,
-      });
-    },
-    fetchMedia: createMediaFetcher(outgoing, config.mediaMaxBytes),
-  };
 }

@@ -1,11 +1,10 @@
 import type { Readable } from "node:stream";
-import type { Engine } from "../engine/engine.ts";
-import { findNodeUrl } from "../engine/find-node-url.ts";
-import { openBackupFile } from "../extensions/backups/open-backup-file.ts";
 import {
   type ClusterSessionFinder,
   createClusterSessionFinder,
 } from "../core/sessions/cluster-session-finder.ts";
+import type { Engine } from "../engine/engine.ts";
+import { findNodeUrl } from "../engine/find-node-url.ts";
 import type { ReachableSession, Session } from "../network/driver.ts";
 import {
   createLocalSession,
@@ -34,15 +33,19 @@ export interface ClusterNodesOptions {
   engine: Pick<Engine, "node">;
   sessions: SessionHost;
   store: MediaStore;
-  backups: { directory: string };
+  /** What extensions answer to other nodes. */
+  nodeRequests: NodeRpcHandlers;
 }
 
 /** Access to other nodes: their sessions, for operations that leave no row, and the files in their folders. */
 export interface ClusterNodes extends ClusterSessionFinder {
   /** Undefined if that node is unreachable or does not have the file. */
   readFile(node: string, name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
-  /** A file in the backup directory of a node; undefined as with `readFile`. */
-  readBackup(node: string, file: string): Promise<Readable | undefined>;
+  /** What an extension's handler on that node returns; undefined as with `readFile`. */
+  readFromNode(
+    node: string,
+    request: { name: string; input: Record<string, unknown> },
+  ): Promise<Readable | undefined>;
   /** What other nodes may request from this one; undefined without a cluster secret or an address. */
   readonly route: NodeRpcRouteOptions | undefined;
   close(): Promise<void>;
@@ -64,7 +67,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
     return {
       ...createClusterSessionFinder({ ...here, remote: undefined }),
       readFile: async () => undefined,
-      readBackup: async () => undefined,
+      readFromNode: async () => undefined,
       route: undefined,
       close: async () => {},
     };
@@ -76,7 +79,7 @@ export function createClusterNodes(options: ClusterNodesOptions): ClusterNodes {
   return {
     ...createClusterSessionFinder({ ...here, remote: { client, timeoutMs, createRemoteSession } }),
     readFile: (node, name, range) => read(node, { name: "file", input: { name, range } }),
-    readBackup: (node, file) => read(node, { name: "backup", input: { file } }),
+    readFromNode: read,
     // Other nodes cannot reach a node without an address.
     route: config.nodeUrl
       ? { secret, url: config.nodeUrl, bodyLimitBytes: BODY_BYTES, handlers: handlersOf(options) }
@@ -109,7 +112,7 @@ interface SessionRequest {
 }
 
 /** What other nodes may request from this one. A request for something that is not here does nothing. */
-function handlersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcHandlers {
+function handlersOf({ sessions, store, nodeRequests }: ClusterNodesOptions): NodeRpcHandlers {
   return {
     session: async ({ instance, call: name, args }: SessionRequest) => {
       const session = isPairingOperation(name)
@@ -119,7 +122,6 @@ function handlersOf({ sessions, store, backups }: ClusterNodesOptions): NodeRpcH
     },
     file: async ({ name, range }: { name: string; range?: ByteRange }) =>
       (await store.open(name, range)) ?? NOT_OWNED_HERE,
-    backup: async ({ file }: { file: string }) =>
-      (await openBackupFile(backups.directory, file)) ?? NOT_OWNED_HERE,
+    ...nodeRequests,
   };
 }

@@ -1,12 +1,5 @@
-import type { Engine } from "../engine/engine.ts";
-import { withdrawSend } from "../extensions/campaigns/withdraw-sends.ts";
-import {
-  type Conversations,
-  createNumberResolver,
-  type NumberResolver,
-} from "../core/contacts/contacts.ts";
-import { unregisterIntegrations } from "../extensions/integrations/unregister-integrations.ts";
-import { waitUntilIntegrationsIdle } from "../extensions/integrations/wait-until-integrations-idle.ts";
+import { type Conversations, createNumberResolver, type NumberResolver } from "../core/contacts/contacts.ts";
+import type { CoreHooks } from "../core/hooks.ts";
 import { MEDIA_GROUPS } from "../core/media/media.ts";
 import { createMediaJobRunner } from "../core/media/media-job-runner.ts";
 import type { NodeMedia } from "../core/media/open-media.ts";
@@ -33,11 +26,11 @@ import { createPresenceUpdater } from "../core/sessions/presence-updater.ts";
 import type { PairingCommit } from "../core/sessions/sealed-pairing-store.ts";
 import { createSessionEventRecorder } from "../core/sessions/session-event-recorder.ts";
 import { type SessionLaneDeps, sessionLane } from "../core/sessions/session-lane.ts";
+import { statementHooks } from "../core/statement-hooks.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { NetworkDriver, Session } from "../network/driver.ts";
-import { createSandboxControl } from "../network/sandbox/sandbox-control.ts";
-import { MOST_UNCONFIRMED_TRIES } from "../network/sandbox/world/test-numbers.ts";
 import type { Config } from "../platform/config/config.ts";
-import type { Database, Db } from "../platform/db/database.ts";
+import type { Db } from "../platform/db/database.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
@@ -56,7 +49,7 @@ export interface SessionHostOptions {
   inbound: InboundWriter<PairingCommit>;
   counters?: MessageCounters;
   media: NodeMedia;
-  sandbox: Database;
+  hooks: CoreHooks;
 }
 
 /** The sessions of this node, for other parts of the process. */
@@ -71,11 +64,9 @@ export interface SessionHost {
   readonly numbers: NumberResolver;
 }
 
-const MOST_UNCONFIRMED = { sandbox: MOST_UNCONFIRMED_TRIES };
-
 /** Starts the work of a node with the role `sessions`: connections, sends and inbound messages. */
 export function addSessionHost(parts: SessionHostOptions): SessionHost {
-  const { config, db, engine, box, outgoing, log, conversations, outcomes, sandbox } = parts;
+  const { config, db, engine, box, outgoing, log, conversations, outcomes, hooks } = parts;
   const recorder = createConnectionRecorder({ db, engine });
   const live = createLiveSettings(db, engine);
   const connectedSession = (id: number) => sessions.connected(id);
@@ -107,13 +98,17 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       recorder,
       sessions,
       sandbox: config.sandbox,
-      sandboxOf: (account_id) => createSandboxControl(sandbox.pool, account_id),
+      networkData: hooks.networkData,
       runners: runnersOf(parts, { live, connectedSession, numbers, sends }),
       unpaused: [...ACTION_GROUPS, ...MEDIA_GROUPS],
       failStuckSends: () => failStuckSends(db, outcomes),
       failStuckSendsSoon: () => failStuckSendsSoon(db, engine),
-      unregisterIntegrations: (id) => unregisterIntegrations({ db, box, outgoing, log }, id),
-      waitUntilIntegrationsIdle: (id, timeoutMs) => waitUntilIntegrationsIdle(db, id, timeoutMs),
+      unregisterInstance: async (id) => {
+        await Promise.all(hooks.instanceEnds.map((end) => end.unregister(id)));
+      },
+      waitUntilReported: async (id, timeoutMs) => {
+        await Promise.all(hooks.instanceEnds.map((end) => end.report(id, timeoutMs)));
+      },
     }),
   );
   const openedSession = (id: number) => sessions.opened(id);
@@ -144,11 +139,12 @@ function openOwnedSessions(
 }
 
 function createSendRunnerOf(
-  { config, db, engine, box, log, conversations, outcomes }: SessionHostOptions,
+  { config, db, engine, box, log, drivers, conversations, outcomes }: SessionHostOptions,
   connectedSession: SessionHost["connectedSession"],
   numbers: NumberResolver,
 ): SendRunner {
   const { ackTimeoutMs, sendHoldMs, unknownOutcomeWaitMs } = config;
+  const { sendGuard } = statementHooks();
   return createSendRunner({
     db,
     engine,
@@ -161,8 +157,10 @@ function createSendRunnerOf(
     ackTimeoutMs,
     sendHoldMs,
     unknownOutcomeWaitMs,
-    mostUnconfirmed: MOST_UNCONFIRMED,
-    withdraw: (id) => withdrawSend(db, engine, id),
+    withdraw: sendGuard && ((id) => sendGuard.withdraw(db, engine, id)),
+    mostUnconfirmed: Object.fromEntries(
+      drivers.map(({ network, mostUnconfirmedTries }) => [network, mostUnconfirmedTries]),
+    ),
   });
 }
 

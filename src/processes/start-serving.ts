@@ -1,12 +1,12 @@
-import { createEngine, type Engine } from "../engine/engine.ts";
+import { createAccessTokens } from "../core/accounts/access-tokens.ts";
 import { createSoleAccountCheck } from "../core/accounts/has-other-accounts.ts";
-import { updateRecipientStatus } from "../extensions/campaigns/update-recipient-status.ts";
+import { createPasswordHasher } from "../core/accounts/password-hasher.ts";
+import { createSignInHandlers } from "../core/accounts/sign-in.ts";
 import { versionPolicyOf } from "../core/client-version/client-version.ts";
 import { ClientVersionUpdater } from "../core/client-version/client-version-updater.ts";
-import { createSuppressionList } from "../extensions/consent/consent.ts";
-import { createConversations } from "../core/contacts/contacts.ts";
-import { createLeadFollower } from "../extensions/crm/crm.ts";
-import { createNodeIntegrations } from "../extensions/integrations/node-integrations.ts";
+import { createConversations, createCountryFinder } from "../core/contacts/contacts.ts";
+import type { ExtensionBase } from "../core/extension.ts";
+import { type CoreHooks, joinHooks, keepData } from "../core/hooks.ts";
 import { openFile } from "../core/media/open-file.ts";
 import { openMedia } from "../core/media/open-media.ts";
 import { createMessageCounters } from "../core/messages/record/create-message-counters.ts";
@@ -15,9 +15,9 @@ import { createStanzaCounter, type StanzaCounter } from "../core/sessions/create
 import { resumeOutdated } from "../core/sessions/resume-outdated.ts";
 import { commitPairings, type PairingCommit } from "../core/sessions/sealed-pairing-store.ts";
 import { DeliveryDispatcher } from "../core/webhooks/delivery-dispatcher.ts";
+import { createEngine, type Engine } from "../engine/engine.ts";
 import type { ClientVersions } from "../network/client-version.ts";
 import type { NetworkDriver } from "../network/driver.ts";
-import { createSandboxDriver } from "../network/sandbox/sandbox-driver.ts";
 import { createWhatsAppDriver } from "../network/whatsapp/whatsapp-driver.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { DataDir } from "../platform/config/data-dir.ts";
@@ -29,17 +29,21 @@ import { createSafeFetch, type SafeFetch } from "../platform/outgoing/safe-fetch
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import { addWorker } from "./add-worker.ts";
 import { type Api, createApi } from "./api.ts";
+import { chooseExtensions } from "./choose-extensions.ts";
 import type { CleanupStack } from "./cleanup-stack.ts";
 import { createClusterNodes } from "./cluster-nodes.ts";
-import { openBackups } from "./open-backups.ts";
+import { EVENT_PAYLOADS } from "./extensions.ts";
 import type { Databases } from "./open-databases.ts";
+import { type ChosenExtensions, describeApi, openExtensions } from "./open-extensions.ts";
 import { addSessionHost } from "./session-host.ts";
-import { rethrowAsStartError, throwListenError } from "./start-error.ts";
+import { rethrowAsStartError, throwListenError, throwSettingError } from "./start-error.ts";
 
 /** Share of the grace for running requests before the engine stops; a sync send needs the engine to finish. */
 const RESPONSE_TIMEOUT_MS = 8_000;
 /** An integration may request a file that must be downloaded first. */
 const FILE_MS = 45_000;
+
+type McpRequest = Parameters<typeof import("../mcp/serve-mcp-request.ts")["serveMcpRequest"]>[0];
 
 interface GatewayBase extends Pick<Databases, "database" | "requests" | "sandbox" | "databaseListeners"> {
   config: Config;
@@ -68,7 +72,20 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   });
   undo.add(() => outgoing.close());
   const engine = engineOf(on);
-  const suppression = await createSuppressionList(db, box);
+  const base = {
+    config,
+    db,
+    requestDb: on.requests.db,
+    databaseUrl: database.url,
+    sandbox: on.sandbox,
+    engine,
+    box,
+    outgoing,
+    dataDir: dataDir.path,
+    log,
+  };
+  const extensions = chooseExtensions(config.extensions);
+  const hooks = await makeHooks(extensions, base);
   const deliveries = new DeliveryDispatcher(engine);
   const metrics = createMetrics(config.metricsToken);
   const counters = createMessageCounters(metrics.registry);
@@ -76,8 +93,8 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     db,
     engine,
     events: deliveries,
-    followCampaigns: updateRecipientStatus,
-    followMessages: createLeadFollower(suppression),
+    outcomeFollowers: hooks.outcomeFollowers,
+    inboundFollowers: hooks.inboundFollowers,
     saveChanges: (trx, changes: readonly PairingCommit[]) =>
       commitPairings(trx, box, engine.node.id, changes),
     counters,
@@ -86,8 +103,9 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     rethrowAsStartError,
   );
   undo.add(() => media.close());
+  const hasSandbox = hooks.networks.some(({ network }) => network === "sandbox");
   const shared = {
-    config,
+    config: hasSandbox ? config : { ...config, sandbox: "off" as const },
     db,
     engine,
     box,
@@ -96,54 +114,56 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     deliveries,
     ...reports,
     counters,
-    suppression,
     media,
-    backups: await openBackupsOf(on),
     clientVersion: await openClientVersion(on, engine, outgoing),
     version: readVersion(),
+    hooks,
     log,
     metrics,
   };
   const onUnknownStanza = createStanzaCounter(metrics.registry);
   const drivers = createDrivers(on, { ...shared, onUnknownStanza });
-  const sessions = addSessionHost({ ...shared, sandbox: on.sandbox, drivers });
+  const sessions = addSessionHost({ ...shared, drivers });
   const nodes = createClusterNodes({
     config,
     db,
     engine,
     sessions,
     store: media.store,
-    backups: shared.backups,
+    nodeRequests: hooks.nodeRequests,
   });
   undo.add(() => nodes.close());
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
-  const integrations = createNodeIntegrations({
-    db,
-    requestDb: on.requests.db,
-    engine,
-    box,
-    outgoing,
-    conversations: shared.conversations,
+  const identity = identityOf(on);
+  const findCountry = createCountryFinder(on.requests.db, config.defaultCountry);
+  const { resourceMetadataUrl = "" } = hooks.assistants ?? {};
+  const opened = await openExtensions(extensions, {
+    ...base,
+    ...shared,
+    ...identity,
     numbers: sessions.numbers,
+    findCountry,
     findSession: nodes.findSession,
-    mediaUrls: media.mediaUrls,
-    converter: media.converter,
-    maxBytes: config.mediaMaxBytes,
-    sendHoldMs: config.sendHoldMs,
-    baseUrl: config.baseUrl,
-    version: shared.version,
-    log,
+    findPairingSession: nodes.findPairingSession,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
-  });
-  addWorker({ ...shared, sessions, integrations, sandbox: on.sandbox });
+    clearDeliveries: () => shared.deliveries.clear(),
+    readFromNode: nodes.readFromNode,
+    eventPayloads: EVENT_PAYLOADS,
+    describeApi: () => describeApi(extensions, EVENT_PAYLOADS),
+    async serveMcp(request: McpRequest) {
+      const { serveMcpRequest } = await import("../mcp/serve-mcp-request.ts");
+      return serveMcpRequest(request, { baseUrl: config.baseUrl, resourceMetadataUrl });
+    },
+  }).catch(throwSettingError);
+  addWorker({ ...shared, extensions: opened });
   const api = await createApi({
     ...shared,
-    secretKey: on.secretKey,
+    identity,
+    findCountry,
     database,
     requests: on.requests,
-    sandbox: on.sandbox,
     sessions,
-    integrations,
+    extensions: opened,
     nodes,
     readiness: on.readiness,
     dataDir: dataDir.path,
@@ -192,9 +212,21 @@ async function openClientVersion(
   return versionUpdater;
 }
 
-function openBackupsOf({ config, log, dataDir, database: { db, url } }: GatewayBase) {
-  const { path, node_id: node } = dataDir;
-  return openBackups({ config, dataDir: path, db, url, node, log });
+/** Those that protect stored data stay while their extension is switched off. */
+async function makeHooks({ on, off }: ChosenExtensions, base: ExtensionBase): Promise<CoreHooks> {
+  const made = await Promise.all(on.map((extension) => extension.hooks?.(base) ?? {}));
+  const kept = await Promise.all(
+    off.map(async (extension) => keepData((await extension.hooks?.(base)) ?? {})),
+  );
+  return joinHooks([...made, ...kept]);
+}
+
+function identityOf({ config, secretKey, requests: { db } }: GatewayBase) {
+  const secondKey = config.secretKeySecond?.reveal();
+  const secrets: [string, ...string[]] = secondKey ? [secretKey, secondKey] : [secretKey];
+  const tokens = createAccessTokens({ secretKey, secondKey, lifetimeSeconds: config.jwtLifetimeSeconds });
+  const passwords = createPasswordHasher();
+  return { secrets, tokens, passwords, signIn: createSignInHandlers({ db, tokens, passwords, secrets }) };
 }
 
 function listen(api: Api, { host, port }: Config) {
@@ -202,19 +234,23 @@ function listen(api: Api, { host, port }: Config) {
 }
 
 function createDrivers(
-  { config, sandbox, log }: GatewayBase,
+  { config, log }: GatewayBase,
   {
     clientVersion: versions,
     outgoing,
     onUnknownStanza,
-  }: { clientVersion: ClientVersions; outgoing: SafeFetch; onUnknownStanza: StanzaCounter },
+    hooks,
+  }: {
+    clientVersion: ClientVersions;
+    outgoing: SafeFetch;
+    onUnknownStanza: StanzaCounter;
+    hooks: CoreHooks;
+  },
 ): NetworkDriver[] {
-  const timing = { openPerSecond: config.loginsPerSecond };
-  const pictureBase = `${config.baseUrl}/sandbox/pictures/`;
   return [
-    createSandboxDriver({ pool: sandbox.pool, log, pictureBase, timing }),
+    ...hooks.networks,
     createWhatsAppDriver({
-      timing,
+      timing: { openPerSecond: config.loginsPerSecond },
       url: config.whatsappUrl,
       rootKey: config.whatsappRootKey,
       versions,

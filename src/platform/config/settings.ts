@@ -154,6 +154,13 @@ export const SETTINGS = z.object({
     .prefault("03:30")
     .describe("Time of the daily backup, in UTC, such as `03:30`. `off` disables it.")
     .meta({ env: "WAYGATE_BACKUP_AT" }),
+  extensions: type
+    .list()
+    .prefault("all")
+    .describe(
+      "What this gateway has beside its core: `all`, a list of names, or all but some, such as `all,-campaigns`. The routes of an extension that is switched off return `NOT_AVAILABLE`; its data stay. The same on every node.",
+    )
+    .meta({ section: "Extensions", env: "WAYGATE_EXTENSIONS" }),
   roles: type
     .listOf(["api", "sessions", "worker"])
     .prefault("api,sessions,worker")

@@ -1,0 +1,40 @@
+import type { Extension } from "../../core/extension.ts";
+import { createSuppressionList } from "../consent/consent.ts";
+import { campaignLane } from "./campaign-lane.ts";
+import { campaignRemoval } from "./campaign-removal.ts";
+import { CAMPAIGN_RETENTION } from "./campaign-retention.ts";
+import { campaignHandlers } from "./campaigns.ts";
+import { campaignsContract } from "./contract.ts";
+import { CAMPAIGN_EVENT_PAYLOADS } from "./event-payloads.ts";
+import { isFileOfCampaign } from "./is-file-of-campaign.ts";
+import { campaignSendGuard } from "./send-guard.ts";
+import { updateRecipientStatus } from "./update-recipient-status.ts";
+
+export const campaignsExtension: Extension = {
+  name: "campaigns",
+  needs: ["consent"],
+  contract: campaignsContract,
+  events: CAMPAIGN_EVENT_PAYLOADS,
+  inStatements: { sendGuard: campaignSendGuard, fileUse: isFileOfCampaign, removal: campaignRemoval },
+  hooks: ({ config }) => ({
+    outcomeFollower: updateRecipientStatus,
+    retention: { rule: CAMPAIGN_RETENTION, defaultMs: config.campaignRetentionMs },
+  }),
+  async open({ config, db, requestDb, engine, box, outgoing, conversations, numbers, findCountry, media }) {
+    const suppression = await createSuppressionList(db, box);
+    return {
+      handlers: campaignHandlers({
+        db: requestDb,
+        engine,
+        box,
+        queue: config.queue,
+        findCountry,
+        outgoing,
+        suppression,
+        converter: media.converter,
+        maxBytes: config.mediaMaxBytes,
+      }),
+      lanes: [campaignLane({ db, engine, conversations, numbers, suppression })],
+    };
+  },
+};

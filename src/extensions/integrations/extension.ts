@@ -1,0 +1,49 @@
+import type { Extension } from "../../core/extension.ts";
+import { integrationsContract } from "./contract.ts";
+import { INTEGRATION_EVENT_PAYLOADS } from "./event-payloads.ts";
+import { integrationRemoval } from "./integration-removal.ts";
+import { integrationSubscriber } from "./integration-subscriber.ts";
+import { createNodeIntegrations } from "./node-integrations.ts";
+import { unregisterIntegrations } from "./unregister-integrations.ts";
+import { waitUntilIntegrationsIdle } from "./wait-until-integrations-idle.ts";
+
+const HOUR_MS = 3_600_000;
+
+export const integrationsExtension: Extension = {
+  name: "integrations",
+  contract: integrationsContract,
+  events: INTEGRATION_EVENT_PAYLOADS,
+  inStatements: { eventSubscriber: integrationSubscriber, removal: integrationRemoval },
+  hooks: ({ db, box, outgoing, log }) => ({
+    instanceEnd: {
+      report: (id, timeoutMs) => waitUntilIntegrationsIdle(db, id, timeoutMs),
+      unregister: (id) => unregisterIntegrations({ db, box, outgoing, log }, id),
+    },
+  }),
+  open({ config, media, ...parts }) {
+    const { handlers, lane, pathTokens, tidy } = createNodeIntegrations({
+      db: parts.db,
+      requestDb: parts.requestDb,
+      engine: parts.engine,
+      box: parts.box,
+      outgoing: parts.outgoing,
+      conversations: parts.conversations,
+      numbers: parts.numbers,
+      findSession: parts.findSession,
+      openFile: parts.openFile,
+      mediaUrls: media.mediaUrls,
+      converter: media.converter,
+      maxBytes: config.mediaMaxBytes,
+      sendHoldMs: config.sendHoldMs,
+      baseUrl: config.baseUrl,
+      version: parts.version,
+      log: parts.log,
+    });
+    return {
+      handlers,
+      pathTokens,
+      lanes: [lane],
+      recurringJobs: [{ name: "integrations", everyMs: HOUR_MS, run: () => tidy() }],
+    };
+  },
+};

@@ -1,0 +1,46 @@
+import { CORE_EVENT_PAYLOADS, type EventPayloads } from "../core/events/events.ts";
+import type { Extension } from "../core/extension.ts";
+import { setStatementHooks } from "../core/statement-hooks.ts";
+import { adminExtension } from "../extensions/admin/extension.ts";
+import { assistantToolsExtension } from "../extensions/assistant-tools/extension.ts";
+import { backupsExtension } from "../extensions/backups/extension.ts";
+import { campaignsExtension } from "../extensions/campaigns/extension.ts";
+import { consentExtension } from "../extensions/consent/extension.ts";
+import { crmExtension } from "../extensions/crm/extension.ts";
+import { integrationsExtension } from "../extensions/integrations/extension.ts";
+import { linkingExtension } from "../extensions/linking/extension.ts";
+import { oauthExtension } from "../extensions/oauth/extension.ts";
+import { panelExtension } from "../extensions/panel/extension.ts";
+import { privacyExtension } from "../extensions/privacy/extension.ts";
+import { publicPagesExtension } from "../extensions/public-pages/extension.ts";
+import { quickRepliesExtension } from "../extensions/quick-replies/extension.ts";
+import { sandboxExtension } from "../extensions/sandbox/extension.ts";
+import { webhookFormatsExtension } from "../extensions/webhook-formats/extension.ts";
+
+/** Everything that this program has beside its core, each after those that it needs. */
+export const EXTENSIONS: readonly Extension[] = [
+  publicPagesExtension,
+  webhookFormatsExtension,
+  consentExtension,
+  campaignsExtension,
+  crmExtension,
+  quickRepliesExtension,
+  integrationsExtension,
+  linkingExtension,
+  oauthExtension,
+  privacyExtension,
+  backupsExtension,
+  adminExtension,
+  assistantToolsExtension,
+  panelExtension,
+  sandboxExtension,
+];
+
+setStatementHooks(EXTENSIONS.map(({ inStatements = {} }) => inStatements));
+
+/** Every event that this program records. */
+export const EVENT_PAYLOADS: EventPayloads = Object.assign(
+  {},
+  CORE_EVENT_PAYLOADS,
+  ...EXTENSIONS.map(({ events }) => events),
+);
