@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import { type LoggedErasure, readErasureCopy, readErasures } from "../extensions/backups/erasure-log.ts";
 import { decideHeldJobs, type HeldJobsAction, readHeldJobs } from "../extensions/backups/held-jobs.ts";
 import { checkBackup } from "../extensions/backups/load-backup.ts";
-import { addBackup } from "../extensions/backups/request-backup.ts";
 import { backupDirectory, openBackups } from "../extensions/backups/open-backups.ts";
+import { addBackup } from "../extensions/backups/request-backup.ts";
 import { restoreBackup } from "../extensions/backups/restore-backup.ts";
 import { type BackupDeps, createVerifiedBackup, runBackup } from "../extensions/backups/run-backup.ts";
 import { type Config, type Env, readConfig } from "../platform/config/config.ts";
@@ -18,7 +18,12 @@ import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { ulid } from "../platform/ulid.ts";
 import { CleanupStack } from "../processes/cleanup-stack.ts";
 import { openDatabases } from "../processes/open-databases.ts";
-import { rethrowAsStartError, StartError, throwDatabaseStartError, throwSettingError } from "../processes/start-error.ts";
+import {
+  rethrowAsStartError,
+  StartError,
+  throwDatabaseStartError,
+  throwSettingError,
+} from "../processes/start-error.ts";
 import { COMMAND_ACTOR, type CommandContext, withCommandContext } from "./command-database.ts";
 import { startProgressPrinter } from "./progress-printer.ts";
 

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Engine } from "../engine/engine.ts";
 import { describeIgnoredOwnerSetting } from "../core/accounts/find-owner-setting-problems.ts";
 import { hasOtherAccounts } from "../core/accounts/has-other-accounts.ts";
 import {
@@ -8,6 +7,7 @@ import {
   prepareFirstSignIn,
 } from "../core/accounts/prepare-first-sign-in.ts";
 import { describeOutgoingPolicy } from "../core/health/check-outgoing-policy.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
 import { packageVersion } from "../platform/config/package-version.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createEngine } from "../../src/engine/engine.ts";
 import { type EventDraft, recordEvents } from "../../src/core/events/events.ts";
+import { createEngine } from "../../src/engine/engine.ts";
 import type { Database } from "../../src/platform/db/database.ts";
 import { createLog } from "../../src/platform/log/log.ts";
 import { percentile } from "../run/process-figures.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Engine, EngineOptions, JobResult } from "../../src/engine/engine.ts";
 import { type EventDraft, recordEvents } from "../../src/core/events/events.ts";
 import { DeliveryDispatcher } from "../../src/core/webhooks/delivery-dispatcher.ts";
 import { insertWebhook, type NewWebhook } from "../../src/core/webhooks/save-webhook.ts";
 import { webhookLane } from "../../src/core/webhooks/webhook-lane.ts";
 import type { WebhookRow } from "../../src/core/webhooks/webhook-record.ts";
+import type { Engine, EngineOptions, JobResult } from "../../src/engine/engine.ts";
 import { createSafeFetch } from "../../src/platform/outgoing/safe-fetch.ts";
 import { createSecretBox, type SecretBox } from "../../src/platform/secrets/secret-box.ts";
 import { createEngineStory, type EngineStory } from "./engine-story.ts";
@@ -68,14 +68,18 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
     },
     addWebhook: ({ id: instance_id, account_id }, input) =>
       db.transaction().execute((trx) =>
-        insertWebhook(trx, { box, formats: {} }, {
-          instance_id,
-          account_id,
-          name: "w",
-          events: ["message.received"],
-          secret: SECRET,
-          ...input,
-        }),
+        insertWebhook(
+          trx,
+          { box, formats: {} },
+          {
+            instance_id,
+            account_id,
+            name: "w",
+            events: ["message.received"],
+            secret: SECRET,
+            ...input,
+          },
+        ),
       ),
     record: (drafts) => db.transaction().execute((trx) => recordEvents(trx, [...drafts])),
     async startWorker(id, options) {

@@ -1,5 +1,5 @@
-import type { Engine } from "../../src/engine/engine.ts";
 import { createAccount } from "../../src/core/accounts/create-account.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
 import type { SandboxControl } from "../../src/network/sandbox-control.ts";
 import type { Database } from "../../src/platform/db/database.ts";

@@ -1,8 +1,8 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
-export { type AccountScope, isInScope } from "./account-scope.ts";
 export { lockAccount } from "./account-row.ts";
+export { type AccountScope, isInScope } from "./account-scope.ts";
 export { accountStateSql } from "./account-state.ts";
 export { requireActiveAccount } from "./authorise.ts";
 export { type ConnectedAssistant, planRatesSql } from "./credential-cache.ts";

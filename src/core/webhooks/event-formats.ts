@@ -53,6 +53,7 @@ export function formatEventBody(
 
 function getFormat(formats: EventFormats, format: Exclude<WebhookFormat, "native">): EventFormat {
   const found = formats[format];
-  if (!found) throw new GatewayError("NOT_AVAILABLE", `This gateway does not have the webhook format ${format}.`);
+  if (!found)
+    throw new GatewayError("NOT_AVAILABLE", `This gateway does not have the webhook format ${format}.`);
   return found;
 }

@@ -36,10 +36,10 @@ interface WebhookTestDeps extends DeliverWebhookOptions {
 }
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
+export { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 export { longestRetryScheduleMs } from "./retry-schedule.ts";
-export { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 export { signBody } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {

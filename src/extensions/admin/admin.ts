@@ -1,15 +1,14 @@
 import { sql } from "kysely";
+import { type AccountScope, isInScope, requireUser, resellerOf } from "../../core/accounts/accounts.ts";
+import { readQueues } from "../../core/health/health.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
-import { requireUser, resellerOf } from "../../core/accounts/accounts.ts";
 import { readHeldJobs } from "../backups/backups.ts";
-import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
 import { listLogs } from "./list-logs.ts";
 import { readAccountOverview } from "./read-account-overview.ts";
 import { type MonitorDeps, readMonitor } from "./read-monitor.ts";
-import { readQueues } from "../../core/health/health.ts";
 
 interface Counts {
   accounts: number;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
+import type { QueueDepth } from "../../core/health/health.ts";
+import { failureAdvice } from "../../core/webhooks/webhooks.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { FINDINGS, findingOf } from "../../platform/findings.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { readHeldJobs } from "../backups/backups.ts";
-import { failureAdvice } from "../../core/webhooks/webhooks.ts";
-import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
-import type { QueueDepth } from "../../core/health/health.ts";
 import { findStatusFinding } from "./recommend-action.ts";
 
 export interface Alert {

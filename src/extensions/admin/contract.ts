@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { listedEvent } from "../../core/events/contract.ts";
+import { instanceStatus } from "../../core/instances/contract.ts";
 import {
   isoTime,
   pageInput,
@@ -10,8 +12,6 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
-import { listedEvent } from "../../core/events/contract.ts";
-import { instanceStatus } from "../../core/instances/contract.ts";
 
 const tag = "Administration";
 const count = z.number().int();

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
+import { isListedEvent } from "../../core/events/events.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import {
@@ -9,8 +11,6 @@ import {
   toPage,
 } from "../../platform/http/input/pagination.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
-import { isListedEvent } from "../../core/events/events.ts";
-import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import type { adminContract } from "./contract.ts";
 
 type Input = InputOf<typeof adminContract.listLogs>;

@@ -1,9 +1,9 @@
 import { type Selectable, sql } from "kysely";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
+import { LIVE_STATUSES } from "../../core/instances/instances.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InstanceTable } from "../../tables.ts";
-import { LIVE_STATUSES } from "../../core/instances/instances.ts";
-import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import { recommendAction } from "./recommend-action.ts";
 
 export interface ListMonitoredInstancesOptions {

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import { isInScope } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Reach } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { isInScope } from "../../core/accounts/accounts.ts";
 import {
   alertsOfWebhooks,
   findDisconnectedInstances,

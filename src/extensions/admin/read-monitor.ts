@@ -1,7 +1,8 @@
 import { sql } from "kysely";
+import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
+import { type QueueDepth, readQueues } from "../../core/health/health.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { type AccountScope, isInScope } from "../../core/accounts/accounts.ts";
 import {
   type Alert,
   alertsOfHeldJobs,
@@ -13,7 +14,6 @@ import {
   findNearlyFullStorage,
 } from "./alerts.ts";
 import { type ListMonitoredInstancesOptions, listMonitoredInstances } from "./list-monitored-instances.ts";
-import { type QueueDepth, readQueues } from "../../core/health/health.ts";
 
 export interface MonitorDeps {
   db: Db;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../../platform/db/database.ts";
 import { recordAudit } from "../../core/audit/audit.ts";
+import type { Db } from "../../platform/db/database.ts";
 import { addErasures, type LoggedErasure } from "./erasure-log.ts";
 import type { BackupHeader } from "./read-backup.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 
 const AT_ONCE = 500;
 

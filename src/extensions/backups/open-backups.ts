@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import type { BackupDeps } from "./run-backup.ts";
-import { toBackupSettings } from "./to-backup-settings.ts";
 import { systemClock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { loadOrCreateBackupKey } from "../../platform/config/data-dir.ts";
@@ -8,6 +6,8 @@ import { packageVersion } from "../../platform/config/package-version.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { BackupDeps } from "./run-backup.ts";
+import { toBackupSettings } from "./to-backup-settings.ts";
 
 export interface OpenBackupsOptions {
   config: Config;
@@ -36,8 +36,7 @@ export async function openBackups({
     log,
     onProgress,
     directory: backupDirectory(config, dataDir),
-    backupKey:
-      config.backupKey?.reveal() ?? (await loadOrCreateBackupKey(dataDir).catch(refuseKey)),
+    backupKey: config.backupKey?.reveal() ?? (await loadOrCreateBackupKey(dataDir).catch(refuseKey)),
     version: packageVersion(),
     settings: toBackupSettings(config),
     clock: systemClock,

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import { addJobs } from "../../engine/job-store.ts";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid } from "../../platform/ulid.ts";
 import type { BackupTable } from "../../tables.ts";
-import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 
 /** Kind, key and job group of the lane for backups. */
 export const BACKUP_LANE = "backup";

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
+import type { Conversations, NumberResolver } from "../../core/contacts/contacts.ts";
+import { type EventDraft, recordEvents } from "../../core/events/events.ts";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import { removeLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { SuppressionList } from "../consent/consent.ts";
-import type { Conversations, NumberResolver } from "../../core/contacts/contacts.ts";
-import { type EventDraft, recordEvents } from "../../core/events/events.ts";
 import { type CampaignRow, type CampaignTotals, countTotals, waitingOf } from "./campaign-row.ts";
 import { chooseRecipients } from "./choose-recipients.ts";
 import {

@@ -4,9 +4,9 @@ import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { signIn } from "../../../test/sign-in.ts";
 import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
+import { deleteOrphanedOutgoing } from "../../core/messages/send/outgoing-file.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { wholeAccount } from "../../platform/reach.ts";
-import { deleteOrphanedOutgoing } from "../../core/messages/send/outgoing-file.ts";
 import { getCampaign } from "./campaign-row.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
 

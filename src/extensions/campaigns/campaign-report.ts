@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
@@ -7,7 +8,6 @@ import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
 import {
   type CampaignRow,
   countTotals,

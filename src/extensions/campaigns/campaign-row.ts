@@ -1,13 +1,13 @@
 import { type Selectable, sql } from "kysely";
 import type { z } from "zod";
+import type { StoredMedia } from "../../core/messages/messages.ts";
+import { nextMonthStart, requirePlanQuota } from "../../core/plans/plans.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { IdempotentRequest } from "../../platform/http/run-idempotently.ts";
 import { isWithin, type Reach } from "../../platform/reach.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import type { CampaignTable } from "../../tables.ts";
-import type { StoredMedia } from "../../core/messages/messages.ts";
-import { nextMonthStart, requirePlanQuota } from "../../core/plans/plans.ts";
 import type { campaign, totals } from "./contract.ts";
 
 /** A campaign with its stored file. */

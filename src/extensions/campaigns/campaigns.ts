@@ -1,13 +1,13 @@
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { recordAudit } from "../../core/audit/audit.ts";
+import { type FindCountry, readPhone } from "../../core/contacts/contacts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
-import { recordAudit } from "../../core/audit/audit.ts";
-import { type FindCountry, readPhone } from "../../core/contacts/contacts.ts";
 import { createCampaignReport } from "./campaign-report.ts";
 import {
   type CampaignRow,

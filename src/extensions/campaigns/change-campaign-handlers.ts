@@ -1,4 +1,6 @@
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { requireQueue } from "../../core/messages/messages.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
@@ -13,8 +15,6 @@ import {
 } from "../../platform/http/run-idempotently.ts";
 import { wholeAccount } from "../../platform/reach.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
-import { requireQueue } from "../../core/messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,

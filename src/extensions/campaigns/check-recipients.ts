@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { canonicalNumberOf } from "../../core/contacts/contacts.ts";
+import { getInstance } from "../../core/instances/instances.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
 import { findConsenting } from "../consent/consent.ts";
-import { canonicalNumberOf } from "../../core/contacts/contacts.ts";
-import { getInstance } from "../../core/instances/instances.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
 import type { ParsedRecipient } from "./read-recipient.ts";
 import { type AddRecipientsDeps, readLids, readRecipients } from "./recipient-adder.ts";

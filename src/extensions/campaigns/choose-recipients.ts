@@ -1,9 +1,9 @@
 import { sql } from "kysely";
+import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import { createPause } from "../../platform/create-pause.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Reach, wholeAccount } from "../../platform/reach.ts";
 import { findConsenting, type SuppressionList } from "../consent/consent.ts";
-import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 

@@ -1,5 +1,11 @@
 import { z } from "zod";
 import {
+  assumed_country,
+  confirm_assumed,
+  numberParams,
+  numberWarning,
+} from "../../core/contacts/contract.ts";
+import {
   isoTime,
   pageInput,
   pagination,
@@ -12,7 +18,6 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, fileText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { assumed_country, confirm_assumed, numberParams, numberWarning } from "../../core/contacts/contract.ts";
 
 const DAY_MS = 86_400_000;
 /** Recipients of one request. */

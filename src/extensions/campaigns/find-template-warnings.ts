@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Reach } from "../../platform/reach.ts";
-import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import { invalidPlaceholdersOf, variablesOf } from "./render-template.ts";
 

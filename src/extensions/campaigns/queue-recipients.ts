@@ -1,7 +1,4 @@
 import { sql } from "kysely";
-import { newMessageId, phoneJid, phoneOfJid } from "../../network/jid.ts";
-import type { Trx } from "../../platform/db/database.ts";
-import { ulid } from "../../platform/ulid.ts";
 import {
   type ConversationRef,
   type Conversations,
@@ -9,6 +6,9 @@ import {
   type NumberResolver,
 } from "../../core/contacts/contacts.ts";
 import { insertMessages, type NewMessage, type StoredContent } from "../../core/messages/messages.ts";
+import { newMessageId, phoneJid, phoneOfJid } from "../../network/jid.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { ulid } from "../../platform/ulid.ts";
 import type { CampaignRow } from "./campaign-row.ts";
 import type { RecipientCandidate, RecipientChoice } from "./choose-recipients.ts";
 

@@ -1,3 +1,9 @@
+import {
+  isListedNumber,
+  type ListedNumberOptions,
+  type NumberWarning,
+  readListedNumber,
+} from "../../core/contacts/contacts.ts";
 import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
 import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../platform/text/csv-table.ts";
 import {
@@ -6,12 +12,6 @@ import {
   findVariableNames,
   VARIABLE_COLUMN,
 } from "../../platform/text/find-column-meanings.ts";
-import {
-  isListedNumber,
-  type ListedNumberOptions,
-  type NumberWarning,
-  readListedNumber,
-} from "../../core/contacts/contacts.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
 import { MAX_VARIABLES } from "./render-template.ts";
 

@@ -1,5 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import {
+  canonicalNumberOf,
+  type FindCountry,
+  findLidMappings,
+  isAmongReached,
+  type ListedNumberOptions,
+  refusalOfLid,
+} from "../../core/contacts/contacts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
@@ -12,16 +21,7 @@ import {
 } from "../../platform/http/run-idempotently.ts";
 import { type Reach, wholeAccount } from "../../platform/reach.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
 import type { SuppressionList } from "../consent/consent.ts";
-import {
-  canonicalNumberOf,
-  type FindCountry,
-  findLidMappings,
-  isAmongReached,
-  type ListedNumberOptions,
-  refusalOfLid,
-} from "../../core/contacts/contacts.ts";
 import {
   type CampaignRow,
   ENDED_STATUSES,

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { keepOutgoing, requireQueue } from "../../core/messages/messages.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { findStoredResponse, replayedResponse } from "../../platform/http/run-idempotently.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
-import { keepOutgoing, requireQueue } from "../../core/messages/messages.ts";
 import {
   type CampaignRow,
   type CampaignStatus,

@@ -1,10 +1,4 @@
 import { type Insertable, sql } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
-import { type GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
-import { runIdempotently } from "../../platform/http/run-idempotently.ts";
-import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import type { CampaignTable } from "../../tables.ts";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import { getInstance } from "../../core/instances/instances.ts";
 import {
@@ -14,6 +8,12 @@ import {
   type StoredMedia,
   showsCaption,
 } from "../../core/messages/messages.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { type GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import type { Handlers } from "../../platform/http/handler.ts";
+import { runIdempotently } from "../../platform/http/run-idempotently.ts";
+import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import type { CampaignTable } from "../../tables.ts";
 import {
   type CampaignRow,
   type CampaignView,

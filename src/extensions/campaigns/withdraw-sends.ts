@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { numberVariantsOf } from "../../core/contacts/contacts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { numberVariantsOf } from "../../core/contacts/contacts.ts";
 
 /**
  * Withdraws queued sends that have not been submitted. Deletes message and job, lets the recipient wait

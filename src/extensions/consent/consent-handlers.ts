@@ -1,10 +1,4 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import type { InputOf } from "../../platform/http/route.ts";
-import type { Reach } from "../../platform/reach.ts";
 import { getUser, requireUser } from "../../core/accounts/accounts.ts";
 import { recordAudit } from "../../core/audit/audit.ts";
 import {
@@ -16,6 +10,12 @@ import {
   readPhone,
   refusalOfLid,
 } from "../../core/contacts/contacts.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { InputOf } from "../../platform/http/route.ts";
+import type { Reach } from "../../platform/reach.ts";
 import type { consentContract } from "./contract.ts";
 
 export interface ConsentDeps {

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
+import { canonicalNumberOf } from "../../core/contacts/contacts.ts";
 import { lidJid } from "../../network/jid.ts";
 import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { canonicalNumberOf } from "../../core/contacts/contacts.ts";
 
 /** One word alone: a sentence that contains it is no opt-out. */
 const OPT_OUT = /^["'\s]*(stop|sair|parar|cancelar)[."'!\s]*$/i;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
 import { lockAccount } from "../../core/accounts/accounts.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 
 const AT_ONCE = 500;

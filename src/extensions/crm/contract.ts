@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
+import { storedMessage } from "../../core/messages/contract.ts";
 import {
   isoTime,
   pageInput,
@@ -12,8 +14,6 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
-import { storedMessage } from "../../core/messages/contract.ts";
 
 const phone = z
   .union([trimmedText(200).min(1), z.number().int().positive().transform(String)])

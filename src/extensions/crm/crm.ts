@@ -1,12 +1,12 @@
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { numberVariantsOf } from "../../core/contacts/contacts.ts";
+import { selectMessages, toStoredMessageView } from "../../core/messages/messages.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import { isWithin, type Reach } from "../../platform/reach.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
-import { numberVariantsOf } from "../../core/contacts/contacts.ts";
-import { selectMessages, toStoredMessageView } from "../../core/messages/messages.ts";
 import type { crmContract } from "./contract.ts";
 import { customFieldHandlers } from "./custom-field-handlers.ts";
 import { createLeadFollower } from "./lead-follower.ts";

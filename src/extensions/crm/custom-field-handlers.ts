@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import { lockAccount, requireUser } from "../../core/accounts/accounts.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { lockAccount, requireUser } from "../../core/accounts/accounts.ts";
 import { type crmContract, MAX_FIELDS } from "./contract.ts";
 
 type FieldHandlers = Pick<

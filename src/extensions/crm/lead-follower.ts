@@ -1,9 +1,9 @@
 import { sql } from "kysely";
+import type { InboundFollower, InboundRow } from "../../core/messages/messages.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { isOptOut, type SuppressionList } from "../consent/consent.ts";
-import type { InboundFollower, InboundRow } from "../../core/messages/messages.ts";
 
 /**
  * Creates a lead for each new sender, in accounts with this setting. Opts a person out who asks for it.

@@ -1,12 +1,5 @@
 import { sql } from "kysely";
-import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
-import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import type { Reach } from "../../platform/reach.ts";
 import { lockAccount, requireUser } from "../../core/accounts/accounts.ts";
-import { withdrawSendsTo } from "../campaigns/campaigns.ts";
-import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 import {
   canonicalNumberOf,
   type FindCountry,
@@ -16,6 +9,13 @@ import {
   refusalOfLid,
 } from "../../core/contacts/contacts.ts";
 import { requirePlanQuota } from "../../core/plans/plans.ts";
+import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import type { Reach } from "../../platform/reach.ts";
+import { withdrawSendsTo } from "../campaigns/campaigns.ts";
+import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
 import { type crmContract, MAX_TAGS } from "./contract.ts";
 import { exportLeads } from "./export-leads.ts";
 import { findLeads } from "./find-leads.ts";

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { canonicalNumberOf, findLidMappings, refusalOfLid } from "../../core/contacts/contacts.ts";
+import { quotaExceededMessage, readPlanQuota } from "../../core/plans/plans.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { runOutsideRequests } from "../../platform/db/request-pool.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
-import { canonicalNumberOf, findLidMappings, refusalOfLid } from "../../core/contacts/contacts.ts";
-import { quotaExceededMessage, readPlanQuota } from "../../core/plans/plans.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
 import { countLeads, type LeadDeps } from "./lead-handlers.ts";
 import type { LeadRow } from "./lead-row.ts";

@@ -3,12 +3,12 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { insertInstance } from "../../../test/rows.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
+import { createAccount } from "../../core/accounts/create-account.ts";
+import type { InboundRow } from "../../core/messages/inbound/insert-inbound-messages.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { createSecretBox } from "../../platform/secrets/secret-box.ts";
 import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
-import { createAccount } from "../../core/accounts/create-account.ts";
 import { createSuppressionList, type SuppressionList } from "../consent/consent.ts";
-import type { InboundRow } from "../../core/messages/inbound/insert-inbound-messages.ts";
 import { addPhonesToLeads } from "./add-phones-to-leads.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { leadHandlers } from "./lead-handlers.ts";

@@ -1,9 +1,9 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import { isAmongReached, isReachedPerson } from "../../core/contacts/contacts.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Reach } from "../../platform/reach.ts";
 import type { LeadTable } from "../../tables.ts";
-import { isAmongReached, isReachedPerson } from "../../core/contacts/contacts.ts";
 
 export type LeadRow = Selectable<LeadTable>;
 

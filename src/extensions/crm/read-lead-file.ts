@@ -1,4 +1,10 @@
 import type { z } from "zod";
+import {
+  isListedNumber,
+  type ListedNumberOptions,
+  type NumberWarning,
+  readListedNumber,
+} from "../../core/contacts/contacts.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
 import {
@@ -10,12 +16,6 @@ import {
 } from "../../platform/text/csv-table.ts";
 import { findColumnMeanings, findPassedOver } from "../../platform/text/find-column-meanings.ts";
 import { findJoined } from "../../platform/text/find-joined-columns.ts";
-import {
-  isListedNumber,
-  type ListedNumberOptions,
-  type NumberWarning,
-  readListedNumber,
-} from "../../core/contacts/contacts.ts";
 import { CUSTOM_FIELD_COLUMN, leadRow, MAX_FIELDS, MAX_IMPORTED } from "./contract.ts";
 import { type DeclaredField, readFieldValue } from "./merge-fields.ts";
 import { readTagCell } from "./tag-cell.ts";

@@ -1,5 +1,10 @@
 import type { Readable } from "node:stream";
 import type { z } from "zod";
+import type { Conversations, NumberResolver } from "../../core/contacts/contacts.ts";
+import type { EventName } from "../../core/events/contract.ts";
+import type { EventTag } from "../../core/events/events.ts";
+import type { MediaUrls } from "../../core/media/media.ts";
+import type { MediaOptions } from "../../core/messages/messages.ts";
 import type { Engine, Job, JobResult } from "../../engine/engine.ts";
 import type { ReachableSession } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
@@ -7,11 +12,6 @@ import type { Aliases } from "../../platform/http/route.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import type { Conversations, NumberResolver } from "../../core/contacts/contacts.ts";
-import type { EventName } from "../../core/events/contract.ts";
-import type { EventTag } from "../../core/events/events.ts";
-import type { MediaUrls } from "../../core/media/media.ts";
-import type { MediaOptions } from "../../core/messages/messages.ts";
 import type { ProviderName, TestReport } from "./contract.ts";
 import type { Integration } from "./integration-row.ts";
 

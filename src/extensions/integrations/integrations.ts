@@ -1,10 +1,10 @@
+import { type AuditActor, fieldNamesOf, recordAudit } from "../../core/audit/audit.ts";
+import { getInstance, lockInstance } from "../../core/instances/instances.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { createTestLimit } from "../../platform/http/test-limit.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
-import { type AuditActor, fieldNamesOf, recordAudit } from "../../core/audit/audit.ts";
-import { getInstance, lockInstance } from "../../core/instances/instances.ts";
 import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
 import type {

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { numberVariantsOf, readAddress } from "../../core/contacts/contacts.ts";
 import { phoneJid } from "../../network/jid.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { trimmedText } from "../../platform/text/bounded-text.ts";
-import { numberVariantsOf, readAddress } from "../../core/contacts/contacts.ts";
 
 /** People and groups by JID, LID or number, as `isOnIgnoreList` compares them. */
 export const ignoreList = z

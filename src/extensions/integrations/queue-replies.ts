@@ -1,11 +1,11 @@
+import type { Conversations } from "../../core/contacts/contacts.ts";
+import { noInstance } from "../../core/instances/instances.ts";
+import { insertMessages, type NewMessage, type StoredContent } from "../../core/messages/messages.ts";
 import type { Jid } from "../../network/driver.ts";
 import { newMessageId } from "../../network/jid.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { ulid } from "../../platform/ulid.ts";
-import type { Conversations } from "../../core/contacts/contacts.ts";
-import { noInstance } from "../../core/instances/instances.ts";
-import { insertMessages, type NewMessage, type StoredContent } from "../../core/messages/messages.ts";
 import type { Integration } from "./integration-row.ts";
 
 /** The chat that receives replies, as the original message identifies it. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
-import type { Trx } from "../../platform/db/database.ts";
 import type { EventDraft } from "../../core/events/events.ts";
+import type { Trx } from "../../platform/db/database.ts";
 import type { Integration } from "./integration-row.ts";
 import type { ReplyChat } from "./queue-replies.ts";
 

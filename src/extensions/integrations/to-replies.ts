@@ -1,7 +1,3 @@
-import type { MediaType } from "../../network/driver.ts";
-import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
-import type { SpooledUpload, UploadedFile } from "../../platform/http/route.ts";
 import { noFile } from "../../core/media/media.ts";
 import {
   deleteOutgoing,
@@ -10,6 +6,10 @@ import {
   type StoredMedia,
   showsCaption,
 } from "../../core/messages/messages.ts";
+import type { MediaType } from "../../network/driver.ts";
+import type { Db } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { SpooledUpload, UploadedFile } from "../../platform/http/route.ts";
 import type { IntegrationDeps } from "./integration-provider.ts";
 import type { OutgoingReply } from "./queue-replies.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { instanceId } from "../../core/events/contract.ts";
 import { isoTime, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
-import { instanceId } from "../../core/events/contract.ts";
 
 const PASSKEY_STATES = ["none", "required", "awaiting_phone", "confirmation_required", "finishing"] as const;
 

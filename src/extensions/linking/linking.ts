@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import { recordAudit } from "../../core/audit/audit.ts";
+import { getInstance, holdApiKey, instanceAuditEntry, lockInstance } from "../../core/instances/instances.ts";
+import type { InstanceControlDeps } from "../../core/sessions/sessions.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
 import { isWithin } from "../../platform/reach.ts";
-import { recordAudit } from "../../core/audit/audit.ts";
-import { getInstance, holdApiKey, instanceAuditEntry, lockInstance } from "../../core/instances/instances.ts";
-import type { InstanceControlDeps } from "../../core/sessions/sessions.ts";
 import type { linkingContract } from "./contract.ts";
 import { bindLink, createLink, getLink } from "./open-link.ts";
 import {

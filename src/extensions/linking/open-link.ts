@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
 import { requireActiveAccount } from "../../core/accounts/accounts.ts";
 import type { InstanceRow } from "../../core/instances/instances.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 
 /** Long enough to find the phone, short enough for a link that was sent in a chat. */
 const LIFE_MS = 10 * 60_000;

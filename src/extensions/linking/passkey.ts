@@ -1,3 +1,8 @@
+import { getInstance, type InstanceRow, waitForInstance } from "../../core/instances/instances.ts";
+import {
+  sessionUnreachable,
+  unwrapOperationResult,
+} from "../../core/session-operations/session-operations.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { ReachableSession } from "../../network/driver.ts";
 import type { OperationResult, PasskeyOperations, PasskeyState } from "../../network/session-operations.ts";
@@ -5,8 +10,6 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
-import { getInstance, type InstanceRow, waitForInstance } from "../../core/instances/instances.ts";
-import { sessionUnreachable, unwrapOperationResult } from "../../core/session-operations/session-operations.ts";
 import type { linkingContract } from "./contract.ts";
 
 export interface PasskeyDeps {

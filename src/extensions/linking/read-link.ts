@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { GatewayError } from "../../platform/gateway-error.ts";
-import type { OutputOf } from "../../platform/http/route.ts";
 import { getInstance, type InstanceRow, waitForInstance } from "../../core/instances/instances.ts";
 import { connectInstance, type InstanceControlDeps, toPairingView } from "../../core/sessions/sessions.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
+import type { OutputOf } from "../../platform/http/route.ts";
 import type { linkingContract } from "./contract.ts";
 import type { OpenLink } from "./open-link.ts";
 import { NO_PASSKEY, toPasskey } from "./passkey.ts";

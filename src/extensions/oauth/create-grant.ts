@@ -1,9 +1,9 @@
 import { sql } from "kysely";
+import { accountStateSql, createOAuthToken, digestOAuthToken } from "../../core/accounts/accounts.ts";
+import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { AssistantScope } from "../../platform/http/route.ts";
 import { isWithin, type Reach } from "../../platform/reach.ts";
-import { accountStateSql, createOAuthToken, digestOAuthToken } from "../../core/accounts/accounts.ts";
-import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { AuthorizationRequest } from "./authorization-request.ts";
 import type { OAuthClient } from "./oauth-clients.ts";
 

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Selectable, sql } from "kysely";
+import { accountStateSql, digestOAuthToken } from "../../core/accounts/accounts.ts";
+import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { AssistantScope } from "../../platform/http/route.ts";
 import type { OAuthGrantTable } from "../../tables.ts";
-import { accountStateSql, digestOAuthToken } from "../../core/accounts/accounts.ts";
-import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import { readScopes, requireResource } from "./authorization-request.ts";
 import { type IssuedTokens, issueTokens } from "./issue-tokens.ts";
 import type { OAuthClients } from "./oauth-clients.ts";

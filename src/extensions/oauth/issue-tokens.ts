@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { createOAuthToken, digestOAuthToken } from "../../core/accounts/accounts.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import type { AssistantScope } from "../../platform/http/route.ts";
-import { createOAuthToken, digestOAuthToken } from "../../core/accounts/accounts.ts";
 
 const ACCESS_SECONDS = 3_600;
 /** An assistant that is not used for so long has to ask again. */

@@ -1,6 +1,6 @@
+import type { EventDraft } from "../../core/events/events.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import type { DataRequestTable } from "../../tables.ts";
-import type { EventDraft } from "../../core/events/events.ts";
 import type { AnonymisationPart, AnonymisationRequest } from "./treatment.ts";
 
 /** One anonymisation, as each of its batches sees it. */

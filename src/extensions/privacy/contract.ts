@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { digitsOrJid } from "../../core/contacts/contract.ts";
 import { isoTime, pageInput, pagination, refuseAll, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { digitsOrJid } from "../../core/contacts/contract.ts";
 
 const scope = named(
   "PrivacyScope",

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Db, Trx } from "../../platform/db/database.ts";
 import { markFilesForDeletion } from "../../core/media/media.ts";
 import { outcomeEvents } from "../../core/messages/messages.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,

@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { type RawBuilder, sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
+import { recordAudit } from "../../core/audit/audit.ts";
+import { openOfMessage } from "../../core/messages/messages.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
-import { recordAudit } from "../../core/audit/audit.ts";
-import { openOfMessage } from "../../core/messages/messages.ts";
 import type { EXPORTED_LISTS, privacyContract } from "./contract.ts";
 import { type DeclaredTable, dataOf } from "./personal-data.ts";
 import { readLastRows } from "./request-erasure.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import { recordEvents } from "../../core/events/events.ts";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
-import { recordEvents } from "../../core/events/events.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,

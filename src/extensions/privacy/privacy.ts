@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { requireUser, resellerOf } from "../../core/accounts/accounts.ts";
+import { type FindCountry, resolveRecipient } from "../../core/contacts/contacts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
@@ -6,8 +8,6 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import { requireUser, resellerOf } from "../../core/accounts/accounts.ts";
-import { type FindCountry, resolveRecipient } from "../../core/contacts/contacts.ts";
 import type { privacyContract } from "./contract.ts";
 import { exportAccount } from "./export-account.ts";
 import { type RequestedErasure, requestErasure } from "./request-erasure.ts";

@@ -1,4 +1,6 @@
 import { type Selectable, sql } from "kysely";
+import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../../core/accounts/accounts.ts";
+import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/job-store.ts";
 import { addLane } from "../../engine/lane-store.ts";
@@ -7,8 +9,6 @@ import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { wholeAccount } from "../../platform/reach.ts";
 import type { ErasureLogTable } from "../../tables.ts";
-import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../../core/accounts/accounts.ts";
-import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import { getLead } from "../crm/crm.ts";
 import type { AnonymisationScope } from "./anonymisation.ts";
 import { NUMBERED_TABLES } from "./anonymise-table-steps.ts";

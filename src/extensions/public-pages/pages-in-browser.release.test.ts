@@ -7,9 +7,9 @@ import { buildDist } from "../../../test/run/build-dist.ts";
 import { findProgram } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { findFaults, launchBrowser } from "../../../test/stories/look-at-page.ts";
+import { webhooksContract } from "../../core/webhooks/contract.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
-import { webhooksContract } from "../../core/webhooks/contract.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";
 import { NOT_FOUND_PAGE } from "./home-page.ts";
@@ -60,7 +60,10 @@ describe.skipIf(!findProgram("chromium"))("in a browser", () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({
       contract: publicPagesContract,
-      handlers: publicPagesHandlers(() => JSON.stringify(createOpenApiDocument(SHOWN)), { dataDir: SHOTS, recorded: { payloads: {}, formats: {} } }),
+      handlers: publicPagesHandlers(() => JSON.stringify(createOpenApiDocument(SHOWN)), {
+        dataDir: SHOTS,
+        recorded: { payloads: {}, formats: {} },
+      }),
       authorise: async () => ({ kind: "public" }),
       log: createLog("silent"),
       strictOutput: true,

@@ -20,7 +20,10 @@ let url = "";
 beforeAll(async () => {
   server = await createHttpServer({
     contract: publicPagesContract,
-    handlers: publicPagesHandlers(() => JSON.stringify(DOCUMENT), { dataDir: "/nowhere", recorded: { payloads: {}, formats: {} } }),
+    handlers: publicPagesHandlers(() => JSON.stringify(DOCUMENT), {
+      dataDir: "/nowhere",
+      recorded: { payloads: {}, formats: {} },
+    }),
     authorise: async () => ({ kind: "public" }),
     log: createLog("silent"),
     strictOutput: true,

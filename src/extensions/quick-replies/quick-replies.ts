@@ -1,11 +1,11 @@
 import { type Selectable, sql } from "kysely";
+import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { QuickReplyTable } from "../../tables.ts";
-import { requireUser } from "../../core/accounts/accounts.ts";
 import { type quickRepliesContract, shortcut } from "./contract.ts";
 
 export type QuickReply = Selectable<QuickReplyTable>;

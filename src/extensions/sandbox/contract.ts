@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { instanceId } from "../../core/events/contract.ts";
+import { UNSUPPORTED_REASONS } from "../../core/messages/contract.ts";
 import { isoTime, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { foldPhoneText } from "../../platform/phone/fold-phone-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { instanceId } from "../../core/events/contract.ts";
-import { UNSUPPORTED_REASONS } from "../../core/messages/contract.ts";
 
 const digits = coercedText(120)
   .transform((text, context) => {

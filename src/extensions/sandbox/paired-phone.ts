@@ -1,7 +1,12 @@
+import {
+  getInstance,
+  type InstanceRow,
+  requireSandbox,
+  type SandboxPolicy,
+} from "../../core/instances/instances.ts";
 import type { SandboxControl } from "../../network/sandbox-control.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { InstanceStatus } from "../../tables.ts";
-import { getInstance, type InstanceRow, requireSandbox, type SandboxPolicy } from "../../core/instances/instances.ts";
 
 export interface SandboxAccess extends SandboxPolicy {
   /** The control of an account's sandbox network. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { InstanceRow } from "../../core/instances/instances.ts";
+import { requireStorageQuota } from "../../core/media/media.ts";
 import type { MessageId } from "../../network/driver.ts";
 import { groupJid } from "../../network/jid.ts";
 import type { SandboxActor } from "../../network/sandbox-control.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
-import type { InstanceRow } from "../../core/instances/instances.ts";
-import { requireStorageQuota } from "../../core/media/media.ts";
 import type { sandboxContract } from "./contract.ts";
 import { getPairedPhone, getSandboxInstance, requireHappened, type SandboxAccess } from "./paired-phone.ts";
 import { type SandboxWorldDeps, sandboxWorldHandlers } from "./sandbox-world-handlers.ts";

@@ -1,7 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useTranslations } from "use-intl";
-import { createRenderer, valuesOf, variablesOf } from "../../../../src/extensions/campaigns/render-template.ts";
+import {
+  createRenderer,
+  valuesOf,
+  variablesOf,
+} from "../../../../src/extensions/campaigns/render-template.ts";
 import { visibleName } from "../../components/formats.tsx";
 import { type Chat, leadQuery, type QuickReply, quickRepliesQuery } from "./conversation-queries.ts";
 

@@ -1,8 +1,8 @@
+import { readMedia, type StoredMedia } from "../../../core/messages/messages.ts";
 import type { MediaType } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { MediaTypeRule } from "../../../platform/media/detect-media-type.ts";
 import { fileNameOfUrl } from "../../../platform/text/file-names.ts";
-import { readMedia, type StoredMedia } from "../../../core/messages/messages.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";
 import type { Attachment } from "./chatwoot-webhook-body.ts";

@@ -1,6 +1,6 @@
+import { type RecipientInput, resolveRecipient } from "../../../core/contacts/contacts.ts";
 import type { Jid } from "../../../network/driver.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { type RecipientInput, resolveRecipient } from "../../../core/contacts/contacts.ts";
 import { findChatByConversation } from "../integration-chat.ts";
 import { findReplyTarget, type ReplyTarget } from "../queue-replies.ts";
 import type { ChatwootContext } from "./chatwoot-context.ts";

@@ -1,5 +1,5 @@
-import type { Job, JobResult } from "../../../engine/engine.ts";
 import { selectMessages } from "../../../core/messages/messages.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { EventWork } from "../integration-provider.ts";
 import { findProviderMessageLinks, type MessageLink, updateMessageLink } from "../message-link.ts";
 import { chatwootConfigOf, chatwootStateOf, SOURCE_ID_PREFIX } from "./chatwoot-config.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import { queueAction, selectMessages } from "../../../core/messages/messages.ts";
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
-import { queueAction, selectMessages } from "../../../core/messages/messages.ts";
 import { completeJob } from "../complete-job.ts";
 import { findChatByConversation } from "../integration-chat.ts";
 import { findProviderMessageLinks, type MessageLink, updateMessageLink } from "../message-link.ts";

@@ -1,8 +1,3 @@
-import type { Job, JobResult } from "../../../engine/engine.ts";
-import type { Jid, QuotedMessage } from "../../../network/driver.ts";
-import type { Trx } from "../../../platform/db/database.ts";
-import { faultPoint } from "../../../platform/fault-point.ts";
-import { GatewayError } from "../../../platform/gateway-error.ts";
 import {
   deleteOutgoing,
   queueAction,
@@ -10,6 +5,11 @@ import {
   selectMessages,
   toQuoted,
 } from "../../../core/messages/messages.ts";
+import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { Jid, QuotedMessage } from "../../../network/driver.ts";
+import type { Trx } from "../../../platform/db/database.ts";
+import { faultPoint } from "../../../platform/fault-point.ts";
+import { GatewayError } from "../../../platform/gateway-error.ts";
 import { completeJob } from "../complete-job.ts";
 import { findProviderMessageLinks, type MessageLink } from "../message-link.ts";
 import { queueReplies, type ReplyTarget } from "../queue-replies.ts";

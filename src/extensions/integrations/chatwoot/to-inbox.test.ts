@@ -4,8 +4,8 @@ import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import type { FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
 import { BIA, setUpChatwootStory } from "../../../../test/stories/chatwoot-story.ts";
 import { newPerson } from "../../../../test/stories/integration-story.ts";
-import type { Jid, MessageId } from "../../../network/driver.ts";
 import { recordMessageChange } from "../../../core/messages/messages.ts";
+import type { Jid, MessageId } from "../../../network/driver.ts";
 
 const story = setUpChatwootStory();
 const { chatwoot, open, query, read, receive, save, test: tryOut } = story;

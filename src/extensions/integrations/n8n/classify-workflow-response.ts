@@ -1,5 +1,5 @@
-import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { isN8nStartingUp } from "../../../core/webhooks/webhooks.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import {
   classifyResponse,
   errorMessageIn,

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { boundedText } from "../../../platform/text/bounded-text.ts";
 import { EVENT_NAMES } from "../../../core/events/contract.ts";
 import { httpUrl } from "../../../core/webhooks/contract.ts";
+import { boundedText } from "../../../platform/text/bounded-text.ts";
 import { replyLimitFields } from "../reply-limit.ts";
 
 const visible = boundedText(4096).regex(/^[\t\x20-\x7e]+$/, "may contain only visible ASCII characters");

@@ -1,11 +1,11 @@
 import { buffer } from "node:stream/consumers";
+import { recordEvents } from "../../../core/events/events.ts";
+import type { MediaUrls } from "../../../core/media/media.ts";
 import type { JobResult } from "../../../engine/engine.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { recordEvents } from "../../../core/events/events.ts";
-import type { MediaUrls } from "../../../core/media/media.ts";
 import { completeJob } from "../complete-job.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import { createIntegrationHealth } from "../integration-health.ts";

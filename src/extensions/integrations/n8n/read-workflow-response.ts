@@ -1,5 +1,5 @@
-import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { isN8nStartingUp } from "../../../core/webhooks/webhooks.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { describeOutcome } from "../classify-response.ts";
 import type { Explanation, ResponseReading } from "../integration-health.ts";
 import {

@@ -1,6 +1,6 @@
+import { readInstanceSecrets, signBody } from "../../../core/webhooks/webhooks.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
-import { readInstanceSecrets, signBody } from "../../../core/webhooks/webhooks.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";

@@ -1,8 +1,8 @@
+import { recordEvents } from "../../../core/events/events.ts";
 import type { JobResult } from "../../../engine/engine.ts";
 import { addJobs } from "../../../engine/job-store.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { recordEvents } from "../../../core/events/events.ts";
 import { completeJob, createTaskJob } from "../complete-job.ts";
 import type { IntegrationChat } from "../integration-chat.ts";
 import { saveIntegrationChat } from "../integration-chat.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import { httpUrl } from "../../../core/webhooks/contract.ts";
+import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import { ignoreList, isReadableEntry, UNREADABLE_ENTRY } from "../is-on-ignore-list.ts";
 import { replyLimitFields } from "../reply-limit.ts";
 import { findTriggerProblem } from "./bot-trigger.ts";
