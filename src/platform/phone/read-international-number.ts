@@ -14,7 +14,7 @@ const NOBODYS = /^1555\d{7}$/;
 const NO_AREA = /^1[01]/;
 
 /** The digits as a number with its country code; undefined for one that no country can have. */
-export function readInternational(digits: string): InternationalNumber | undefined {
+export function readInternationalNumber(digits: string): InternationalNumber | undefined {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
   const other = alternativeNumber(digits);
   const standard = parsed?.number.slice(1) ?? "";

@@ -15,7 +15,7 @@ import {
   type PhoneProblem,
   severalNumbers,
 } from "./fold-phone-text.ts";
-import { isMobileNumber, isSamePerson, readInternational } from "./read-international-number.ts";
+import { isMobileNumber, isSamePerson, readInternationalNumber } from "./read-international-number.ts";
 
 /** The country of a number that is written without one. */
 export interface PhoneCountry {
@@ -78,7 +78,7 @@ export function dependsOnCountry(text: string): boolean {
   if (folded.listed) return true;
   const { digits, isInternational } = folded;
   const isLong = !isInternational && !digits.startsWith("0") && isTooLong(digits) && !mayMeanOther(folded);
-  return !((isInternational || isLong) && readInternational(digits)?.isValid);
+  return !((isInternational || isLong) && readInternationalNumber(digits)?.isValid);
 }
 
 /** For a number without its country code. */
@@ -93,7 +93,7 @@ export function countryOfPhone(digits: string): string | undefined {
 
 /** Whether the digits are no valid phone in any country, and so may be a LID; a real phone never counts as one. */
 export function isImpossiblePhone(digits: string): boolean {
-  return !readInternational(digits)?.isValid;
+  return !readInternationalNumber(digits)?.isValid;
 }
 
 /** A stored phone so that every reader takes it as a whole number; the digits of a LID, and other texts, as they are. */
@@ -120,7 +120,7 @@ function readNational(digits: string, { code }: PhoneCountry): NationalNumber | 
 /** The first part of the text that is a valid number by itself, while the rest is no group of the valid whole. */
 function findWholeHead(folded: FoldedPhone, country?: PhoneCountry): PhoneHead | undefined {
   const isLong = folded.isInternational || isTooLong(folded.digits);
-  const home = isLong && readInternational(folded.digits)?.isValid ? undefined : country;
+  const home = isLong && readInternationalNumber(folded.digits)?.isValid ? undefined : country;
   const all = readWhole(folded.digits, isLong, home);
   return folded.heads.find(({ digits, group, isGrouped, isMobile }) => {
     const head = readWhole(digits, isLong, home);
@@ -131,7 +131,7 @@ function findWholeHead(folded: FoldedPhone, country?: PhoneCountry): PhoneHead |
 
 /** The number as some country has assigned it, or the known one. */
 function readWhole(digits: string, isLong: boolean, country?: PhoneCountry): string | undefined {
-  const abroad = isLong || !country ? readInternational(digits) : undefined;
+  const abroad = isLong || !country ? readInternationalNumber(digits) : undefined;
   return abroad?.isValid ? abroad.digits : country && readNational(digits, country)?.digits;
 }
 
@@ -177,7 +177,7 @@ function readLocal({ digits }: LocalNumber, context: string, country?: PhoneCoun
 /** Written with a plus or 00. */
 function readMarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
   const { digits } = folded;
-  const written = readInternational(digits);
+  const written = readInternationalNumber(digits);
   if (written?.isValid) return { is: "number", digits: written.digits };
   const national = country && readNational(digits, country);
   if (country && national) return lacksCountry(country, national.digits);
@@ -206,7 +206,7 @@ function readUnmarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading
 function readPlain(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
   const { digits, isPunctuated } = folded;
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
-  const written = digits.startsWith("0") ? undefined : readInternational(digits);
+  const written = digits.startsWith("0") ? undefined : readInternationalNumber(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
   if (written?.isValid && isTooLong(digits)) return asWritten;
   const national = country && readNational(digits, country);
