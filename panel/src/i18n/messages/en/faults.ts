@@ -33,6 +33,7 @@ export const faults = {
       SEND_FAILED: "The other side refused the request, or could not be reached.",
       CONNECT_FAILED: "The network or the other program could not be reached.",
       MEDIA_DOWNLOAD_FAILED: "The file could not be fetched.",
+      NOT_AVAILABLE: "This gateway runs without this part. Its operator has switched it off or removed it.",
       QUEUE_UNAVAILABLE: "The gateway cannot queue work now. Try again in a moment.",
       UNAVAILABLE: "The gateway is starting, stopping or overloaded. Try again in a moment.",
       SEND_TIMEOUT: "No outcome is known yet. Look into the chat before you send again.",

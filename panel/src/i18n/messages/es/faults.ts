@@ -33,6 +33,7 @@ export const faults = {
       SEND_FAILED: "La otra parte rechazó la solicitud, o no se pudo llegar a ella.",
       CONNECT_FAILED: "No se pudo llegar a la red o al otro programa.",
       MEDIA_DOWNLOAD_FAILED: "No se pudo obtener el archivo.",
+      NOT_AVAILABLE: "Este gateway funciona sin esta parte. Su operador la ha desactivado o quitado.",
       QUEUE_UNAVAILABLE: "El gateway no puede encolar trabajo ahora. Reintenta en un momento.",
       UNAVAILABLE: "El gateway está arrancando, parando o sobrecargado. Reintenta en un momento.",
       SEND_TIMEOUT: "Todavía no se conoce el resultado. Mira el chat antes de enviar de nuevo.",

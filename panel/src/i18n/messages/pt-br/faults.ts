@@ -33,6 +33,7 @@ export const faults = {
       SEND_FAILED: "O outro lado recusou a requisição, ou não foi alcançado.",
       CONNECT_FAILED: "A rede ou o outro programa não foi alcançado.",
       MEDIA_DOWNLOAD_FAILED: "Não foi possível obter o arquivo.",
+      NOT_AVAILABLE: "Este gateway funciona sem essa parte. O operador a desligou ou removeu.",
       QUEUE_UNAVAILABLE: "O gateway não consegue enfileirar trabalho agora. Tente de novo em instantes.",
       UNAVAILABLE: "O gateway está iniciando, parando ou sobrecarregado. Tente de novo em instantes.",
       SEND_TIMEOUT: "Ainda não se conhece o resultado. Veja a conversa antes de enviar de novo.",
