@@ -153,8 +153,10 @@ describeInBrowser("the panel in a browser", () => {
     await page.route(streams, (route) => route.abort());
     await signIn(page);
     await page.getByText("Reconnecting to the gateway.").waitFor();
-    await page.unroute(streams);
+    const again = page.waitForRequest(streams);
     await page.getByRole("button", { name: "Try now" }).click();
+    await again;
+    await page.unroute(streams);
     await page.getByText("Reconnecting to the gateway.").waitFor({ state: "detached" });
     await page.context().setOffline(true);
     const bar = page.getByText("You are offline. What you see may be out of date.");
