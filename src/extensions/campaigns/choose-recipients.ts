@@ -85,7 +85,7 @@ export async function findWaitingRecipients(
 ): Promise<WaitingRecipient[]> {
   const isKnown = sql`exists (
     select from conversation c join message m on m.conversation_id = c.id
-    where c.instance_id = ${instance_id} and c.phone = any(number_variants(r.phone))
+    where c.account_id = r.account_id and c.instance_id = ${instance_id} and c.phone = any(number_variants(r.phone))
       and (m.direction = 'inbound' or m.status in ('delivered', 'read', 'played')))`;
   const { rows } = await sql<WaitingRecipient>`
     select r.id, r.phone, r.variables, r.contact_name, to_jsonb(l) as lead

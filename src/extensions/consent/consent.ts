@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
-import { canonicalNumberOf } from "../../core/contacts/contacts.ts";
+import { canonicalNumberOf, numberVariantsOf } from "../../core/contacts/contacts.ts";
 import { lidJid } from "../../network/jid.ts";
 import { loadSealedKey } from "../../platform/config/load-sealed-key.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
@@ -120,12 +120,12 @@ async function findNames(
   accountId: number,
   phones: readonly string[],
 ): Promise<{ phone: string; name: string }[]> {
+  const forms = phones.flatMap((phone) => numberVariantsOf(phone).map((form) => ({ phone, form })));
+  // Joined by equality, so that no plan compares each phone with each contact.
   const { rows } = await sql<{ phone: string; name: string }>`
     select x.phone, c.lid as name
-    from unnest(${phones}::text[]) as x (phone)
-    join contact c on c.account_id = ${accountId} and c.phone = any(number_variants(x.phone)) and c.lid is not null`.execute(
-    db,
-  );
+    from unnest(${forms.map(({ phone }) => phone)}::text[], ${forms.map(({ form }) => form)}::text[]) as x (phone, form)
+    join contact c on c.account_id = ${accountId} and c.phone = x.form and c.lid is not null`.execute(db);
   const own = phones.flatMap((phone) => [phone, lidJid(phone)].map((name) => ({ phone, name })));
   return [...own, ...rows];
 }
