@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
@@ -7,6 +6,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
+import { streamCsv } from "../../platform/text/stream-csv.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import {
   type CampaignRow,
@@ -60,25 +60,23 @@ async function readRows(
   return rows;
 }
 
-const ROWS_AT_ONCE = 1_000;
 /** So that the file can be given as recipients again, with a column for all others. */
 const MOST_VARIABLES = MOST_COLUMNS - REPORT_COLUMNS.length - 1;
 
 function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
-  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, id, status)), 200, {
+  const file = streamCsv<ReportRow>(
+    async () => {
+      const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id), MOST_VARIABLES);
+      return {
+        head: toCsvLine([...REPORT_COLUMNS, ...variables.heads]),
+        toLine: (row) => toCsvLine([...cellsOf(row), ...variables.cellsOf(row.variables)]),
+      };
+    },
+    (last, limit) => readRows(db, id, { after: last?.id ?? 0, limit, status }),
+  );
+  return new RawResponse("text/csv; charset=utf-8", file, 200, {
     "content-disposition": `attachment; filename="campaign-${id}.csv"`,
   });
-}
-
-async function* csvPieces(db: Db, id: number, status: string | undefined): AsyncGenerator<string> {
-  const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id), MOST_VARIABLES);
-  yield toCsvLine([...REPORT_COLUMNS, ...variables.heads]);
-  for (let after = 0; ; ) {
-    const rows = await readRows(db, id, { after, limit: ROWS_AT_ONCE, status });
-    yield rows.map((row) => toCsvLine([...cellsOf(row), ...variables.cellsOf(row.variables)])).join("");
-    after = rows.at(-1)?.id ?? 0;
-    if (rows.length < ROWS_AT_ONCE) return;
-  }
 }
 
 /** The names of the variables that any recipient of the campaign has. */

@@ -1,34 +1,31 @@
-import { Readable } from "node:stream";
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
+import { streamCsv } from "../../platform/text/stream-csv.ts";
 import { NAMES_READ, namedColumns, toCsvLine } from "../../platform/text/to-csv-line.ts";
 import { CUSTOM_FIELD_COLUMN } from "./contract.ts";
 import { findLeads, type LeadFilter } from "./find-leads.ts";
 import type { LeadRow } from "./lead-row.ts";
 import { toTagCell } from "./tag-cell.ts";
 
-const ROWS_AT_ONCE = 1_000;
-
 /** All leads that match a filter, newest first, streamed page by page. */
 export function exportLeads(db: Db, reach: Reach, filter: LeadFilter): RawResponse {
-  return new RawResponse("text/csv; charset=utf-8", Readable.from(csvPieces(db, reach, filter)), 200, {
+  const file = streamCsv<LeadRow>(
+    async () => {
+      const fields = namedColumns(CUSTOM_FIELD_COLUMN, await findFieldNames(db, reach.account_id));
+      return {
+        head: toCsvLine([...LEAD_COLUMNS, ...fields.heads]),
+        toLine: (row) => toCsvLine([...cellsOf(row), ...fields.cellsOf(row.custom_fields)]),
+      };
+    },
+    (last, limit) => findLeads(db, reach, filter, last?.id, limit),
+  );
+  return new RawResponse("text/csv; charset=utf-8", file, 200, {
     "content-disposition": 'attachment; filename="leads.csv"',
   });
-}
-
-async function* csvPieces(db: Db, reach: Reach, filter: LeadFilter): AsyncGenerator<string> {
-  const fields = namedColumns(CUSTOM_FIELD_COLUMN, await findFieldNames(db, reach.account_id));
-  yield toCsvLine([...LEAD_COLUMNS, ...fields.heads]);
-  for (let before: number | undefined; ; ) {
-    const rows = await findLeads(db, reach, filter, before, ROWS_AT_ONCE);
-    yield rows.map((row) => toCsvLine([...cellsOf(row), ...fields.cellsOf(row.custom_fields)])).join("");
-    before = rows.at(-1)?.id;
-    if (rows.length < ROWS_AT_ONCE) return;
-  }
 }
 
 /** The names of the fields that any lead of the account has. */

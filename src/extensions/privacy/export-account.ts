@@ -52,8 +52,8 @@ export async function exportAccount(
   const pieces = write({ db, box, log: by.log, request, account_id, until }, exportedAt);
   return new RawResponse(
     "application/json; charset=utf-8",
-    // Buffers one page, however slow the receiver is.
-    Readable.from(pieces, { objectMode: true, highWaterMark: 1 }),
+    // Nothing is read ahead of the receiver.
+    Readable.from(pieces, { highWaterMark: 0 }),
     200,
     { "content-disposition": `attachment; filename="export-${request}.json"`, "cache-control": "no-store" },
   );

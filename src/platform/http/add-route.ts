@@ -1,12 +1,11 @@
 import { AsyncResource } from "node:async_hooks";
 import { setMaxListeners } from "node:events";
-import { finished, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { isDatabaseUnavailable } from "../db/database.ts";
 import { type RequestScope, runInRequest } from "../db/request-pool.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { Slot } from "../limits/semaphore.ts";
 import type { Log } from "../log/log.ts";
 import { traceParentOf } from "../tracing/tracing.ts";
 import { isEmptyBody } from "./body/add-body-parsers.ts";
@@ -84,14 +83,14 @@ export function addRoute(
       const signal = signalOf(reply);
       return runInRequest(scopeOf(route, request, signal), async () => {
         const isHeavy = route.heavy === true || (route.heavy === "search" && isSearch(request));
-        const slot = isHeavy ? await options.heavyRequests.begin(accountOf(request), signal) : undefined;
+        const heavy = isHeavy ? await options.heavyRequests.begin(accountOf(request), signal) : undefined;
         try {
           const result = await respond(request, reply, signal);
           if (!(result instanceof RawResponse)) return sendJson(reply, write(result));
-          if (slot && result.body instanceof Readable) holdWhileRead(slot, result.body);
-          return sendRaw(reply, result);
+          const { body } = result;
+          return sendRaw(reply, result, heavy && body instanceof Readable ? heavy.streamInTurns(body) : body);
         } finally {
-          slot?.release();
+          heavy?.end();
         }
       });
     },
@@ -251,13 +250,6 @@ async function toHandlerRequest(
   };
 }
 
-/** A stream does its work while it is read. */
-function holdWhileRead(slot: Slot, body: Readable): void {
-  const { release } = slot;
-  slot.release = () => {};
-  finished(body, () => release());
-}
-
 function sendJson(
   reply: FastifyReply,
   { status, headers, body }: ReturnType<ReturnType<typeof createResponseSerializer>>,
@@ -265,7 +257,11 @@ function sendJson(
   return reply.code(status).headers(headers).type("application/json; charset=utf-8").send(body);
 }
 
-function sendRaw(reply: FastifyReply, { type, body, status, headers }: RawResponse): FastifyReply {
+function sendRaw(
+  reply: FastifyReply,
+  { type, status, headers }: RawResponse,
+  body: RawResponse["body"],
+): FastifyReply {
   // The pieces are read when the client takes them, but for this request.
   if (body instanceof Readable) body._read = AsyncResource.bind(body._read);
   return reply.code(status).type(type).headers(headers).send(body);

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { HeavyRequests } from "./heavy-requests.ts";
 
@@ -10,9 +11,33 @@ describe("heavy requests", () => {
     const begun: string[] = [];
     const third = heavy.begin(1, STAYS).then(() => begun.push("third of 1"));
     await heavy.begin(2, STAYS).then(() => begun.push("first of 2"));
-    first?.release();
+    first?.end();
     await third;
     expect(begun).toEqual(["first of 2", "third of 1"]);
+  });
+
+  test("whose clients do not read hold up nobody else, and make no piece ahead of them", async () => {
+    const heavy = new HeavyRequests();
+    const made: number[] = [];
+    const open = async (account: number) => {
+      const request = await heavy.begin(account, STAYS);
+      const pieces = (async function* () {
+        yield made.push(account);
+      })();
+      const stream = request.streamInTurns(Readable.from(pieces, { highWaterMark: 0 }));
+      request.end();
+      return stream;
+    };
+    const unread = [await open(1), await open(1), await open(2), await open(2)];
+    const other = await heavy.begin(3, STAYS);
+    const third = open(1);
+    expect(await Promise.race([third, Promise.resolve("waits")])).toBe("waits");
+    expect(made).toEqual([]);
+    other.end();
+    unread[0]?.destroy();
+    expect(await (await third).toArray()).toHaveLength(1);
+    expect(await unread[2]?.toArray()).toHaveLength(1);
+    expect(made).toEqual([1, 2]);
   });
 
   test("are refused when 20 of the account wait, until one of them has left", async () => {
