@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { chooseExtensions } from "../src/processes/choose-extensions.ts";
 import { newPhone, startTestGateway, type TestGateway } from "./gateway.ts";
 
@@ -43,6 +43,20 @@ describe("a gateway whose campaigns and what needs them are switched off", () =>
     await expect(client.sendText({ id, number, quick_reply: "hello" })).rejects.toMatchObject({
       code: "NOT_AVAILABLE",
     });
+  });
+});
+
+describe("a webhook in the format of another gateway", () => {
+  test("still gets its events in it while the formats are switched off", async () => {
+    const gateway = await startTestGateway({ WAYGATE_EXTENSIONS: "all, -webhook-formats" });
+    onTestFinished(() => gateway.stop());
+    const { id, client } = await gateway.connectInstance();
+    const { data } = await client.openReceiver({ id });
+    await client.updateWebhook({ id, webhookId: data.webhook_id, format: "evolution", overlap_seconds: 0 });
+    await client.sendText({ id, number: newPhone(), text: "Hello" });
+    await expect
+      .poll(async () => (await client.getReceiver({ id })).data.received.map(({ body }) => body ?? ""))
+      .toContainEqual(expect.stringContaining('"event":"send.message"'));
   });
 });
 

@@ -60,8 +60,11 @@ export interface CoreHooks extends Pick<CoreHooksPart, Single> {
 
 /** What stays while the extension is switched off: it protects or deletes what was stored. */
 export function keepData(part: CoreHooksPart): CoreHooksPart {
-  const { outcomeFollower, inboundFollower, retention, instanceEnd, networkData, repeatErasure } = part;
+  const { webhookFormats, outcomeFollower, inboundFollower, retention } = part;
+  const { instanceEnd, networkData, repeatErasure } = part;
   return {
+    // Webhooks that have the format still get their events.
+    ...(webhookFormats && { webhookFormats }),
     ...(outcomeFollower && { outcomeFollower }),
     ...(inboundFollower && { inboundFollower }),
     ...(retention && { retention }),

@@ -63,6 +63,9 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
     const loaded = deliveries.take(job, box) ?? (await loader.load(ref));
     if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
     if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
+    const { format } = loaded.webhook;
+    if (format !== "native" && !options.formats[format])
+      return discard(db, ref, `This gateway does not have the webhook format ${format}.`);
     const body = bodyOf(options, loaded);
     if (!body) return discard(db, ref, "The event has no counterpart in the format of the webhook.");
     const beganAt = performance.now();
