@@ -570,6 +570,10 @@ whole(
       Object.keys(HARMLESS).toSorted(),
     );
     expect(asking.filter((name) => !looking.includes(name))).toEqual([]);
+    const classes = ofUsers.flatMap(([, { acts = {} }]) => Object.keys(acts));
+    const count = (name: string) => classes.filter((one) => one === name).length;
+    // As docs/reliability/security.md says.
+    expect(["credential", "destination", "everything", "irreversible"].map(count)).toEqual([13, 6, 4, 10]);
   },
 );
 
