@@ -26,26 +26,6 @@ import { publicPagesContract } from "./extensions/public-pages/contract.ts";
 import { quickRepliesContract } from "./extensions/quick-replies/contract.ts";
 import { sandboxContract } from "./extensions/sandbox/contract.ts";
 
-/** The routes that every gateway has. */
-export const coreContract = {
-  ...accountsContract,
-  ...plansContract,
-  ...instancesContract,
-  ...sessionsContract,
-  ...apiKeysContract,
-  ...proxyContract,
-  ...instanceLogsContract,
-  ...messagesContract,
-  ...contactsContract,
-  ...chatsContract,
-  ...mediaContract,
-  ...groupsContract,
-  ...profileContract,
-  ...eventsContract,
-  ...webhooksContract,
-  ...healthContract,
-};
-
 /** Everything that a gateway can be asked, one row per route. */
 export const contract = {
   ...accountsContract,

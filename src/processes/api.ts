@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { coreContract } from "../contract.ts";
+import type { contract } from "../contract.ts";
 import type { AccessTokens } from "../core/accounts/access-tokens.ts";
 import { accountHandlers } from "../core/accounts/account-handlers.ts";
 import type { SignInHandlers } from "../core/accounts/accounts.ts";
@@ -183,16 +183,13 @@ interface RequestParts {
   checks: HealthChecks;
 }
 
-function coreHandlers(
-  parts: ApiParts,
-  { access, watch, checks }: RequestParts,
-): Handlers<typeof coreContract> {
+function coreHandlers(parts: ApiParts, { access, watch, checks }: RequestParts) {
   const { config, clientVersion } = parts;
   return {
     ...customerHandlers(parts, access),
     ...messagingHandlers(parts, watch),
     ...healthHandlers({ config, checks, clientVersion }),
-  };
+  } satisfies Partial<Handlers<typeof contract>>;
 }
 
 /** Handlers of accounts and instances: permissions and settings. */
