@@ -17,8 +17,23 @@ const EVERY_FILE: UserWorkspaceConfig["test"] = {
 
 const filesOf = (kind: string) => `{src,packages,panel,test}/**/*.${kind}.test.ts`;
 
-/** Projects by the end of a file's name; every other file shares a process with others and uses the database. */
+/** Projects by the end of a file's name. Every other file belongs to `shared`, or to `extensions` by its folder. */
 const NAMED = ["unit", "isolated", "gate", "pages", "release"];
+
+const EXTENSIONS = "src/extensions/**/*.test.ts";
+
+/** Files that share a process with others and use the database. */
+const sharing = (name: string, include: string, others: string[]): UserWorkspaceConfig => ({
+  test: {
+    ...EVERY_FILE,
+    name,
+    setupFiles: ["test/run/equal-bytes.ts", "test/run/cheap-and-quick.ts"],
+    include: [include],
+    // Real products, which `npm run integrations` installs.
+    exclude: [...NAMED.map(filesOf), "test/integrations/**", ...others],
+    isolate: false,
+  },
+});
 
 /** A sequencer of its own would win over `--sequence.shuffle.files`. */
 const isShuffled = process.argv.some((option) => option.startsWith("--sequence.shuffle"));
@@ -35,17 +50,8 @@ export default defineConfig({
       ...NAMED.map((name) => ({
         test: { ...EVERY_FILE, name, include: [filesOf(name)], isolate: name !== "unit" },
       })),
-      {
-        test: {
-          ...EVERY_FILE,
-          name: "shared",
-          setupFiles: ["test/run/equal-bytes.ts", "test/run/cheap-and-quick.ts"],
-          include: ["{src,packages,panel,test}/**/*.test.ts"],
-          // Real products, which `npm run integrations` installs.
-          exclude: [...NAMED.map(filesOf), "test/integrations/**"],
-          isolate: false,
-        },
-      },
+      sharing("shared", "{src,packages,panel,test}/**/*.test.ts", [EXTENSIONS]),
+      sharing("extensions", EXTENSIONS, []),
     ],
   },
 });

@@ -14,7 +14,7 @@ const STEPS = {
   install: "npm ci --no-audit --no-fund",
   "lint and types": "npm run --silent lint",
   unit: "npx vitest run --project=unit",
-  shared: "npx vitest run --project=shared --project=isolated",
+  shared: "npx vitest run --project=shared --project=extensions --project=isolated",
   gate: "npx vitest run --project=gate",
   pages: "npx vitest run --project=pages",
   release: "npx vitest run --project=release",

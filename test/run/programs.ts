@@ -19,7 +19,11 @@ const PROGRAMS = {
     subject: "every page in a browser",
   },
   curl: { names: ["curl"], projects: ["release"], subject: "the commands of the documents" },
-  ffmpeg: { names: ["ffmpeg"], projects: ["shared"], subject: "the conversion of audio and video" },
+  ffmpeg: {
+    names: ["ffmpeg"],
+    projects: ["shared", "extensions"],
+    subject: "the conversion of audio and video",
+  },
   helm: { names: ["helm"], projects: ["release"], subject: "the Helm chart" },
   openssl: { names: ["openssl"], projects: ["shared"], subject: "signatures against OpenSSL" },
 } satisfies Record<string, Program>;
