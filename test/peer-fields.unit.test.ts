@@ -848,6 +848,7 @@ test.each<[Name, Body, string]>([
   ["sendText", { ghostMention: true }, "ghostMention"],
   ["sendText", { options: { ghost_mention: true } }, "options.ghost_mention"],
   ["sendText", { options: { mentionedList: ["all"] } }, "options.mentionedList"],
+  ["sendText", { contextInfo: { mentionedJid: ["all"] } }, "contextInfo.mentionedJid"],
   ["sendMedia", { options: { isViewOnce: true } }, "options.isViewOnce"],
   ["sendMedia", { options: { viewOnce: true } }, "options.viewOnce"],
   ["send", { viewOnceMessage: { message: {} } }, "viewOnceMessage"],
@@ -865,12 +866,40 @@ test.each<[Name, Body, string]>([
   ["sendMedia", { asDocument: true }, "asDocument"],
   ["sendMedia", { options: { sendMediaAsDocument: true } }, "options.sendMediaAsDocument"],
   ["send", { hd: true }, "hd"],
+  ["send", { numbers: [NUMBER, CHAT] }, "numbers"],
+  ["sendText", { duration: 86_400 }, "duration"],
+  ["sendText", { viewOnce: true }, "viewOnce"],
+  ["sendLocation", { view_once: true }, "view_once"],
+  ["sendContact", { isViewOnce: true, name: "Bia", phone: NUMBER }, "isViewOnce"],
+  ["sendReply", { as_view_once: 1, message_id: "3EB0AA" }, "as_view_once"],
+  ["sendMedia", { options: { sendMediaAsSticker: true } }, "options.sendMediaAsSticker"],
+  ["sendMedia", { as_sticker: "true" }, "as_sticker"],
+  ["sendMedia", { sendAsDocument: true }, "sendAsDocument"],
   ["setPresence", { media: "Audio", presence: "composing" }, "media"],
   ["deleteMessage", { message_id: "3EB0AA", ForEveryone: false }, "ForEveryone"],
+  ["deleteMessage", { message_id: "3EB0AA", for: "me" }, "for"],
+  ["deleteMessage", { message_id: "3EB0AA", delete_for: "me" }, "delete_for"],
+  ["deleteMessage", { message_id: "3EB0AA", deleteFor: "Me only" }, "deleteFor"],
+  ["deleteMessage", { message_id: "3EB0AA", everybody: false }, "everybody"],
+  ["deleteMessage", { message_id: "3EB0AA", options: { whom: "only for me" } }, "options.whom"],
 ])("%s refuses %j in the spelling that was sent", (name, body, field) => {
   expect(refusedFields(name, { number: NUMBER, text: "Hi", latitude: 1, longitude: 2, ...body })).toEqual([
     field,
   ]);
+});
+
+test.each<[Name, Body, Body]>([
+  ["sendText", { reply_message_id: "3EB0AA" }, { reply_to: "3EB0AA" }],
+  ["sendText", { replyToMessageId: "3EB0AA" }, { reply_to: "3EB0AA" }],
+  ["send", { options: { replyMessageId: WAHA_ID } }, { reply_to: "3EB0AA" }],
+  ["sendLocation", { contextInfo: { stanzaId: "3EB0AA" } }, { reply_to: "3EB0AA" }],
+  ["sendText", { preview_url: true }, { link_preview: true }],
+  ["sendMedia", { url: URL, asVoice: true }, { ptt: true }],
+  ["sendMedia", { url: URL, options: { asGif: true } }, { gif_playback: true }],
+])("%s reads %j, which the clients of more gateways send", (name, body, meaning) => {
+  expect(read(name, { number: NUMBER, text: "Hi", latitude: 1, longitude: 2, ...body })).toMatchObject(
+    meaning,
+  );
 });
 
 test("a name that the route reads is not refused for one that differs only in its case", () => {

@@ -151,10 +151,16 @@ function passwordNote(acts: NonNullable<Route["acts"]>): string {
 }
 
 /** Of wuzapi and of version 1 of Evolution API; the page on migration describes them. */
-const OF_OTHER_GATEWAYS = /^[A-Z]|^options\.|Message\b|\.\d/;
+const OF_OTHER_GATEWAYS = /^[A-Z]|^options\.|^contextInfo\.|Message\b|\.\d/;
+
+const folded = (name: string) => name.replaceAll("_", "").toLowerCase();
 
 function aliasNotes(aliases: Aliases = {}): string {
-  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  // Of names that differ only in `_` and case, the first is enough.
+  const list = (names: readonly string[]) =>
+    [...new Map(names.toReversed().map((name) => [folded(name), `\`${name}\``])).values()]
+      .toReversed()
+      .join(", ");
   // Of `q` the introduction says it.
   const fields = Object.entries(aliases)
     .filter(([name]) => name !== "q")

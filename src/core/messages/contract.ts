@@ -6,7 +6,7 @@ import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/cont
 import { instanceId } from "../events/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
-import { REFUSED_FIELDS, REFUSED_IN_DELETE, REFUSED_IN_EDIT, REFUSED_IN_PRESENCE } from "./refused-fields.ts";
+import { REFUSED_FIELDS, REFUSED_IN_EDIT, REFUSED_IN_PRESENCE, refusedInDelete } from "./refused-fields.ts";
 
 // Checks the size before the values, since a check of half a million values is slow.
 const jsonObject = z
@@ -73,33 +73,40 @@ const sendOptions = {
 /** The fields of every send. */
 const sendFields = { ...recipientFields, ...sendOptions };
 
+const inOptions = (name: string) => `options.${name}`;
+const andInOptions = (...names: string[]) => [...names, ...names.map(inOptions)];
+
 const sendAliases = {
   ...recipientAliases,
   client_message_id: ["clientMessageId"],
   track_id: ["trackId"],
   reply_to: [
-    "replyid",
-    "replyTo",
-    "quoted_message_id",
-    "quotedMessageId",
-    "quotedMsgId",
-    "quotedMsg",
-    "quote",
-    "context.message_id",
-    "options.quotedMessageId",
-    "options.quotedMsgId",
-    "options.quotedMsg",
-    "options.quoted.key.id",
+    ...andInOptions(
+      "reply_to",
+      "replyTo",
+      "reply_id",
+      "replyid",
+      "replyId",
+      "reply_to_id",
+      "replyToId",
+    ).slice(1),
+    ...andInOptions("reply_message_id", "replyMessageId", "reply_to_message_id", "replyToMessageId"),
+    ...andInOptions("quoted_message_id", "quotedMessageId", "quotedMsgId", "quotedMsg", "quote"),
+    ...andInOptions("quoted_id", "quotedId", "in_reply_to", "inReplyTo"),
+    ...["context.message_id", "context.id", "options.quoted.key.id"],
+    "contextInfo.stanzaId",
+    "contextInfo.quotedMessageId",
     "ContextInfo.StanzaId",
     "quoted.key.id",
+    "quoted.id",
     "quoted",
   ],
   mentions: [
     "mentioned",
     "mentionedJid",
     "mentioned_jid",
-    "mentionedList",
-    "options.mentionedList",
+    ...andInOptions("mentionedList", "mentioned_list"),
+    "options.mentioned",
     "options.mentions.mentioned",
     "contextInfo.mentionedJid",
     "ContextInfo.MentionedJID",
@@ -125,7 +132,7 @@ const textFields = {
 };
 const textAliases = {
   text: ["message", "body", "Body", "textMessage.text"],
-  link_preview: ["linkPreview", "LinkPreview", "options.linkPreview"],
+  link_preview: ["linkPreview", "preview_url", "previewUrl", "LinkPreview", "options.linkPreview"],
 };
 
 export const UNSUPPORTED_REASONS = ["unknown_kind", "masked", "view_once", "undecryptable"] as const;
@@ -208,9 +215,9 @@ const mediaAliases = {
   type: ["mediatype", "media_type", "mediaMessage.mediatype"],
   mime_type: ["mimeType", "mimetype", "file.mimetype", "MimeType"],
   file_name: ["fileName", "filename", "docName", "file.filename", "FileName", "mediaMessage.fileName"],
-  ptt: ["PTT", "sendAudioAsVoice", "options.sendAudioAsVoice"],
-  ptv: ["asNote", "isPtv", "options.isPtv"],
-  gif_playback: ["gifPlayback", "sendVideoAsGif", "options.sendVideoAsGif"],
+  ptt: ["PTT", ...andInOptions("sendAudioAsVoice", "asVoice", "sendAsVoice", "isPtt", "voice")],
+  ptv: ["asNote", ...andInOptions("isPtv", "asVideoNote")],
+  gif_playback: ["gifPlayback", ...andInOptions("sendVideoAsGif", "asGif", "sendAsGif", "isGif")],
 };
 
 function isUpload(value: unknown): boolean {
@@ -715,7 +722,7 @@ export const messagesContract = {
     summary: "Delete a message that this instance sent, for everyone",
     message: "Message deleted",
     aliases: actionAliases,
-    refuses: REFUSED_IN_DELETE,
+    refusesOthers: refusedInDelete,
     input: z.object(actionTarget),
   }),
   setPresence: route({

@@ -5,6 +5,19 @@ import { type RefusedField, type RefusedFields, refuseAll } from "../../platform
  * what would change the message if it was ignored. `docs/start/migration.md` lists it, with the fields that are ignored.
  */
 
+const isAbsent = (value: unknown) => value === undefined || value === null || value === "";
+
+const isTrue = (value: unknown) => /^\s*(?:true|1)\s*$/i.test(shown(value));
+const isFalse = (value: unknown) => /^\s*(?:false|0)\s*$/i.test(shown(value));
+
+/** A name of all people in the chat. */
+const isEveryone = (value: unknown) =>
+  /^\s*(?:delete[ _-]?)?(?:for[ _-]?)?(?:everyone|everybody|all|revoke)\s*$/i.test(shown(value));
+
+function shown(value: unknown): string {
+  return typeof value === "object" ? "" : String(value).slice(0, 40);
+}
+
 const MENTIONS_ALL =
   "is not supported: a send mentions only the people that it names. Name the members of the group in mentions";
 
@@ -21,6 +34,10 @@ const OF_ALL: RefusedFields = {
   mentionedJid: namesEverybody,
   mentionedList: namesEverybody,
   "options.mentionedList": namesEverybody,
+  "options.mentioned_list": namesEverybody,
+  "options.mentioned": namesEverybody,
+  "options.mentions.mentioned": namesEverybody,
+  "contextInfo.mentionedJid": namesEverybody,
   ...refuseAll(
     MENTIONS_ALL,
     "mentionsEveryOne",
@@ -28,21 +45,23 @@ const OF_ALL: RefusedFields = {
     "mentionAll",
     "mentionsAll",
     "everyOne",
+    "everybody",
+    "mentionEverybody",
+    "tagAll",
     "hidetag",
     "ghostMention",
     "options.mentions.everyOne",
-    "ContextInfo.MentionAll",
+    "contextInfo.mentionAll",
   ),
   ...refuseAll(
     "is not supported: the message would not be marked as forwarded. Send it without this field",
     "forward",
+    "forwardMessage",
     "forwarded",
     "is_forwarded",
     "forwardingScore",
     "contextInfo.isForwarded",
     "contextInfo.forwardingScore",
-    "ContextInfo.IsForwarded",
-    "ContextInfo.ForwardingScore",
   ),
   ...refuseAll(
     "is not supported in a send: mark the chat as read with POST chats/state, action read",
@@ -52,9 +71,15 @@ const OF_ALL: RefusedFields = {
   ...refuseAll(
     "is not supported: a message has the disappearing timer of its chat. Send it without this field",
     "ephemeral",
+    "is_ephemeral",
     "expiration",
     "ephemeralExpiration",
-    "ContextInfo.Expiration",
+    "ephemeralDuration",
+    "disappearing",
+    "disappearingTimer",
+    "duration",
+    "ttl",
+    "contextInfo.expiration",
   ),
   ...refuseAll(
     "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
@@ -64,8 +89,30 @@ const OF_ALL: RefusedFields = {
     "schedule",
     "schedule_at",
     "schedule_for",
+    "schedule_to",
+    "schedule_time",
+    "schedule_date",
     "scheduled_at",
     "scheduled_for",
+  ),
+  ...refuseAll(
+    "is not supported: a send has one recipient. Send one request for each, or use a campaign",
+    "numbers",
+    "phones",
+    "phoneNumbers",
+    "jids",
+    "chatIds",
+    "recipients",
+    "broadcast",
+  ),
+  ...refuseAll(
+    "is not supported: the message would stay visible. Send it without view_once",
+    "view_once",
+    "isViewOnce",
+    "asViewOnce",
+    "sendAsViewOnce",
+    "viewOnceMessage",
+    "mediaMessage.viewOnce",
   ),
   ...refuseAll(
     "is not a field of a send, which makes a new message. Change one with POST messages/edit",
@@ -90,6 +137,8 @@ const OF_ALL: RefusedFields = {
     "selectableCount",
     "poll",
     "pollMessage",
+    "pollOptions",
+    "question",
     "values",
     "cards",
     "carousel",
@@ -124,6 +173,7 @@ const WITHOUT_TITLE = refuseAll(
 const OWN_ID = refuseAll(
   "is not a field of this send. To reply, name the message as reply_to; send an id of your own as client_message_id",
   "messageId",
+  "msgId",
   "Id",
 );
 
@@ -135,20 +185,20 @@ const PREVIEW = refuseAll(
   "preview",
 );
 
-const VIEW_ONCE = refuseAll(
-  "is not supported: the file would stay visible. Send it without view_once",
-  "view_once",
-  "isViewOnce",
-  "viewOnceMessage",
-  "mediaMessage.viewOnce",
-);
-
-const AS_DOCUMENT = refuseAll(
-  "is not a field of this send. Send type document for a file that phones must not show or shrink",
-  "asDocument",
-  "sendMediaAsDocument",
-  "hd",
-);
+/** Only true asks for it: a file may have one of these names. */
+const AS_TYPE: RefusedFields = {
+  ...refuseUnless(
+    "is not a field of this send. Send type document for a file that phones must not show or shrink",
+    isTrue,
+    ...["asDocument", "sendAsDocument", "sendMediaAsDocument", "forceDocument", "isDocument", "document"],
+    ...["asFile", "sendAsFile", "hd", "asHd", "sendMediaAsHd"],
+  ),
+  ...refuseUnless(
+    "is not a field of this send. Send type sticker",
+    isTrue,
+    ...["asSticker", "sendAsSticker", "sendMediaAsSticker", "isSticker"],
+  ),
+};
 
 const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
 
@@ -170,61 +220,31 @@ const MORE_CARDS = refuseAll(
 
 export const REFUSED_FIELDS = {
   text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE },
-  media: { ...OF_ALL, ...OWN_ID, ...VIEW_ONCE, ...AS_DOCUMENT, ...ALBUM, ...WITHOUT_TITLE },
+  media: { ...OF_ALL, ...OWN_ID, ...AS_TYPE, ...ALBUM, ...WITHOUT_TITLE },
   location: { ...OF_ALL, ...OWN_ID, ...LIVE },
   contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS },
   reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE },
-  any: { ...OF_ALL, ...PREVIEW, ...VIEW_ONCE, ...AS_DOCUMENT, ...ALBUM, ...LIVE, ...MORE_CARDS },
+  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS },
 } as const;
-
-const isAbsent = (value: unknown) => value === undefined || value === null || value === "";
-
-/** Every value but true, which "off", 2 or a list of nothing may deny. */
-const isNotTrue = (value: unknown) => !isAbsent(value) && !/^\s*(?:true|1)\s*$/i.test(shown(value));
-
-/** Every value but a name of all people in the chat. */
-const isNotEveryone = (value: unknown) =>
-  !isAbsent(value) &&
-  !/^\s*(?:delete[ _-]?)?(?:for[ _-]?)?(?:everyone|everybody|all|revoke)\s*$/i.test(shown(value));
-
-function shown(value: unknown): string {
-  return typeof value === "object" ? "" : String(value).slice(0, 40);
-}
 
 const ONLY_FOR_EVERYONE = "a message can be deleted only for everyone in the chat";
 
+/** Folded names that say whether everyone loses the message, who does, and that only one side does. */
+const EVERYONE = /every(?:one|body)|forall|forboth|^all$|revoke/;
+const WHOM = /^(?:delete)?(?:for|scope|type|mode)$/;
+const ONLY_ME = /(?:for|only|just)(?:me|self|sender)|(?:me|self|local|sender)only|^local$|onlylocal|locally/;
+/** The sender alone, whatever the field is called. */
+const ME =
+  /^\s*(?:delete[ _-]?)?(?:(?:for|only|just)[ _-]?){0,2}(?:me|self|myself|sender)(?:[ _-]?only)?\s*$/i;
+
 /** Of a deletion, which nobody can take back: what is unclear is refused too. */
-export const REFUSED_IN_DELETE: RefusedFields = {
-  ...refuseUnless(
-    `must be true: ${ONLY_FOR_EVERYONE}`,
-    isNotTrue,
-    "for_everyone",
-    "everyone",
-    "deleteForEveryone",
-    "for_all",
-    "deleteForAll",
-    "revoke",
-  ),
-  ...refuseUnless(
-    `must be everyone: ${ONLY_FOR_EVERYONE}`,
-    isNotEveryone,
-    "scope",
-    "type",
-    "deleteType",
-    "mode",
-  ),
-  ...refuseAll(
-    `is not supported: ${ONLY_FOR_EVERYONE}`,
-    "for_me",
-    "deleteForMe",
-    "onlyMe",
-    "onlyForMe",
-    "local",
-    "onlyLocal",
-    "localOnly",
-    "onlySenderDelete",
-  ),
-};
+export function refusedInDelete(name: string, value: unknown): string | undefined {
+  if (isAbsent(value)) return undefined;
+  if (ONLY_ME.test(name)) return isFalse(value) ? undefined : `is not supported: ${ONLY_FOR_EVERYONE}`;
+  if (EVERYONE.test(name)) return isTrue(value) ? undefined : `must be true: ${ONLY_FOR_EVERYONE}`;
+  const isDenied = WHOM.test(name) ? !isEveryone(value) : ME.test(shown(value));
+  return isDenied ? `must be everyone: ${ONLY_FOR_EVERYONE}` : undefined;
+}
 
 function refuseUnless(issue: string, isAsked: RefusedField["isAsked"], ...names: string[]): RefusedFields {
   return Object.fromEntries(names.map((name) => [name, { issue, isAsked }]));

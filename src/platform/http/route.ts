@@ -115,6 +115,8 @@ export interface Route<Input extends z.ZodType = z.ZodType, Output extends z.Zod
   readonly message?: string;
   readonly aliases?: Aliases;
   readonly refuses?: RefusedFields;
+  /** What is wrong with a field that the route does not read, by its name in lower case without underscores. */
+  readonly refusesOthers?: (name: string, value: unknown) => string | undefined;
   /** What a field says beyond its value, unless the request says otherwise: `sticker` is a file and its type. */
   readonly implies?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Content type of a response that is not JSON, such as `image/png`. */

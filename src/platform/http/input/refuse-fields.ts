@@ -8,8 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Throws VALIDATION_ERROR for fields that the route refuses. Without this, a request of another gateway would do something else than there. */
 export function refuseFields(route: Route, sent: Fields): void {
-  const { refuses } = route;
-  if (!refuses) return;
+  const { refuses = {}, refusesOthers } = route;
+  if (!route.refuses && !refusesOthers) return;
   const spellings = spellingsOf(route, sent);
   const asked = new Map<string, string>();
   for (const [name, { issue, isAsked = isOn }] of Object.entries(refuses)) {
@@ -18,19 +18,26 @@ export function refuseFields(route: Route, sent: Fields): void {
     const field = written.find((one) => isAsked(readPath(sent, one)));
     if (field !== undefined) asked.set(field, issue);
   }
+  for (const [name, written] of refusesOthers && asked.size === 0 ? spellings : []) {
+    const issues = written.map((field) => [field, refusesOthers?.(name, readPath(sent, field))] as const);
+    const refused = issues.find(([, issue]) => issue !== undefined);
+    if (refused?.[1] === undefined) continue;
+    asked.set(refused[0], refused[1]);
+    break;
+  }
   const fields = [...asked].map(([field, issue]) => ({ field, issue }));
   const [first] = fields;
   if (!first) return;
   throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
 }
 
-/** The paths of a request's fields and of its `options` by their folded names, without those that the route reads. */
+/** The paths of a request's fields, also in `options` and `contextInfo`, by their folded names, without those that the route reads. */
 function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<string, string[]> {
   const own = new Set([...Object.keys(findShape(input) ?? {}), ...Object.values(aliases).flat()]);
   const spellings = new Map<string, string[]>();
-  for (const name of [...Object.keys(sent), ...namesInOptions(sent)]) {
+  for (const name of Object.entries(sent).flatMap(([key, value]) => [key, ...namesInside(key, value)])) {
     if (name.length > MAX_NAME || own.has(name)) continue;
-    const key = folded(name.replace(/^options\./, ""));
+    const key = folded(name.replace(/^options\./i, ""));
     const others = spellings.get(key);
     if (others) others.push(name);
     else spellings.set(key, [name]);
@@ -38,9 +45,10 @@ function spellingsOf({ input, aliases = {} }: Route, sent: Fields): ReadonlyMap<
   return spellings;
 }
 
-function namesInOptions({ options }: Fields): string[] {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return [];
-  return Object.keys(options).map((name) => `options.${name}`);
+function namesInside(name: string, value: unknown): string[] {
+  if (!/^(?:options|context_?info)$/i.test(name)) return [];
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
+  return Object.keys(value).map((inner) => `${name}.${inner}`);
 }
 
 function folded(name: string): string {
