@@ -34,6 +34,7 @@ await build({
       output: {
         entryFileNames: "[name].js",
         chunkFileNames: "[name]-[hash].js",
+        comments: { legal: true, annotation: false, jsdoc: false },
         // A file of its own: a gateway without sessions does not load it, and its name is in the stacks of its errors.
         codeSplitting: {
           groups: [{ name: "bundled-baileys", test: /[\\/]node_modules[\\/]baileys[\\/]/ }],
