@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
 import { PASSWORD } from "../test/sign-in.ts";
@@ -106,6 +106,56 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByLabel("Move to stage: Eva Lima").selectOption("No stage");
     await waitForStage(eva.id, null);
     await column("No stage").getByRole("row", { name: "Eva Lima" }).waitFor();
+  });
+
+  test("the list and the board are one stop of the Tab key each, and the arrows move between rows and columns", async () => {
+    const { owner } = story.gateway;
+    for (const name of ["Una", "Duo", "Tria"])
+      await owner.createLead({ name: `Key ${name}`, kanban_status: name === "Tria" ? "Key B" : "Key A" });
+    const page = await story.openPage(DESKTOP);
+    const waitForFocus = (one: Locator) => one.and(page.locator(":focus")).waitFor();
+    const press = (keys: string) => page.keyboard.press(keys);
+    await story.signIn(page, "crm?search=Key");
+    const rows = page.getByRole("list", { name: "Contacts" }).getByRole("link");
+    await expect.poll(() => rows.count()).toBe(3);
+    await rows.first().focus();
+    for (const [key, at] of [
+      ["ArrowDown", 1],
+      ["j", 2],
+      ["k", 1],
+      ["Home", 0],
+      ["End", 2],
+    ] as const) {
+      await press(key);
+      await waitForFocus(rows.nth(at));
+    }
+    await press("Shift+Tab");
+    expect(await rows.and(page.locator(":focus")).count()).toBe(0);
+    await press("Tab");
+    await waitForFocus(rows.nth(2));
+    await press("Escape");
+    await waitForFocus(page.getByRole("searchbox"));
+
+    await story.follow(page, "Board");
+    const cards = page.getByRole("region", { name: "Key A" }).getByRole("row");
+    const card = cards.first();
+    await card.focus();
+    const name = (await card.getByRole("link").textContent()) ?? "";
+    await press("ArrowDown");
+    await waitForFocus(cards.nth(1));
+    await press("ArrowRight");
+    await waitForFocus(page.getByRole("row", { name: "Key Tria" }));
+    await press("ArrowLeft");
+    await waitForFocus(card);
+    for (const control of [card.getByRole("button"), card.getByRole("link"), card.getByRole("combobox")]) {
+      await press("Tab");
+      await waitForFocus(control);
+    }
+    await press("Tab");
+    expect(await page.locator(".board :focus").count()).toBe(0);
+    await card.focus();
+    await press("Enter");
+    await story.heading(page, name);
   });
 
   test("a contact's page keeps tags, fields by their types, notes, and consent with its opt-out", async () => {

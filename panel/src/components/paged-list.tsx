@@ -1,5 +1,6 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { oneTabStop } from "../shell/one-tab-stop.ts";
 import { FaultNotice } from "./fault-notice.tsx";
 import { LoadingState, LoadMore } from "./page-head.tsx";
 
@@ -31,7 +32,7 @@ export function PagedList<Row>({ query, label, className = "rows", none, childre
       {isPending && <LoadingState />}
       {data && rows.length === 0 && none}
       {rows.length > 0 && (
-        <ul className={className} aria-label={label}>
+        <ul ref={oneTabStop} className={className} aria-label={label}>
           {rows.map(children)}
         </ul>
       )}

@@ -13,16 +13,26 @@ type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey) return;
-      const act = latest.current[event.altKey ? `Alt+${event.key}` : event.key];
-      if (act === undefined || !isFree(event) || act(event) === false) return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
-  }, []);
+  useEffect(() => onShortcut(() => latest.current), []);
+}
+
+/** Returns what ends it. */
+export function onShortcut(read: () => Shortcuts): () => void {
+  const press = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey) return;
+    const act = read()[event.altKey ? `Alt+${event.key}` : event.key];
+    if (act === undefined || !isFree(event) || act(event) === false) return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", press);
+  return () => document.removeEventListener("keydown", press);
+}
+
+/** False: the page has no search. */
+export function focusSearch(): boolean {
+  const field = document.querySelector<HTMLInputElement>("main input[type='search']");
+  field?.focus();
+  return field !== null;
 }
 
 /** A dialog keeps all keys, and a field its letters. Speech input types letters, so they can be switched off. */
@@ -51,11 +61,7 @@ export function ShortcutSheet() {
   const [hasLetters, setLetters] = useState(readLetterKeys);
   useShortcuts({
     "?": () => setOpen(true),
-    "/": () => {
-      const field = document.querySelector<HTMLInputElement>("main input[type='search']");
-      field?.focus();
-      return field !== null;
-    },
+    "/": focusSearch,
   });
   const change = (next: boolean) => {
     saveLetterKeys(next);

@@ -12,6 +12,7 @@ import { FormDialog } from "../../components/form-dialog.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { boardTabStop } from "../../shell/one-tab-stop.ts";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries.ts";
 import { LeadDialog } from "./lead-dialog.tsx";
@@ -52,7 +53,7 @@ export function BoardPage() {
         <FirstStages mayManage={mayManage} board={board} />
       )}
       {data && (
-        <div className="board">
+        <div ref={boardTabStop} className="board">
           {columnsOf(board.stages, data.leads).map((stage) => (
             <StageColumn
               key={stage}

@@ -9,6 +9,7 @@ import { ExportButton } from "../../components/list-export.tsx";
 import { Blank, LoadingState, LoadMore } from "../../components/page-head.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { oneTabStop } from "../../shell/one-tab-stop.ts";
 import { LogEntryItem } from "./log-entry-item.tsx";
 import { LOG_KINDS, LOG_PERIODS, type LogFilter, logQuery, readLogPage } from "./log-queries.ts";
 
@@ -33,7 +34,7 @@ export function InstanceLogsPage() {
       )}
       {entries.length > 0 && (
         <div className="plate">
-          <ul className="log-list" aria-label={t(`kinds.${kind}`)}>
+          <ul ref={oneTabStop} className="log-list" aria-label={t(`kinds.${kind}`)}>
             {entries.map(({ entry }) => (
               <LogEntryItem key={entry.id} kind={kind} entry={entry} />
             ))}

@@ -2,7 +2,7 @@ import "./instances.css";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useLayoutEffect, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import type { Instance } from "../../api/gateway.ts";
 import { useAccess } from "../../api/use-access.ts";
@@ -14,6 +14,7 @@ import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { type ListQuery, useReading } from "../../components/use-reading.ts";
+import { oneTabStop } from "../../shell/one-tab-stop.ts";
 import { overviewQuery } from "../home/use-alert-words.ts";
 import { FirstRun } from "./first-run.tsx";
 import { InstanceFilterBar } from "./instance-filter-bar.tsx";
@@ -69,6 +70,10 @@ const GAP = 12;
 function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQuery }) {
   const t = useTranslations("instances");
   const frame = useRef<HTMLUListElement>(null);
+  const attach = useCallback((list: HTMLUListElement | null) => {
+    frame.current = list;
+    return oneTabStop(list);
+  }, []);
   const [scrollMargin, setScrollMargin] = useState(0);
   // Notices above the list come and go.
   useLayoutEffect(() => setScrollMargin(topOf(frame.current)));
@@ -83,7 +88,7 @@ function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQ
   const items = list.getVirtualItems();
   useReading(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, rows.length);
   return (
-    <ul ref={frame} className="instance-rows" style={{ height: list.getTotalSize() }} aria-label={t("list")}>
+    <ul ref={attach} className="instance-rows" style={{ height: list.getTotalSize() }} aria-label={t("list")}>
       {items.map(({ key, index, start }) => {
         const row = rows[index];
         return (

@@ -10,6 +10,7 @@ import { LoadingState, LoadMore, SectionHead } from "../../components/page-head.
 import { rowsOf } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { oneTabStop } from "../../shell/one-tab-stop.ts";
 import { NoRows } from "./events-page.tsx";
 import { FilterBar, withoutCleared } from "./filter-bar.tsx";
 import type { AttemptFilter } from "./filters.ts";
@@ -93,7 +94,7 @@ function AttemptsFilter({
 export function AttemptList({ id, attempts }: { id: number; attempts: readonly Attempt[] }) {
   const t = useTranslations("webhooks");
   return (
-    <ul className="tries" aria-label={t("attemptsTitle")}>
+    <ul ref={oneTabStop} className="tries" aria-label={t("attemptsTitle")}>
       {attempts.map((attempt) => (
         <li key={attempt.id}>
           <span className="hint">

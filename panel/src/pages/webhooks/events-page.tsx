@@ -11,6 +11,7 @@ import { Blank, LoadingState, LoadMore, SectionHead } from "../../components/pag
 import { rowsOf } from "../../components/paged-list.tsx";
 import { PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { oneTabStop } from "../../shell/one-tab-stop.ts";
 import { FilterBar, withoutCleared } from "./filter-bar.tsx";
 import type { DeliveryState, EventFilter } from "./filters.ts";
 import { readAllPages } from "./read-all-pages.ts";
@@ -36,7 +37,7 @@ export function EventsPage() {
       {query.data && rows.length === 0 && <NoRows id={id} isFiltered={isFiltered} page="events" />}
       {rows.length > 0 && (
         <section className="plate">
-          <ul className="tries" aria-label={t("eventsTitle")}>
+          <ul ref={oneTabStop} className="tries" aria-label={t("eventsTitle")}>
             {rows.map((event) => (
               <EventRow key={event.id} id={id} event={event} />
             ))}

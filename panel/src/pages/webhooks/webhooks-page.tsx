@@ -4,6 +4,7 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { Blank, LoadingState, SectionHead } from "../../components/page-head.tsx";
+import { oneTabStop } from "../../shell/one-tab-stop.ts";
 import { FailureWords } from "./failure-words.tsx";
 import { WebhookPlots } from "./webhook-plots.tsx";
 import { stateOf, WebhookPill, WebhookSentence } from "./webhook-state.tsx";
@@ -32,7 +33,7 @@ export function WebhooksPage() {
           {t("add")}
         </LinkButton>
       </SectionHead>
-      <ul className="rows" aria-label={t("title")}>
+      <ul ref={oneTabStop} className="rows" aria-label={t("title")}>
         {data.map((webhook) => (
           <WebhookRow key={webhook.id} id={id} webhook={webhook} />
         ))}

@@ -73,7 +73,7 @@ export const shell = {
   shortcuts: {
     title: "Keyboard shortcuts",
     search: "Search on this page",
-    chats: "Next chat, previous chat",
+    chats: "Next row of a list, previous row",
     open: "Open the chat and write",
     unread: "Next unread chat, previous unread chat",
     close: "Close the panel beside the chat",

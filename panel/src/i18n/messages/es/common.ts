@@ -73,7 +73,7 @@ export const shell = {
   shortcuts: {
     title: "Atajos de teclado",
     search: "Buscar en esta página",
-    chats: "Chat siguiente, chat anterior",
+    chats: "Fila siguiente de una lista, fila anterior",
     open: "Abrir el chat y escribir",
     unread: "Siguiente chat no leído, anterior no leído",
     close: "Cerrar el panel junto al chat",

@@ -73,7 +73,7 @@ export const shell = {
   shortcuts: {
     title: "Atalhos do teclado",
     search: "Buscar nesta página",
-    chats: "Próxima conversa, conversa anterior",
+    chats: "Próxima linha de uma lista, linha anterior",
     open: "Abrir a conversa e escrever",
     unread: "Próxima conversa não lida, anterior não lida",
     close: "Fechar o painel ao lado da conversa",

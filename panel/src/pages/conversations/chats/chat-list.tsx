@@ -155,7 +155,8 @@ interface ChatRowProps {
   id: number;
   chat: Chat;
   isChosen: boolean;
-  isTabStop: boolean;
+  /** Undefined: the list decides it. */
+  isTabStop?: boolean;
 }
 
 export const ChatRow = memo(function ChatRow({ id, chat, isChosen, isTabStop }: ChatRowProps) {
@@ -167,7 +168,7 @@ export const ChatRow = memo(function ChatRow({ id, chat, isChosen, isTabStop }: 
       search={({ at: _, ...now }) => now}
       className="chat-row"
       aria-current={isChosen ? "page" : undefined}
-      tabIndex={isTabStop ? 0 : -1}
+      tabIndex={isTabStop === false ? -1 : undefined}
       preload={false}
     >
       <span className="avatar" aria-hidden="true" data-group={chat.is_group ? "" : undefined}>

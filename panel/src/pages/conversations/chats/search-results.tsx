@@ -4,6 +4,7 @@ import { useTranslations } from "use-intl";
 import { FaultNotice } from "../../../components/fault-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
 import { Blank, LoadingState, LoadMore } from "../../../components/page-head.tsx";
+import { resultsTabStop } from "../../../shell/one-tab-stop.ts";
 import {
   type Chat,
   chatsKey,
@@ -34,14 +35,14 @@ export function SearchResults({ id, q, chosen }: SearchResultsProps) {
   if (foundChats.length + foundMessages.length === 0)
     return <Blank title={t("nothingTitle")} help={t("nothingHelp")} />;
   return (
-    <div className="chat-scroll">
+    <div ref={resultsTabStop} className="chat-scroll">
       {foundChats.length > 0 && (
         <section className="results">
           <h3>{t("list")}</h3>
           <ul aria-label={t("list")}>
             {foundChats.map((chat) => (
               <li key={chat.id} className="found-chat">
-                <ChatRow id={id} chat={chat} isChosen={isCalled(chat, chosen)} isTabStop />
+                <ChatRow id={id} chat={chat} isChosen={isCalled(chat, chosen)} />
               </li>
             ))}
           </ul>
