@@ -18,7 +18,7 @@ const KINDS: readonly (readonly [pattern: RegExp, kind: IssueKind])[] = [
   [/^contains more than one phone number/, "several"],
   [/^is not a phone number$/, "noNumber"],
   [/^is not a number of any country/, "impossible"],
-  [/^is not a number of its phone-context "?([^"\s]{1,100})/, "context"],
+  [/^is not a number of the country "?([^"\s]{1,100})/, "context"],
   [/^can be (\+\d+), or ([+\w-]+)/, "ambiguous"],
   [/^must have (\d+) to (\d+) digits/, "digits"],
   [/^has no country code/, "country"],

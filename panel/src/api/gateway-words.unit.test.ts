@@ -42,7 +42,7 @@ test.each([
     "2024-01-15",
   ],
   [
-    'is not a number of its phone-context "example.com". Write it with + and the country code',
+    'is not a number of the country "example.com". Write it with + and the country code',
     "context",
     "example.com",
     "",
@@ -137,6 +137,7 @@ test.each(MADE)("the panel knows the gateway's own sentence for the issue %s", (
 
 const FOLD = "src/platform/phone/fold-phone-text.ts";
 const READ = "src/platform/phone/read-phone-number.ts";
+const DIGITS = "src/platform/phone/problem-of-digits.ts";
 
 /** Sentences that stand in a source, with # for each value. */
 const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])[] = [
@@ -144,12 +145,12 @@ const WRITTEN: readonly (readonly [kind: IssueKind, path: string, text: string])
   ["spreadsheet", FOLD, "was changed by a spreadsheet such as Excel"],
   ["several", FOLD, "contains more than one phone number"],
   ["noNumber", FOLD, "is not a phone number"],
-  ["impossible", READ, "is not a number of any country"],
-  ["context", READ, "is not a number of its phone-context #"],
+  ["impossible", DIGITS, "is not a number of any country"],
+  ["context", READ, "is not a number of the country #"],
   ["ambiguous", READ, "can be +#, or +# in #"],
   ["ambiguous", READ, "can be +#, or #. If it is a phone number"],
-  ["digits", READ, "must have # to # digits, with country and area code"],
-  ["country", READ, "has no country code. Send it in international format"],
+  ["digits", DIGITS, "must have # to # digits, with country and area code"],
+  ["country", DIGITS, "has no country code. Send it in international format"],
   ["twice", "src/extensions/crm/lead-importer.ts", "names the same lead as line #"],
   ["moment", "src/extensions/campaigns/contract.ts", "must be a moment such as 2026-11-20T12:00:00Z"],
   ["emptyFile", "src/extensions/sandbox/to-content.ts", "the file is empty"],

@@ -5,6 +5,8 @@ import {
   readListedNumber,
 } from "../../core/contacts/contacts.ts";
 import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
+import { refuseDifferentAddresses } from "../../platform/http/input/refuse-different-addresses.ts";
+import { withCountry } from "../../platform/phone/with-country.ts";
 import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../platform/text/csv-table.ts";
 import {
   findColumnMeanings,
@@ -48,14 +50,36 @@ export function readRecipient(
     return readNumber(recipient, {}, line, options);
   if (typeof recipient !== "object" || recipient === null || Array.isArray(recipient))
     return { value: show(recipient), reason: "is neither a number nor an object with a phone" };
-  const { variables, name, ...rest } = recipient as Record<string, unknown>;
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
-  const phoneAt = findColumnMeanings(given.map(([field]) => field)).indexOf("phone");
-  const number = given[phoneAt]?.[1];
-  if (typeof number !== "string" && typeof number !== "number")
-    return { value: show(recipient), reason: "has no phone" };
+  const { variables, name, country_code, countryCode, country, ...fields } = recipient as Record<
+    string,
+    unknown
+  >;
+  const given = Object.entries(fields).flatMap(([field, value]): [string, string][] => {
+    const text = typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
+    return text === "" ? [] : [[field, text]];
+  });
+  const number = given[findColumnMeanings(given.map(([field]) => field)).indexOf("phone")]?.[1];
+  if (number === undefined) return { value: show(recipient), reason: "has no phone" };
+  const other = findOtherPhone(given);
+  if (other) return toInvalid(show(recipient), other);
+  const place = country_code ?? countryCode ?? country ?? "";
   const own = typeof variables === "object" && variables !== null ? variables : {};
-  return readNumber(number, { name, ...own }, line, options);
+  return readNumber(withCountry(number, show(place)), { name, ...own }, line, options);
+}
+
+/** The refusal of fields that name two people. */
+function findOtherPhone(given: readonly (readonly [string, string])[]): GatewayError | undefined {
+  const texts = new Map(given);
+  const names = [...texts.keys()].filter(
+    (field) => field !== "number" && findColumnMeanings([field])[0] === "phone",
+  );
+  try {
+    refuseDifferentAddresses({ aliases: { number: names } }, (field) => texts.get(field));
+    return undefined;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
 }
 
 function show(value: unknown): string {

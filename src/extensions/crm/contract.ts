@@ -13,7 +13,7 @@ import {
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const phone = z
   .union([trimmedText(200).min(1), z.number().int().positive().transform(String)])
@@ -84,8 +84,10 @@ const leadFields = {
 };
 /** The lead fields of a CSV row. */
 export const leadRow = z.object(leadFields);
+const leadInput = { ...leadFields, country_code: coercedText(60).optional() };
 const leadAliases = {
   phone: ["number", "whatsapp"],
+  country_code: ["countryCode", "country"],
   kanban_status: ["kanbanStatus", "stage"],
   custom_fields: ["customFields"],
 };
@@ -203,7 +205,7 @@ export const crmContract = {
     summary: "Create a lead; a phone belongs to one lead of the account",
     message: "Lead created",
     example: { name: "Bia Souza", phone: "5511999990004" },
-    input: z.object(leadFields),
+    input: z.object(leadInput),
     aliases: leadAliases,
     output: lead,
   }),
@@ -215,7 +217,7 @@ export const crmContract = {
     summary: "Change a lead; `tags` replaces all tags, `custom_fields` merges, and null removes a field",
     message: "Lead updated",
     example: { name: "Bia Souza" },
-    input: z.object({ id: rowId, ...leadFields }),
+    input: z.object({ id: rowId, ...leadInput }),
     aliases: leadAliases,
     output: lead,
   }),

@@ -50,6 +50,17 @@ describe("a lead", () => {
     expect(renamed.data).toMatchObject({ name: null, email: "eva@example.com" });
   });
 
+  test("has the phone of the country that is sent beside it, or is refused", async () => {
+    const { data } = await owner.createLead({ phone: "912 345 678", country_code: 351 });
+    expect(data.phone).toBe("351912345678");
+    const { id } = data;
+    const moved = await owner.updateLead({ id, phone: "612 345 678", country_code: "ES" });
+    expect(moved.data.phone).toBe("34612345678");
+    await expect(owner.updateLead({ id, phone: "11987650003", country_code: "1" })).rejects.toMatchObject({
+      message: expect.stringContaining('phone: is not a number of the country "+1"'),
+    });
+  });
+
   test("is created, changed, found and removed", async () => {
     const phone = newPhone();
     const { data } = await owner.createLead({

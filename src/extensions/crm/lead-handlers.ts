@@ -13,6 +13,7 @@ import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { withCountry } from "../../platform/phone/with-country.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { copyConsentToPhone, type SuppressionList } from "../consent/consent.ts";
@@ -62,10 +63,11 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
     exportLeads: async ({ input, caller }) => exportLeads(db, requireUser(caller), input),
 
     async createLead({ input, caller }) {
-      return db.transaction().execute((trx) => createLead(trx, contextOf(caller), input));
+      return db.transaction().execute((trx) => createLead(trx, contextOf(caller), withPhoneAbroad(input)));
     },
 
-    async updateLead({ input: { id, ...change }, caller }) {
+    async updateLead({ input: { id, ...body }, caller }) {
+      const change = withPhoneAbroad(body);
       const context = contextOf(caller);
       const { account_id } = context.reach;
       const lead = await db.transaction().execute(async (trx) => {
@@ -106,6 +108,14 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
       });
     },
   };
+}
+
+/** The change with the phone in the country that stands beside it. */
+function withPhoneAbroad({
+  country_code = "",
+  ...change
+}: LeadChange & { country_code?: string }): LeadChange {
+  return change.phone ? { ...change, phone: withCountry(change.phone, country_code) } : change;
 }
 
 /** Withdraws what is queued for a person who has just opted out. */

@@ -49,6 +49,8 @@ export const SPOILT_PHONE = /^(?:changed_by_spreadsheet|several_numbers)$/;
 /** The fewest digits of a phone number, so that the parts of a cell are numbers of their own. */
 export const FEWEST_DIGITS = 7;
 export const MOST_DIGITS = 15;
+/** Longer digits are in no national number that people write without a zero, with rare exceptions. */
+export const MOST_NATIONAL = 11;
 /** Of a number without the code of its area. */
 const MOST_LOCAL_DIGITS = 9;
 

@@ -5,16 +5,19 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from "libphonenumber-js/max";
+import { findCountryByName } from "./country-names.ts";
 import { findOtherMeaning, isCpf, mayMeanOther } from "./find-other-meaning.ts";
 import {
   FEWEST_DIGITS,
   type FoldedPhone,
   foldPhoneText,
   MOST_DIGITS,
+  MOST_NATIONAL,
   type PhoneHead,
   type PhoneProblem,
   severalNumbers,
 } from "./fold-phone-text.ts";
+import { problemOf } from "./problem-of-digits.ts";
 import { isMobileNumber, isSamePerson, readInternationalNumber } from "./read-international-number.ts";
 
 /** The country of a number that is written without one. */
@@ -51,8 +54,6 @@ export type PhoneReading = CertainNumber | AssumedNumber | RefusedNumber;
 
 /** People with fewer digits as their LID are not known. */
 export const SHORTEST_LID = 14;
-/** Longer digits are in no national number that people write without a zero, with rare exceptions. */
-const MOST_NATIONAL = 11;
 const MOST_OF_FIXED_LINE = 10;
 /** But mobiles of Indonesia can have twelve, which are also numbers of Korea, Japan and China. */
 const LONG_NATIONAL = /^8\d{11}$/;
@@ -61,6 +62,19 @@ const LONG_NATIONAL = /^8\d{11}$/;
 export function readPhoneNumber(text: string, country?: PhoneCountry): PhoneReading {
   const folded = foldPhoneText(text);
   if ("code" in folded) return { is: "refused", ...folded, lid: null };
+  const { context, ...others } = folded;
+  const named = context === undefined || folded.isInternational ? undefined : findCountryByName(context);
+  return named ? readAtHome(others, named) : readFolded(folded, country);
+}
+
+/** A number beside the name of its country, which is no assumption then. */
+function readAtHome(folded: FoldedPhone, code: CountryCode): PhoneReading {
+  const reading = readFolded(folded, { code, isSet: true });
+  const isNational = reading.is === "assumed" && reading.code === "assumed_country";
+  return isNational ? { is: "number", digits: reading.suggestion } : reading;
+}
+
+function readFolded(folded: FoldedPhone, country?: PhoneCountry): PhoneReading {
   const given = folded.context === undefined ? country : countryOfContext(folded.context);
   const known = given && isSupportedCountry(given.code) ? given : undefined;
   const head = findWholeHead(folded, known);
@@ -162,14 +176,18 @@ function countryOfContext(context: string): PhoneCountry | undefined {
 }
 
 /** A longer context, such as `+1914`, may be no prefix of the whole number. */
-function readLocal({ digits }: LocalNumber, context: string, country?: PhoneCountry): PhoneReading {
+function readLocal(folded: LocalNumber, context: string, country?: PhoneCountry): PhoneReading {
+  const { digits, listed } = folded;
   const national = country && readNational(digits, country);
+  if (national && listed && readWhole(listed.digits, false, country))
+    return { is: "refused", ...severalNumbers(), lid: null };
+  if (national && isCpf(folded)) return ambiguousNumber(national.digits, "CPF", false);
   if (national) return { is: "number", digits: national.digits };
   return {
     is: "refused",
     code: "unknown_context",
     params: { context },
-    issue: `is not a number of its phone-context ${JSON.stringify(context)}. Write it with + and the country code`,
+    issue: `is not a number of the country ${JSON.stringify(context)}. Write it with + and the country code`,
     lid: null,
   };
 }
@@ -278,42 +296,8 @@ function ambiguousNumber(digits: string, meaning: string, isTaken: boolean): Ass
   };
 }
 
-const EXAMPLE = "for example +5511999990004";
-
 function refuse({ digits, isInternational, isBare }: FoldedPhone, country?: PhoneCountry): RefusedNumber {
   const isLid = isBare && !digits.startsWith("0") && digits.length >= SHORTEST_LID;
   const lid = isLid && digits.length <= MOST_DIGITS ? digits : null;
   return { is: "refused", ...problemOf(digits, isInternational, country), lid };
-}
-
-function problemOf(digits: string, isInternational: boolean, country?: PhoneCountry): PhoneProblem {
-  if (digits.length < FEWEST_DIGITS)
-    return {
-      code: "too_short",
-      params: { min: FEWEST_DIGITS },
-      issue: `must have ${FEWEST_DIGITS} to ${MOST_DIGITS} digits, with country and area code`,
-    };
-  if (digits.length > MOST_DIGITS)
-    return {
-      code: "too_long",
-      params: { max: MOST_DIGITS },
-      issue: `must have ${FEWEST_DIGITS} to ${MOST_DIGITS} digits, with country and area code`,
-    };
-  if (isInternational || (digits.length > MOST_NATIONAL && !digits.startsWith("0")))
-    return {
-      code: "impossible_number",
-      params: {},
-      issue: `is not a number of any country. Check its digits, ${EXAMPLE}`,
-    };
-  if (country?.isSet)
-    return {
-      code: "no_country_code",
-      params: { country: country.code },
-      issue: `has no country code, and is not a number of ${country.code}. Send it in international format, ${EXAMPLE}`,
-    };
-  return {
-    code: "no_country_code",
-    params: {},
-    issue: `has no country code. Send it in international format, ${EXAMPLE}, or set the default country`,
-  };
 }

@@ -146,7 +146,37 @@ test.each<[string, string | Uint8Array, string[]]>([
   [
     "codes of countries and areas beside two phones",
     "DDI,DDD 1,Fone,DDD 2,Celular\n55,11,3333-0003,21,98765-0003",
-    ["DDI|DDD 1|Fone|DDD 2|Celular|phone", "2 55|11|3333-0003|21|98765-0003|+55 (21) 98765-0003"],
+    [
+      "DDI|DDD 1|Fone|DDD 2|Celular|phone",
+      "2 55|11|3333-0003|21|98765-0003|(21) 98765-0003;phone-context=+55",
+    ],
+  ],
+  [
+    "a code of the country in a column of its own",
+    "country_code,phone\n1,2125550123\n0044,020 7946 0018\n55,+351912345678\n55,5511987650003\n,2125550123\nx;1,2125550123",
+    [
+      "country_code|phone",
+      "2 1|2125550123;phone-context=+1",
+      "3 0044|020 7946 0018;phone-context=+44",
+      "4 55|+351912345678",
+      "5 55|5511987650003",
+      "6 |2125550123",
+      "7 x;1|2125550123;phone-context=x 1",
+    ],
+  ],
+  [
+    "the name of a country, and the number of WhatsApp behind a flag",
+    "País;Telefone;WhatsApp\nBrasil;11987650003;1\n+55;98765;987650003",
+    [
+      "País|Telefone|WhatsApp|phone",
+      "2 Brasil|11987650003|1|11987650003;phone-context=Brasil",
+      "3 +55|98765|987650003|987650003;phone-context=+55",
+    ],
+  ],
+  [
+    "the code of a country as a prefix, beside two numbers of Google",
+    "Prefijo,Phone 1 - Value\n+57,3001234567 ::: 3001234568",
+    ["Prefijo|Phone 1 - Value|phone", "2 +57|3001234567 ::: 3001234568|3001234567;phone-context=+57"],
   ],
   [
     "several phones",

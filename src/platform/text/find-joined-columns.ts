@@ -1,3 +1,4 @@
+import { withCountry } from "../phone/with-country.ts";
 import { GOOGLE_SEPARATOR } from "./address-book.ts";
 import { findColumnMeanings, foldName, isPhoneName } from "./find-column-meanings.ts";
 
@@ -18,7 +19,10 @@ const NAME_PARTS = [
 
 /** Codes of the area and of the country beside a phone without them, as `foldName` returns them. */
 const AREA = /^(?:ddd|area code|cod(?:igo)?(?: de)? area|prefijo|lada)(?: ?\d)?$/;
-const COUNTRY = /^(?:ddi|country code|cod(?:igo)?(?: d[eo])? pais)(?: ?\d)?$/;
+const CALLING_CODE =
+  /^(?:ddi|(?:phone )?country (?:calling )?code|countrycode|country prefix|(?:international )?(?:calling|dial|dialing|dialling) (?:code|prefix)|phone code|cod(?:igo)?(?: d[eol]l?)? pais|codigo internacional|prefijo (?:internacional|pais|de pais|del pais)|indicativo(?: (?:internacional|do pais|de pais|pais))?)(?: ?\d)?$/;
+/** Also that of an address. */
+const COUNTRY = /^(?:country|country name|country iso|iso country|country region|pais)$/;
 
 /** Whether a joined column has the text of each one. */
 export function findJoined(columns: readonly string[]): boolean[] {
@@ -26,7 +30,7 @@ export function findJoined(columns: readonly string[]): boolean[] {
   const [hasName, hasPhone] = [columns.includes("name"), folded.includes("phone")];
   return folded.map((name) => {
     if (NAME_PARTS.some((part) => part.test(name))) return hasName;
-    return hasPhone && (isPhoneName(name) || AREA.test(name) || COUNTRY.test(name));
+    return hasPhone && (isPhoneName(name) || AREA.test(name) || CALLING_CODE.test(name));
   });
 }
 
@@ -56,16 +60,18 @@ function findName(columns: readonly string[], folded: readonly string[]): Joined
 /** WhatsApp and mobile phones, in the name of a column or a label; all others come after them. */
 const RANKS = [/\b(?:whats|zap)/, /\b(?:mobil|cel|movil|telemovel)/];
 
+const CODES = [AREA, CALLING_CODE, COUNTRY];
+
 /** The best of the phones that has a value. The labels of Google Contacts say what its numbered phones are. */
 function findPhone(columns: readonly string[], folded: readonly string[]): JoinedColumn["read"] | undefined {
   const best = findColumnMeanings(columns).indexOf("phone");
   const others = columns.flatMap((name, at) => (at !== best && isPhoneName(name) ? [at] : []));
   const isGoogle = folded.includes("phone 1 value");
-  const hasArea = folded.some((name) => AREA.test(name));
-  if (best < 0 || (others.length === 0 && !isGoogle && !hasArea)) return undefined;
+  const hasCodes = folded.some((name) => CODES.some((code) => code.test(name)));
+  if (best < 0 || (others.length === 0 && !isGoogle && !hasCodes)) return undefined;
   const places = [best, ...others].map((at) => {
     const [, stem] = /^(phone \d+) value$/.exec(folded[at] ?? "") ?? [];
-    const codes = [COUNTRY, AREA].map((code) => findBeside(folded, at, code));
+    const codes = CODES.map((code) => findBeside(folded, at, code));
     return {
       at,
       codes,
@@ -74,15 +80,15 @@ function findPhone(columns: readonly string[], folded: readonly string[]): Joine
   });
   return (cells) => {
     const phones = places.flatMap(({ at, codes, label }) => {
+      const [cell = ""] = isGoogle ? (cells[at] ?? "").split(GOOGLE_SEPARATOR) : [cells[at]];
       const text = withCodes(
-        (cells[at] ?? "").trim(),
+        cell.trim(),
         codes.map((code) => cells[code] ?? ""),
       );
       const name = foldName(cells[label] ?? "") || (folded[at] ?? "");
       return text === "" ? [] : { text, rank: hasDigits(text) ? rankOf(name) : Number.POSITIVE_INFINITY };
     });
-    const phone = phones.toSorted((a, b) => a.rank - b.rank)[0]?.text ?? "";
-    return isGoogle ? (phone.split(GOOGLE_SEPARATOR)[0] ?? "") : phone;
+    return phones.toSorted((a, b) => a.rank - b.rank)[0]?.text ?? "";
   };
 }
 
@@ -96,13 +102,14 @@ function findBeside(folded: readonly string[], phone: number, code: RegExp): num
 const MOST_LOCAL_DIGITS = 9;
 const FEWEST_LOCAL_DIGITS = 6;
 
-function withCodes(phone: string, codes: readonly string[]): string {
-  const [country = "", area = ""] = codes.map((code) => code.replace(/[\s()+-]/g, "").replace(/^0+/, ""));
+function withCodes(phone: string, [area = "", code = "", country = ""]: readonly string[]): string {
   const digits = countDigits(phone);
   const isLocal =
     digits >= FEWEST_LOCAL_DIGITS && digits <= MOST_LOCAL_DIGITS && !/^\W*(?:\+|00)/.test(phone);
-  if (!isLocal || !/^\d{1,4}$/.test(area)) return phone;
-  return `${/^\d{1,3}$/.test(country) ? `+${country} ` : ""}(${area}) ${phone}`;
+  // Some lists call the code of the country a prefix.
+  const ofCountry = /^\W*(?:\+|00)/.test(area) ? area : code.trim() || country;
+  const ofArea = area.replace(/[\s()-]/g, "").replace(/^0+/, "");
+  return withCountry(isLocal && /^\d{1,4}$/.test(ofArea) ? `(${ofArea}) ${phone}` : phone, ofCountry);
 }
 
 function countDigits(text: string): number {

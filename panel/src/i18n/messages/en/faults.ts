@@ -47,7 +47,7 @@ export const faults = {
       several: "contains more than one phone number",
       noNumber: "is not a phone number",
       impossible: "is not a number of any country: check its digits",
-      context: "is not a number of its phone-context {a}: write it with + and the country code",
+      context: "is not a number of the country {a}: write it with + and the country code",
       ambiguous: "can be {a} or {b}: write it with + and the country code",
       digits: "must have {a} to {b} digits, with country and area code",
       country: "has no country code, as in 5511999990004",

@@ -47,7 +47,7 @@ export const faults = {
       several: "contiene más de un número de teléfono",
       noNumber: "no es un número de teléfono",
       impossible: "no es un número de ningún país: revisa sus dígitos",
-      context: "no es un número de su phone-context {a}: escríbelo con + y el código de país",
+      context: "no es un número del país {a}: escríbelo con + y el código de país",
       ambiguous: "puede ser {a} o {b}: escríbelo con + y el código de país",
       digits: "debe tener de {a} a {b} dígitos, con código de país y de área",
       country: "no tiene código de país, como en 5511999990004",

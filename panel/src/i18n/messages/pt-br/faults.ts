@@ -47,7 +47,7 @@ export const faults = {
       several: "contém mais de um número de telefone",
       noNumber: "não é um número de telefone",
       impossible: "não é um número de nenhum país: confira os dígitos",
-      context: "não é um número do seu phone-context {a}: escreva com + e o código do país",
+      context: "não é um número do país {a}: escreva com + e o código do país",
       ambiguous: "pode ser {a} ou {b}: escreva com + e o código do país",
       digits: "precisa ter de {a} a {b} dígitos, com país e DDD",
       country: "não tem código de país, como em 5511999990004",
