@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createClient } from "../../src/client/client.ts";
-import { waitUntil } from "../gateway.ts";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { newPhone, waitUntil } from "../gateway.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
 import { type Asked, addressOf, wholeRequest } from "./bad-requests.ts";
 import { credentialsFor, type FuzzTarget, type FuzzTenant, startFuzzTarget } from "./fuzz-target.ts";
@@ -165,6 +165,115 @@ test("a preview of as many variables, recipients and text as allowed has a bound
     ]);
     expect(JSON.parse(cost.text).data.warnings).toHaveLength(49);
   }
+});
+
+const LONG = "字".repeat(60_000);
+const MANY = Array.from({ length: 20 }, (_, at) => at);
+
+/** The ids on each page of up to 200 rows. */
+async function readPages(operation: Operation, query: object): Promise<unknown[][]> {
+  const { path } = wholeRequest(operation, tenant.knownFor(operation));
+  const pages: unknown[][] = [];
+  for (let cursor = ""; ; ) {
+    const page = { ...query, limit: 200, ...(cursor && { cursor }) };
+    const { status, text, bytes, others } = await costOf(operation, { path, query: page });
+    expect([status, bytes < MOST_RESPONSE, others]).toEqual([200, true, 1]);
+    const { data, pagination } = JSON.parse(text);
+    pages.push((data.recipients ?? data).map(({ id, jid }: Record<string, unknown>) => id ?? jid));
+    if (!pagination.has_more) return pages;
+    cursor = pagination.next_cursor;
+  }
+}
+
+describe("a page of large rows", () => {
+  const fill: Record<string, (user: Client) => Promise<unknown>> = {
+    async leads(user) {
+      const fields = Array.from({ length: 100 }, (_, at) => [`f${at}`, LONG.slice(0, 2_000)]);
+      for (const name of MANY.slice(10))
+        await user.createLead({ name: `${name}`, custom_fields: Object.fromEntries(fields) });
+    },
+    async campaigns(user) {
+      for (const name of MANY)
+        await user.createCampaign({
+          name: `${name}`,
+          instance_id: tenant.instance,
+          message_template: LONG,
+        });
+    },
+    async recipients(user) {
+      const { path } = wholeRequest(
+        operationOf("addRecipients"),
+        tenant.knownFor(operationOf("addRecipients")),
+      );
+      const variables = Object.fromEntries(
+        Array.from({ length: 50 }, (_, at) => [`v${at}`, "x".repeat(1_000)]),
+      );
+      for (const at of MANY.concat(MANY.map((one) => one + MANY.length)))
+        await user.addRecipients({
+          id: Number(path.id),
+          recipients: [{ phone: String(5_511_960_000_000 + at), variables }],
+        });
+    },
+    async quickReplies(user) {
+      for (const at of MANY) await user.saveQuickReply({ shortcut: `long${at}`, content: LONG });
+    },
+    async groups() {
+      const participants = Array.from({ length: 1_000 }, (_, at) => String(5_511_950_000_000 + at));
+      const client = createClient({ baseUrl: target.gateway.url, apiKey: tenant.key });
+      const { data } = await client.createGroup({ id: tenant.instance, name: "Large", participants });
+      // So that the gateway does not read them from the network meanwhile.
+      await client.listGroups({ id: tenant.instance });
+      await target.gateway.database.pool.query(
+        `insert into group_chat (account_id, instance_id, jid, subject, announce, locked, participants)
+         select account_id, instance_id, n || jid, subject, announce, locked, participants
+         from group_chat, generate_series(1, 20) as n where jid = $1`,
+        [data.jid],
+      );
+    },
+    async messages() {
+      const client = createClient({ baseUrl: target.gateway.url, apiKey: tenant.key });
+      const id = tenant.instance;
+      for (const _ of MANY) await client.sendText({ id, number: newPhone(), text: LONG });
+      await target.gateway.database.pool.query(
+        `insert into attempt (account_id, instance_id, event_id, event, event_at, webhook_id, webhook_name, url,
+           attempt, trigger, success, duration_ms)
+         select e.account_id, e.instance_id, e.event_id, e.event, e.created_at, w.id, w.name, w.url, 1, 'auto', false, 1
+         from event e join webhook w using (instance_id) where instance_id = $1 and e.event = 'message.sent'`,
+        [id],
+      );
+    },
+  };
+
+  test.each([
+    ["leads", { listLeads: {} }],
+    ["campaigns", { listCampaigns: {} }],
+    ["recipients", { getCampaignReport: {} }],
+    ["quickReplies", { listQuickReplies: {} }],
+    ["groups", { listGroups: { participants: true } }],
+    [
+      "messages",
+      {
+        listMessages: {},
+        listAccountMessages: {},
+        listChats: {},
+        listConversations: {},
+        listEvents: { after: 0 },
+        listDeliveryLogs: {},
+      },
+    ],
+  ])("ends early, and its cursor leads to the rest: %s", async (rows, lists) => {
+    const { client } = await signIn(target.gateway.url, {
+      email: "boss@tenant1.example",
+      password: PASSWORD,
+    });
+    await fill[rows]?.(client);
+    for (const [id, query] of Object.entries(lists)) {
+      const pages = await readPages(operationOf(id), query);
+      const ids = pages.flat();
+      expect([id, pages.length > 1, new Set(ids).size]).toEqual([id, true, ids.length]);
+      expect(ids.length).toBeGreaterThanOrEqual(10);
+    }
+  });
 });
 
 test("an account that exports many times at once has two exports at work", async () => {

@@ -109,6 +109,21 @@ describe("a request with each list, map and text at the limit", () => {
   });
 });
 
+test("six pages at once of 200 leads with as many fields as allowed take little memory, and another tenant reads", async () => {
+  const headers = { authorization: `Bearer ${gateway.tenant.token}`, "content-type": "application/json" };
+  const at = `${gateway.url}/api/leads`;
+  const fields = Array.from({ length: 100 }, (_, n) => [`f${n}`, "字".repeat(2_000)]);
+  const body = JSON.stringify({ name: "Large", custom_fields: Object.fromEntries(fields) });
+  for (let n = 0; n < 200; n++) expect((await fetch(at, { method: "POST", headers, body })).status).toBe(200);
+  const cost = await gateway.attack(
+    "6 pages of 200 leads of 600 KB",
+    Array.from({ length: 6 }, () => () => fetch(`${at}?limit=200`, { headers })),
+  );
+  figures.push(cost);
+  expect([cost.statuses, Object.keys(cost.reads), cost.keeps_lanes]).toEqual([{ 200: 6 }, ["200"], true]);
+  expect(cost.memory_most_mb - cost.memory_before_mb).toBeLessThan(MOST_RISE_MB);
+});
+
 const VCARD = "BEGIN:VCARD\nTEL:5511987654321\nEND:VCARD\n";
 
 const tableOf = (rows: number) =>

@@ -5,13 +5,13 @@ import { containsText } from "../../platform/http/input/contains-text.ts";
 import {
   microsecondsOf,
   type Page,
+  readPage,
   readTimeCursor,
   timeCursorRow,
-  toPage,
   toTimeCursor,
 } from "../../platform/http/input/pagination.ts";
 import { searchedNumbers } from "../contacts/contacts.ts";
-import { selectMessages } from "../messages/messages.ts";
+import { readMessages } from "../messages/messages.ts";
 import { toListedMessage } from "./to-listed-message.ts";
 
 export interface ChatFilter {
@@ -47,14 +47,25 @@ interface ChatRow {
 
 /** The chat with the newest message first. */
 export async function listChats(db: Db, filter: ChatFilter) {
-  const { rows, pagination } = toPage(await readChats(db, filter), filter.limit, toTimeCursor);
-  const messages = await readLastMessages(db, rows);
+  const chats = await readChats(db, filter);
+  const { rows, pagination } = await readPage(
+    filter,
+    async ({ limit }) => {
+      const found = chats.splice(0, limit);
+      const messages = await readMessages(
+        db,
+        found.flatMap(({ last_message }) => last_message ?? []),
+      );
+      return found.map((chat) => ({ ...chat, last: messages.get(chat.last_message ?? 0) }));
+    },
+    toTimeCursor,
+  );
   return {
-    rows: rows.map(({ at: _, last_message, ...chat }) => ({
+    rows: rows.map(({ at: _, last, ...chat }) => ({
       ...chat,
       is_group: chat.type === "group",
       muted: chat.muted_until !== null && chat.muted_until.getTime() > Date.now(),
-      last_message: messages.get(last_message ?? 0) ?? null,
+      last_message: last ? toListedMessage(last) : null,
     })),
     pagination,
   } satisfies Page<unknown>;
@@ -115,10 +126,4 @@ function isCalled(q: string): RawBuilder<unknown> {
   const name = sql`coalesce(p.name, p.push_name, p.verified_name, g.subject, c.title)`;
   const lids = searchedNumbers(q).map(lidJid);
   return sql`(${containsText(q, sql`${name}, coalesce(p.phone, c.phone)`)} or p.lid = any(${lids}::text[]))`;
-}
-
-async function readLastMessages(db: Db, chats: ChatRow[]) {
-  const ids = chats.flatMap(({ last_message }) => last_message ?? []);
-  const rows = ids.length === 0 ? [] : await selectMessages(db).where("m.id", "in", ids).execute();
-  return new Map(rows.map((row) => [row.id, toListedMessage(row)]));
 }

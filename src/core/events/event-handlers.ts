@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { eventsContract } from "./contract.ts";
 import { getEvent } from "./get-event.ts";
@@ -14,7 +14,11 @@ export function eventHandlers(db: Db): Handlers<typeof eventsContract> {
     ...streamHandlers(db),
 
     async listEvents({ input }) {
-      const { rows, pagination } = await readPage(db, input);
+      const { rows, pagination } = await readPage(
+        input,
+        (page) => readEvents(db, { ...input, ...page }),
+        (row) => row.sequence,
+      );
       const deliveries = await readDeliveries(db, rows);
       const data = rows.map(({ body, ...row }) => ({
         ...row,
@@ -37,7 +41,10 @@ function toPayload(body: Buffer): unknown {
 }
 
 /** Includes the bodies only if they are replayed. */
-async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>) {
+function readEvents(
+  db: Db,
+  input: Omit<InputOf<typeof eventsContract.listEvents>, "cursor"> & { cursor: string | undefined },
+) {
   const { id, limit, cursor, event, webhook_id, status, from: since, to, after } = input;
   const from = readCursor(cursor);
   let query = db
@@ -45,7 +52,7 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
     .select(["id", "event_id", "event", "sequence", "created_at"])
     .$if(after !== undefined, (replay) => replay.select("body"))
     .where("instance_id", "=", id)
-    .limit(limit + 1);
+    .limit(limit);
   if (event) query = query.where(isListedEvent(sql`event.event`, event));
   if (webhook_id !== undefined || status) query = query.where(hasDelivery(webhook_id, status));
   if (since) query = query.where("created_at", ">=", since);
@@ -56,7 +63,7 @@ async function readPage(db: Db, input: InputOf<typeof eventsContract.listEvents>
   } else {
     query = query.where("sequence", ">", Math.max(after, from ?? 0)).orderBy("sequence", "asc");
   }
-  return toPage(await query.execute(), limit, (row) => row.sequence);
+  return query.execute();
 }
 
 /** A delivery stores the time of its event, so the query reads only that partition. */

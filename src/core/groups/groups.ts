@@ -8,7 +8,7 @@ import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { newestById, readPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { Log } from "../../platform/log/log.ts";
@@ -35,6 +35,8 @@ import {
   markGroupListStale,
   saveGroups,
 } from "./save-groups.ts";
+
+const NEWEST = newestById(sql`id`);
 
 /** In addition to the customers' own queries. */
 const PER_MINUTE = 10;
@@ -85,21 +87,25 @@ function readHandlers(
   reader: GroupReader,
 ): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
   return {
-    async listGroups({ input: { id, limit, cursor, q, refresh, participants } }) {
+    async listGroups({ input: { id, q, refresh, participants, ...page } }) {
       const refreshed_at = await reader.prepareList(await getInstance(db, id), refresh);
-      const before = readCursor(cursor);
-      const found = await db
+      const query = db
         .selectFrom("group_chat")
         .selectAll()
         .where("instance_id", "=", id)
-        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
-        .where(containsText(q, sql`subject, description, jid`))
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .execute();
-      const { rows, pagination } = toPage(found, limit, (row) => row.id);
-      const groups = rows.map((row) => toGroupView(row, { withParticipants: participants }));
-      return new OkResponse(groups, { beside: { pagination, refreshed_at } });
+        .where(containsText(q, sql`subject, description, jid`));
+      const { rows, pagination } = await readPage(
+        page,
+        async ({ limit, cursor }) => {
+          const found = await query.where(NEWEST.after(cursor)).orderBy(NEWEST.by).limit(limit).execute();
+          return found.map((row) => ({
+            ...toGroupView(row, { withParticipants: participants }),
+            id: row.id,
+          }));
+        },
+        (row) => row.id,
+      );
+      return new OkResponse(rows, { beside: { pagination, refreshed_at } });
     },
 
     async getGroup({ input: { id, jid, refresh } }) {

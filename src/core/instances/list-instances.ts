@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
-import { type Page, readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { type Page, readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import { isWithin } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { currentMonth } from "../plans/plans.ts";
@@ -30,17 +30,22 @@ export async function listInstances(
   baseUrl: string,
   { account_id, ids = null, limit, cursor, status, q, sort = "newest" }: ListInstancesOptions,
 ): Promise<Page<ListedInstance>> {
-  const last = readCursor(cursor);
   const { by, after } = ORDERS[sort];
   let query = selectShown(db)
     .where(isWithin({ instance_ids: ids }, sql.ref("instance.id")))
-    .orderBy(by)
-    .limit(limit + 1);
+    .orderBy(by);
   if (account_id !== undefined) query = query.where("instance.account_id", "=", account_id);
   if (status !== undefined) query = query.where("instance.status", "=", status);
   if (q) query = query.where(matches(q));
-  if (last !== undefined) query = query.where(after(last));
-  const { rows, pagination } = toPage(await query.execute(), limit, ({ id }) => id);
+  const { rows, pagination } = await readPage(
+    { limit, cursor },
+    async (page) => {
+      const last = readCursor(page.cursor);
+      const rest = last === undefined ? query : query.where(after(last));
+      return rest.limit(page.limit).execute();
+    },
+    ({ id }) => id,
+  );
   return { rows: rows.map((row) => toListed(row, baseUrl)), pagination };
 }
 

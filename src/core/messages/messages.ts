@@ -15,7 +15,7 @@ import { type ActionRequesterDeps, createActionRequester, queueAction } from "./
 import { setPresence } from "./actions/set-presence.ts";
 import type { messagesContract } from "./contract.ts";
 import { type IncomingPhoneCall, queuePhoneCallRejection } from "./inbound/phone-call-rejecter.ts";
-import { listMessages, type MessageFilter } from "./log/list-messages.ts";
+import { listMessages, type MessageFilter, readMessages } from "./log/list-messages.ts";
 import {
   type MessageRow,
   type StoredContent,
@@ -81,6 +81,7 @@ export {
   outcomeEvents,
   queueAction,
   readMedia,
+  readMessages,
   readPicture,
   requireQueue,
   selectMessages,

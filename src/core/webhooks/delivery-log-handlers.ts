@@ -3,7 +3,7 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { isListedEvent } from "../events/events.ts";
 import type { WebhookFormat, webhooksContract } from "./contract.ts";
@@ -22,7 +22,11 @@ export function deliveryLogHandlers(deps: DeliveryLogDeps): LogHandlers {
   const { db } = deps;
   return {
     async listDeliveryLogs({ input }) {
-      const { rows, pagination } = toPage(await readLogs(db, input), input.limit, (row) => row.id);
+      const { rows, pagination } = await readPage(
+        input,
+        (page) => readLogs(db, { ...input, ...page }),
+        (row) => row.id,
+      );
       return new OkResponse(
         rows.map((row) => toDeliveryLog(row, deps)),
         { beside: { pagination } },
@@ -60,7 +64,7 @@ function readLogs(db: Db, input: InputOf<typeof webhooksContract.listDeliveryLog
   let query = selectLogs(db, input.id)
     .where(containsText(input.q, sql`a.webhook_name, a.event, a.event_id, a.url, a.error`))
     .orderBy("a.id", "desc")
-    .limit(input.limit + 1);
+    .limit(input.limit);
   if (before !== undefined) query = query.where("a.id", "<", before);
   if (input.webhook_id !== undefined) query = query.where("a.webhook_id", "=", input.webhook_id);
   if (input.event !== undefined) query = query.where(isListedEvent(sql`a.event`, input.event));

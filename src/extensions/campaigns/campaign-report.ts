@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
@@ -35,9 +35,11 @@ export function createCampaignReport(db: Db): ReportHandler {
   return async ({ input: { id, limit, cursor, status, format }, caller }) => {
     const campaign = await getCampaign(db, requireUser(caller), id);
     if (format === "csv") return toCsv(db, campaign, status);
-    const after = readCursor(cursor) ?? 0;
-    const found = await readRows(db, id, { after, limit: limit + 1, status });
-    const { rows, pagination } = toPage(found, limit, (row) => row.id);
+    const { rows, pagination } = await readPage(
+      { limit, cursor },
+      (page) => readRows(db, id, { after: readCursor(page.cursor) ?? 0, limit: page.limit, status }),
+      (row) => row.id,
+    );
     const totals = await countTotals(db, id);
     return new OkResponse(
       { campaign: toCampaignView(campaign), totals, recipients: rows },

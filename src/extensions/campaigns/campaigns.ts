@@ -5,7 +5,7 @@ import { type FindCountry, readPhone } from "../../core/contacts/contacts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { newestById, readPage } from "../../platform/http/input/pagination.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { createCampaignReport } from "./campaign-report.ts";
@@ -53,6 +53,8 @@ interface PreviewCampaignOptions {
   reach: Reach;
 }
 
+const NEWEST = newestById(sql`id`);
+
 const NOBODY = "15550000000";
 
 /** Characters of a text that is too long to be sent. */
@@ -90,19 +92,17 @@ export function campaignHandlers(deps: CampaignDeps): Handlers<typeof campaignsC
     getCampaignReport: createCampaignReport(db),
     checkRecipients: createRecipientCheck(deps),
 
-    async listCampaigns({ input: { limit, cursor, q, status, instance_id, archived }, caller }) {
-      const before = readCursor(cursor);
+    async listCampaigns({ input: { q, status, instance_id, archived, ...page }, caller }) {
       const searched = containsText(q, sql`name, message_template`);
       let query = selectCampaigns(db, requireUser(caller)).where(searched);
-      if (before !== undefined) query = query.where("id", "<", before);
       if (status !== undefined) query = query.where("status", "=", status);
       if (instance_id !== undefined) query = query.where("instance_id", "=", instance_id);
       if (archived !== undefined) query = query.where("archived_at", archived ? "is not" : "is", null);
-      const found = await query
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .execute();
-      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+      const { rows, pagination } = await readPage(
+        page,
+        ({ limit, cursor }) => query.where(NEWEST.after(cursor)).orderBy(NEWEST.by).limit(limit).execute(),
+        (row) => row.id,
+      );
       return new OkResponse(
         rows.map((row) => ({ ...toCampaignView(row), totals: row.totals })),
         { beside: { pagination } },

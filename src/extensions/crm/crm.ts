@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import { numberVariantsOf } from "../../core/contacts/contacts.ts";
-import { selectMessages, toStoredMessageView } from "../../core/messages/messages.ts";
+import { readMessages, toStoredMessageView } from "../../core/messages/messages.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
@@ -96,7 +96,7 @@ async function getLeadDetails(db: Db, reach: Reach, id: number) {
     .limit(LAST_NOTES)
     .execute();
   const conversations = await findConversations(db, reach, lead);
-  return { ...lead, notes, conversations, messages: await readMessages(db, conversations) };
+  return { ...lead, notes, conversations, messages: await readLastMessages(db, conversations) };
 }
 
 /** By the phone, and by contacts with this phone or the LID of the lead. */
@@ -130,19 +130,18 @@ async function findConversations(db: Db, reach: Reach, { account_id, phone, lid 
     .execute();
 }
 
-async function readMessages(db: Db, conversations: readonly { id: number }[]) {
-  const perChat = await Promise.all(
-    conversations.map(({ id }) =>
-      selectMessages(db)
-        .where("m.conversation_id", "=", id)
-        .orderBy("m.id", "desc")
-        .limit(LAST_MESSAGES)
-        .execute(),
-    ),
-  );
-  return perChat
-    .flat()
-    .sort((a, b) => b.id - a.id)
-    .slice(0, LAST_MESSAGES)
-    .map((row) => ({ ...toStoredMessageView(row), instance_id: row.instance_id }));
+/** Looks for the last messages by their ids, so that it reads the texts of no others. */
+async function readLastMessages(db: Db, conversations: readonly { id: number }[]) {
+  const { rows } = await sql<{ id: number }>`
+    select m.id from unnest(${conversations.map(({ id }) => id)}::bigint[]) as chat (id)
+    cross join lateral (
+      select id from message where conversation_id = chat.id order by id desc limit ${LAST_MESSAGES}
+    ) m
+    order by m.id desc limit ${LAST_MESSAGES}`.execute(db);
+  const ids = rows.map(({ id }) => id);
+  const messages = await readMessages(db, ids);
+  return ids.flatMap((id) => {
+    const row = messages.get(id);
+    return row ? { ...toStoredMessageView(row), instance_id: row.instance_id } : [];
+  });
 }

@@ -12,7 +12,7 @@ import { requirePlanQuota } from "../../core/plans/plans.ts";
 import { type Db, isUniqueViolation, type Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import { withCountry } from "../../platform/phone/with-country.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
@@ -54,9 +54,11 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
   const contextOf = (caller: Caller): LeadContext => ({ ...deps, reach: requireUser(caller) });
   return {
     async listLeads({ input, caller }) {
-      const before = readCursor(input.cursor);
-      const found = await findLeads(db, requireUser(caller), input, before, input.limit + 1);
-      const { rows, pagination } = toPage(found, input.limit, (row) => row.id);
+      const { rows, pagination } = await readPage(
+        input,
+        ({ limit, cursor }) => findLeads(db, requireUser(caller), input, readCursor(cursor), limit),
+        (row) => row.id,
+      );
       return new OkResponse(rows, { beside: { pagination } });
     },
 

@@ -4,26 +4,27 @@ import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
-import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
+import { newestById, readPage } from "../../platform/http/input/pagination.ts";
 import type { QuickReplyTable } from "../../tables.ts";
 import { type quickRepliesContract, shortcut } from "./contract.ts";
 
 export type QuickReply = Selectable<QuickReplyTable>;
 
+const NEWEST = newestById(sql`id`);
+
 export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract> {
   return {
-    async listQuickReplies({ input: { limit, cursor, q }, caller }) {
-      const before = readCursor(cursor);
-      const found = await db
+    async listQuickReplies({ input: { q, ...page }, caller }) {
+      const query = db
         .selectFrom("quick_reply")
         .selectAll()
         .where("account_id", "=", accountOf(caller))
-        .$if(before !== undefined, (query) => query.where("id", "<", before ?? 0))
-        .where(containsText(q, sql`shortcut, title, content`))
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .execute();
-      const { rows, pagination } = toPage(found, limit, (row) => row.id);
+        .where(containsText(q, sql`shortcut, title, content`));
+      const { rows, pagination } = await readPage(
+        page,
+        ({ limit, cursor }) => query.where(NEWEST.after(cursor)).orderBy(NEWEST.by).limit(limit).execute(),
+        (row) => row.id,
+      );
       return new OkResponse(rows, { beside: { pagination } });
     },
 

@@ -214,7 +214,13 @@ export const isoTime = z
 
 /** The query fields of a list. */
 export const pageInput = {
-  limit: z.coerce.number().int().min(1).max(200).default(50).describe("Rows per page."),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(50)
+    .describe("Most rows per page; a page of large rows has fewer."),
   cursor: boundedText(200).optional().describe("`next_cursor` of the previous page."),
 };
 

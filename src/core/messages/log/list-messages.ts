@@ -3,10 +3,10 @@ import type { Db } from "../../../platform/db/database.ts";
 import {
   microsecondsOf,
   type Page,
+  readPage,
   readTimeCursor,
   type TimeCursor,
   timeCursorRow,
-  toPage,
   toTimeCursor,
 } from "../../../platform/http/input/pagination.ts";
 import { findByWords, toWordQuery } from "./find-by-words.ts";
@@ -32,12 +32,25 @@ export interface MessageFilter {
 /** Newest first by time. Messages that arrive meanwhile come before the first page, so pages do not shift. */
 export async function listMessages(db: Db, filter: MessageFilter): Promise<Page<MessageRow>> {
   const places = filter.instance_ids.length === 0 ? [] : await findCursors(db, filter);
-  const { rows: shown, pagination } = toPage(places, filter.limit, toTimeCursor);
-  if (shown.length === 0) return { rows: [], pagination };
-  const ids = shown.map(({ id }) => id);
-  const rows = await selectMessages(db).where("m.id", "in", ids).execute();
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return { rows: ids.flatMap((id) => byId.get(id) ?? []), pagination };
+  const { rows, pagination } = await readPage(
+    filter,
+    async ({ limit }) => {
+      const found = places.splice(0, limit);
+      const messages = await readMessages(
+        db,
+        found.map(({ id }) => id),
+      );
+      return found.map((place) => ({ ...place, message: messages.get(place.id) }));
+    },
+    toTimeCursor,
+  );
+  return { rows: rows.flatMap(({ message }) => message ?? []), pagination };
+}
+
+/** By id; removed ones are absent. */
+export async function readMessages(db: Db, ids: number[]): Promise<Map<number, MessageRow>> {
+  const rows = ids.length === 0 ? [] : await selectMessages(db).where("m.id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Statuses that few messages have, or that have their own index. */

@@ -51,7 +51,7 @@ export function microsecondsOf(column: RawBuilder<unknown>): RawBuilder<number> 
 export interface ListOrder {
   by: RawBuilder<unknown>;
   /** The condition for the rows after a cursor. */
-  after(cursor: string | undefined): RawBuilder<unknown>;
+  after(cursor: string | undefined): RawBuilder<boolean>;
   /** The position of a row, for the next cursor. */
   cursorOf(row: { id: number; at: number }): number | string;
 }
@@ -62,7 +62,7 @@ export function newestById(id: RawBuilder<unknown>): ListOrder {
     by: sql`${id} desc`,
     after(cursor) {
       const before = readCursor(cursor);
-      return before === undefined ? sql`true` : sql`${id} < ${before}::bigint`;
+      return before === undefined ? sql<boolean>`true` : sql<boolean>`${id} < ${before}::bigint`;
     },
     cursorOf: (row) => row.id,
   };
@@ -74,7 +74,7 @@ export function newestByTime(time: RawBuilder<unknown>, id: RawBuilder<unknown>)
     by: sql`${time} desc, ${id} desc`,
     after(cursor) {
       const before = readTimeCursor(cursor);
-      return before ? sql`(${time}, ${id}) < ${timeCursorRow(before)}` : sql`true`;
+      return before ? sql<boolean>`(${time}, ${id}) < ${timeCursorRow(before)}` : sql<boolean>`true`;
     },
     cursorOf: toTimeCursor,
   };
@@ -85,6 +85,49 @@ export function toPage<Row>(rows: Row[], limit: number, idOf: (row: Row) => numb
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const has_more = rows.length > limit;
-  const next_cursor = has_more && last ? Buffer.from(String(idOf(last))).toString("base64url") : null;
+  const next_cursor = has_more && last ? toCursor(idOf(last)) : null;
   return { rows: shown, pagination: { limit, next_cursor, has_more } };
+}
+
+/** One row of a list can have hundreds of kilobytes. */
+const ROWS_AT_ONCE = 26;
+const PAGE_CHARACTERS = 1_000_000;
+
+/**
+ * Reads a page of a list whose rows may be large, a few at once. `read` returns the rows behind a cursor, as many as
+ * asked for. Large rows end the page early, after at least one of them.
+ */
+export async function readPage<Row>(
+  { limit, cursor }: { limit: number; cursor?: string },
+  read: (page: { limit: number; cursor: string | undefined }) => Promise<Row[]>,
+  idOf: (row: Row) => number | string,
+): Promise<Page<Row>> {
+  const rows: Row[] = [];
+  let characters = 0;
+  for (let after = cursor; ; ) {
+    const asked = Math.min(ROWS_AT_ONCE, limit + 1 - rows.length);
+    const found = await read({ limit: asked, cursor: after });
+    for (const row of found) {
+      characters += countCharacters(row);
+      rows.push(row);
+      if (characters <= PAGE_CHARACTERS || rows.length === 1) continue;
+      const page = toPage(rows, rows.length - 1, idOf);
+      return { ...page, pagination: { ...page.pagination, limit } };
+    }
+    const last = rows.at(-1);
+    if (found.length < asked || rows.length > limit || !last) return toPage(rows, limit, idOf);
+    after = toCursor(idOf(last));
+  }
+}
+
+function toCursor(position: number | string): string {
+  return Buffer.from(String(position)).toString("base64url");
+}
+
+/** About as many as the JSON of the value has. */
+function countCharacters(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null || value instanceof Date) return 8;
+  if (value instanceof Uint8Array) return value.length;
+  return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + countCharacters(part), 0);
 }
