@@ -73,6 +73,11 @@ test.each([
   ["country_code,phone", "82,2. 010-1234-5678", "unknown_context"],
   ["country_code,phone", "49,2. 301234567", "several_numbers"],
   ["Country,Phone", "US,11987650003", "no_country_code"],
+  // Damage of a spreadsheet.
+  ["telefone", "5,51199E+12", "changed_by_spreadsheet"],
+  ["telefone", "5511987650003,00", "changed_by_spreadsheet"],
+  ["5,5E+12", "5,51199E+12", "changed_by_spreadsheet"],
+  ["Ana;5,5E+12", "Bia;5,51199E+12", "changed_by_spreadsheet"],
 ])("the columns %j with %j lead to %s", async (head, row, meaning) => {
   const [found] = (await readAll(head, row)).flat();
   expect(codeOf(found)).toBe(meaning);

@@ -85,13 +85,14 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
   };
 }
 
-/** Columns of people that an import does not read, and that no export has. */
-function findIgnored({ columns, hasHead }: CsvTable, known: readonly string[]): string[] {
+/** Lines above the columns, and columns of people, that an import does not read, and that no export has. */
+function findIgnored({ columns, hasHead, titles }: CsvTable, known: readonly string[]): string[] {
   if (!hasHead) return [];
   const [passedOver, joined] = [findPassedOver(columns), findJoined(columns)];
-  return columns.filter(
+  const ignored = columns.filter(
     (name, at) => known[at] === "" && name !== "" && name !== OPT_OUT_TIME && !passedOver[at] && !joined[at],
   );
+  return [...titles, ...ignored];
 }
 
 function fieldOf(column: string): string | undefined {

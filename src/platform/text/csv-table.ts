@@ -50,6 +50,8 @@ export interface CsvTable extends Required<CsvFormat> {
   columns: string[];
   /** Columns that the file itself has. */
   ownColumns: number;
+  /** What stands above the names of the columns. */
+  titles: string[];
   /** Whether there are more records than this below the names. */
   hasMoreThan(records: number): Promise<boolean>;
   records(): AsyncGenerator<CsvRecord>;
@@ -69,7 +71,7 @@ export async function readCsvTable(
   if (otherFormat !== undefined) throw invalidField("file", otherFormat);
   const encoding = format.encoding ?? (await detectCsvEncoding(bytes));
   if (isVcardFile(bytes)) return toVcardTable(bytes, encoding);
-  const { separator, head } = await readHead(bytes, encoding);
+  const { separator, head, titles } = await readHead(bytes, encoding, format);
   const delimiter = format.delimiter ?? separator ?? detectDelimiter(head?.text ?? "");
   const cells = readFirstLine(head?.text ?? "", delimiter);
   const isDoubtful = format.hasHead === false || cells.some(looksLikePhone);
@@ -85,6 +87,7 @@ export async function readCsvTable(
     hasHead,
     columns,
     ownColumns: own.length,
+    titles,
     async hasMoreThan(most) {
       let count = 0;
       for await (const { line } of readCsvTexts(bytes, encoding, delimiter))
@@ -95,13 +98,24 @@ export async function readCsvTable(
       for await (const { line, text } of readCsvTexts(bytes, encoding, delimiter)) {
         if (line < first) continue;
         const place = { line, text: cleanText(text.slice(0, SHOWN)) };
-        const found = splitCsvRecord(text, delimiter, own.length, true);
+        const found = readCells(text, delimiter, own.length);
         yield typeof found === "string"
           ? { ...place, fault: found }
           : { ...place, cells: joinCells(found, joined, own.length) };
       }
     },
   };
+}
+
+/** A column alone has no separators: a comma is that of a float, or stands between two phones. */
+function readCells(text: string, delimiter: CsvDelimiter, most: number): string[] | CsvRecordFault {
+  const found = splitCsvRecord(text, delimiter, most, true);
+  return found === "cells" && most === 1 && isSpoilt(text) ? [text] : found;
+}
+
+function isSpoilt(text: string): boolean {
+  const folded = foldPhoneText(text);
+  return "code" in folded && SPOILT_PHONE.test(folded.code);
 }
 
 function readFirstLine(text: string, delimiter: CsvDelimiter): string[] {
@@ -123,6 +137,7 @@ function toVcardTable(bytes: Uint8Array, encoding: CsvEncoding): CsvTable {
     hasHead: true,
     columns,
     ownColumns: columns.length,
+    titles: [],
     async hasMoreThan(most) {
       let count = 0;
       for await (const _ of readVcardRecords(bytes, encoding)) if (++count > most) return true;
@@ -135,10 +150,14 @@ function toVcardTable(bytes: Uint8Array, encoding: CsvEncoding): CsvTable {
   };
 }
 
+/** As Excel writes a long number, in some languages with a comma. */
+const FLOAT = /^ *[+-]?(?:\d{8,},0{2,}|\d(?:[.,]\d+)?e\+?\d{2}) *$/i;
+
 /** Fewer digits may be part of a column's name, such as a year. */
 const FEWEST_PHONE_DIGITS = 8;
 
 function looksLikePhone(cell: string): boolean {
+  if (FLOAT.test(cell)) return true;
   if ((cell.match(/\p{Nd}/gu)?.length ?? 0) < FEWEST_PHONE_DIGITS) return false;
   const folded = foldPhoneText(cell);
   return !("code" in folded) || SPOILT_PHONE.test(folded.code);
@@ -190,7 +209,7 @@ async function nameColumns(
   return cells.map((_, at) => names.get(at) ?? `column ${at + 1}`);
 }
 
-/** The column that has phones alone, -1 if there is none, or another one has more phones than other texts. */
+/** The column that has phones alone, or damaged ones, -1 if there is none, or another one has more phones than other texts. */
 async function findPhoneColumn(
   columns: number,
   sample: readonly (readonly string[])[],
@@ -198,13 +217,16 @@ async function findPhoneColumn(
 ): Promise<number> {
   const pause = createPause();
   const shares: number[] = [];
+  const spoilt: number[] = [];
   for (let at = 0; at < columns; at++) {
     const texts = sample.flatMap((cells) => cells[at]?.trim() || []);
     const found = texts.flatMap((text) => isPhone(text) ?? []);
+    if (texts.length > 0 && texts.every((text) => FLOAT.test(text))) spoilt.push(at);
     shares.push(found.filter(Boolean).length / Math.max(found.length, 1));
     await pause();
   }
   const likely = shares.filter((share) => share > 0.5);
+  if (likely.length === 0 && spoilt.length === 1) return spoilt[0] ?? -1;
   return likely.length === 1 ? shares.indexOf(1) : -1;
 }
 
@@ -229,25 +251,53 @@ export function describeCsvFault(fault: CsvRecordFault, { ownColumns }: CsvTable
   return `has more cells than the first line, which has ${ownColumns}`;
 }
 
+interface CsvLine {
+  line: number;
+  text: string;
+}
+
 interface CsvHead {
   /** As the line `sep=;` names it, which Excel reads and writes. */
   separator?: CsvDelimiter;
-  head?: { line: number; text: string };
+  head?: CsvLine;
+  titles: string[];
 }
 
-async function readHead(bytes: Uint8Array, encoding: CsvEncoding): Promise<CsvHead> {
+/** Most lines above the names of the columns. */
+const MOST_TITLES = 3;
+
+async function readHead(bytes: Uint8Array, encoding: CsvEncoding, format: CsvFormat): Promise<CsvHead> {
   let separator: CsvDelimiter | undefined;
-  for await (const head of readCsvTexts(bytes, encoding)) {
-    const sign = separator === undefined ? /^"?sep=([,;\t|])"?[,;\t|]*$/i.exec(head.text)?.[1] : undefined;
-    if (sign === undefined) return { separator, head };
-    separator = sign as CsvDelimiter;
+  const lines: CsvLine[] = [];
+  for await (const line of readCsvTexts(bytes, encoding)) {
+    const isFirst = separator === undefined && lines.length === 0;
+    const sign = isFirst ? /^"?sep=([,;\t|])"?[,;\t|]*$/i.exec(line.text)?.[1] : undefined;
+    if (sign === undefined) lines.push(line);
+    else separator = sign as CsvDelimiter;
+    if (lines.length > MOST_TITLES || format.hasHead === false) break;
   }
-  return { separator };
+  const at = countTitles(lines, ({ text }) => format.delimiter ?? separator ?? detectDelimiter(text));
+  const titles = lines.slice(0, at).map(({ text }) => cleanText(text).replace(/[,;\t|\s]+$/, ""));
+  return { separator, head: lines[at], titles };
+}
+
+/** The lines with fewer texts, and without a phone, above the first one that names a column of phones. */
+function countTitles(lines: readonly CsvLine[], delimiterOf: (line: CsvLine) => CsvDelimiter): number {
+  let most = 1;
+  for (const [at, line] of lines.entries()) {
+    const cells = splitCsvRecord(line.text, delimiterOf(line), MOST_COLUMNS, true);
+    if (typeof cells === "string" || cells.some(looksLikePhone)) return 0;
+    const count = cells.filter((cell) => cell.trim() !== "").length;
+    if (findColumnMeanings(cells).includes("phone")) return at === 0 || count > most || most === 1 ? at : 0;
+    most = Math.max(most, count);
+  }
+  return 0;
 }
 
 /** The one that occurs most often in the first line, outside of quotes. */
 function detectDelimiter(head: string): CsvDelimiter {
-  const unquoted = head.replace(/"[^"]*"/g, "");
+  if (FLOAT.test(head)) return ";";
+  const unquoted = head.replace(/"[^"]*"/g, "").replace(/\b\d,\d{1,15}e\+?\d\d\b/gi, "");
   const counts = DELIMITERS.map((sign) => ({ sign, count: countOf(sign, unquoted) }));
   return counts.toSorted((a, b) => b.count - a.count)[0]?.sign ?? ",";
 }

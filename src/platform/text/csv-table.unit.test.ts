@@ -285,6 +285,42 @@ test.each<[string, string | Uint8Array, string[]]>([
     "5511987650003;Ana;WhatsApp\n5511987650004;Bia;WhatsApp",
     ["phone|name|column 3", "1 5511987650003|Ana|WhatsApp", "2 5511987650004|Bia|WhatsApp"],
   ],
+  // Floats of Excel in languages with a comma, and a title.
+  [
+    "floats with a comma below one name",
+    "telefone\n5,51199E+12\n5511987650003,00\n5511987650004",
+    ["telefone", "2 5,51199E+12", "3 5511987650003,00", "4 5511987650004"],
+  ],
+  [
+    "a text behind a phone in a file of one column",
+    "Teléfono\n5511987650003,Ana\n5511987650003, 5511987650004",
+    ["Teléfono", "2 <cells>", "3 5511987650003, 5511987650004"],
+  ],
+  ["floats with a comma alone", "5,5E+12\n5,51199E+12", ["phone", "1 5,5E+12", "2 5,51199E+12"]],
+  [
+    "a fraction of zeros first",
+    "5511987650003,00\n5511987650004,00",
+    ["phone", "1 5511987650003,00", "2 5511987650004,00"],
+  ],
+  ["a phone and a number of one digit first", "5511987650003,0", ["phone|column 2", "1 5511987650003|0"]],
+  ["names beside floats", "Ana;5,5E+12\nBia;5,6E+12", ["name|phone", "1 Ana|5,5E+12", "2 Bia|5,6E+12"]],
+  [
+    "a title in the first cell",
+    "Lista de clientes;;\nNome;Telefone;Cidade\nAna;551;Rio",
+    ["Nome|Telefone|Cidade", "3 Ana|551|Rio"],
+  ],
+  [
+    "two titles without separators",
+    "Customers\nExported in 2024\n\nphone,name\n551,Ana",
+    ["phone|name", "5 551|Ana"],
+  ],
+  ["a title above one column", "Clientes\ntelefone\n551", ["telefone", "3 551"]],
+  [
+    "a word for phones in a row without a title",
+    "Nome;Fonte\nAna;WhatsApp",
+    ["Nome|Fonte", "2 Ana|WhatsApp"],
+  ],
+  ["a phone above the names", "5511987650003\nphone;name", ["phone", "1 5511987650003", "2 phone;name"]],
   ["a name with a year is a name", "phone,sales 2025\n1,2", ["phone|sales 2025", "2 1|2"]],
 ])("a file with %s is read", async (_what, file, lines) => {
   expect(await read(file)).toEqual(lines);
