@@ -14,7 +14,7 @@ export type ColumnMeaning =
 /** Usual names in English, Portuguese and Spanish, as `foldName` returns them; the first ones are the most certain. */
 const NAMES: Readonly<Record<Exclude<ColumnMeaning, "id">, string>> = {
   phone:
-    "phone,whatsapp,phone number,phonenumber,mobile,mobile phone,mobile number,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,wa id,msisdn,telefone,celular,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular,numero de contato,numero de contacto",
+    "phone,e164,e 164,whatsapp,phone number,phonenumber,mobile,mobile phone,mobile number,contact no,cell,cellphone,cell phone,tel,telephone,whatsapp number,phone 1 value,primary phone,contact number,wa id,msisdn,telefone,celular,fone,numero de telefone,numero do telefone,telefone celular,numero do whatsapp,numero de whatsapp,whats,zap,telefono,movil,telefono movil,telefono celular,numero de telefono,numero de celular,numero de contato,numero de contacto",
   name: "name,full name,display name,contact name,saved name,first name,given name,nome,nome completo,primeiro nome,nombre,nombre completo,nombre y apellido,client,customer,contact,cliente,contato,contacto",
   email: "email,e mail,mail,email address,e mail address,e mail 1 value,correo,correo electronico",
   status: "status,situacao",
@@ -24,11 +24,11 @@ const NAMES: Readonly<Record<Exclude<ColumnMeaning, "id">, string>> = {
 };
 
 /** Names of a phone that other columns have as well. */
-const UNCERTAIN_PHONES = ["number", "jid", "to", "numero"];
+const UNCERTAIN_PHONES = ["number", "jid", "to", "numero", "contacto", "contato"];
 const PHONE_WORDS =
-  /^(?:phone|telephone|tel|mobile|cell|cellphone|whatsapp|whats|zap|telefone|telefono|telemovel|cel|celular|movil|fone)\d?$/;
+  /^(?:(?:mobile|cell|contact|user|lead|main)?phone(?:no|number)?|telephone|tel|mobile|mobileno|mobilenumber|mob|cell|cellphone|whatsapp|whatsappno|whatsappnumber|whats|zap|wpp|wsp|telefone|telefono|telemovel|telef|telf|tfno|tlf|tlfno|tlm|cel|celular|movil|fone|e164)\d?$/;
 const BESIDE_PHONE =
-  /^(?:\d|n|nº|no|num|number|numero|value|contact|contato|contacto|home|work|business|other|car|primary|personal|principal|residencial|comercial|casa|trabalho|trabajo|pessoal|outro|otro|customer|client|cliente|billing|shipping|com|con|with|ddd|de|do|del|of|e|y|and|ou|o|or)$/;
+  /^(?:\d|n|nº|n\.[ºo]|no|nro|num|number|numero|value|contact|contato|contacto|home|work|business|other|car|primary|main|personal|principal|residencial|comercial|casa|trabalho|trabajo|pessoal|outro|otro|customer|client|cliente|user|usuario|lead|buyer|recipient|destinatario|billing|shipping|com|con|with|c|ddd|app|de|do|da|del|of|e|y|and|ou|o|or)$/;
 
 /** Whether the name says that the column holds phones, such as `Nº celular` and `Phone 2 - Value`. */
 export function isPhoneName(name: string): boolean {
