@@ -499,6 +499,17 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await expectValueOf(page, "Wholesale: open from 9 to 18, code {{code}}.");
     await page.keyboard.press("Enter");
     await bubble(page, "open from 9 to 18").waitFor();
+    await story.gateway.owner.saveQuickReply({ shortcut: "ty", content: "Thank you, {{name}}!" });
+    await page.reload();
+    await field(page).fill("/ty");
+    await page.getByRole("option", { name: /ty/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+    await bubble(page, "Thank you, Wholesale!").waitFor();
+    await field(page).fill("/hours ");
+    await page.keyboard.press("Enter");
+    await expectValueOf(page, "Wholesale: open from 9 to 18, code {{code}}.");
+    await field(page).fill("");
     await act(page, "open from 9 to 18", "Who has read it");
     await page.getByText(/have received it/).waitFor();
   });

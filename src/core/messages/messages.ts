@@ -64,6 +64,7 @@ export { openOfMessage } from "./log/seal-for-message.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
 export type { MessageCounters } from "./record/create-message-counters.ts";
+export type { QuickReplyChat } from "./send/prepare-send.ts";
 export type {
   MediaOptions,
   MessageFilter,

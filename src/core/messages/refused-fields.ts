@@ -190,13 +190,25 @@ const AS_TYPE: RefusedFields = {
   ...refuseUnless(
     "is not a field of this send. Send type document for a file that phones must not show or shrink",
     isTrue,
-    ...["asDocument", "sendAsDocument", "sendMediaAsDocument", "forceDocument", "isDocument", "document"],
-    ...["asFile", "sendAsFile", "hd", "asHd", "sendMediaAsHd"],
+    "asDocument",
+    "sendAsDocument",
+    "sendMediaAsDocument",
+    "forceDocument",
+    "isDocument",
+    "document",
+    "asFile",
+    "sendAsFile",
+    "hd",
+    "asHd",
+    "sendMediaAsHd",
   ),
   ...refuseUnless(
     "is not a field of this send. Send type sticker",
     isTrue,
-    ...["asSticker", "sendAsSticker", "sendMediaAsSticker", "isSticker"],
+    "asSticker",
+    "sendAsSticker",
+    "sendMediaAsSticker",
+    "isSticker",
   ),
 };
 

@@ -8,6 +8,12 @@ import { containsText } from "../../platform/http/input/contains-text.ts";
 import { newestById, readPage } from "../../platform/http/input/pagination.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
 import type { Reach } from "../../platform/reach.ts";
+import {
+  createRenderer,
+  LONGEST_MESSAGE,
+  type RecipientFacts,
+  valuesOf,
+} from "../../platform/text/render-template.ts";
 import { createCampaignReport } from "./campaign-report.ts";
 import {
   type CampaignRow,
@@ -33,7 +39,6 @@ import { isPausedByGateway } from "./decide-campaign.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
 import { readRecipient } from "./read-recipient.ts";
 import { type AddRecipientsDeps, createRecipientAdder } from "./recipient-adder.ts";
-import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 import { createRetryFailedHandler } from "./retry-failed-handler.ts";
 import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign-handlers.ts";
 import { withdrawQueuedSends, withdrawSendsTo } from "./withdraw-sends.ts";

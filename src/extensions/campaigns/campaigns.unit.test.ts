@@ -1,9 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Route } from "../../platform/http/route.ts";
-import type { CampaignRow } from "./campaign-row.ts";
-import { campaignsContract } from "./contract.ts";
-import { type CampaignInstanceState, decideCampaign, isPausedByGateway } from "./decide-campaign.ts";
-import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 import {
   createRenderer,
   invalidPlaceholdersOf,
@@ -11,7 +7,11 @@ import {
   type RecipientFacts,
   valuesOf,
   variablesOf,
-} from "./render-template.ts";
+} from "../../platform/text/render-template.ts";
+import type { CampaignRow } from "./campaign-row.ts";
+import { campaignsContract } from "./contract.ts";
+import { type CampaignInstanceState, decideCampaign, isPausedByGateway } from "./decide-campaign.ts";
+import { type PlanSendsInput, planSends, type SendSchedule, startOfDay } from "./plan-sends.ts";
 
 test("every route of campaigns is part of the feature that a plan can leave out", () => {
   const others = Object.entries<Route>(campaignsContract).filter(

@@ -3,9 +3,14 @@ import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import { createPause } from "../../platform/create-pause.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Reach, wholeAccount } from "../../platform/reach.ts";
+import {
+  createRenderer,
+  LONGEST_MESSAGE,
+  type RecipientFacts,
+  valuesOf,
+} from "../../platform/text/render-template.ts";
 import { findConsenting, type SuppressionList } from "../consent/consent.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { createRenderer, LONGEST_MESSAGE, type RecipientFacts, valuesOf } from "./render-template.ts";
 
 /** A waiting recipient, with their rendered text. */
 export interface RecipientCandidate {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { isReachedPerson } from "../../core/contacts/contacts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Reach } from "../../platform/reach.ts";
+import { invalidPlaceholdersOf, variablesOf } from "../../platform/text/render-template.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import { invalidPlaceholdersOf, variablesOf } from "./render-template.ts";
 
 export interface TemplateWarning {
   variable: string;

@@ -14,8 +14,8 @@ import {
   findVariableNames,
   VARIABLE_COLUMN,
 } from "../../platform/text/find-column-meanings.ts";
+import { MAX_VARIABLES } from "../../platform/text/render-template.ts";
 import { MAX_RECIPIENTS } from "./contract.ts";
-import { MAX_VARIABLES } from "./render-template.ts";
 
 /** One recipient of a request, valid or not. */
 export type ParsedRecipient =

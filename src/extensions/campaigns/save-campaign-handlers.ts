@@ -13,6 +13,7 @@ import { type GatewayError, invalidField } from "../../platform/gateway-error.ts
 import type { Handlers } from "../../platform/http/handler.ts";
 import { runIdempotently } from "../../platform/http/run-idempotently.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
+import { MAX_VARIABLES, variablesOf } from "../../platform/text/render-template.ts";
 import type { CampaignTable } from "../../tables.ts";
 import {
   type CampaignRow,
@@ -25,7 +26,6 @@ import {
   toCampaignView,
 } from "./campaign-row.ts";
 import type { campaignsContract } from "./contract.ts";
-import { MAX_VARIABLES, variablesOf } from "./render-template.ts";
 
 type SaveHandlers = Pick<Handlers<typeof campaignsContract>, "createCampaign" | "updateCampaign">;
 type CampaignInput = Parameters<SaveHandlers["updateCampaign"]>[0]["input"];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   newPhone,
   startTestGateway,
@@ -6,6 +6,9 @@ import {
   type TestInstance,
   waitUntil,
 } from "../../../test/gateway.ts";
+import { oggOpus } from "../../../test/media-samples.ts";
+import { blackPng } from "../../../test/sample-files.ts";
+import { file, startFileServer } from "../../../test/servers/file-server.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import type { Client } from "../../client/client.ts";
 
@@ -378,5 +381,38 @@ describe("a quick reply", () => {
     await expect(owner.saveQuickReply(local)).rejects.toMatchObject({ status: 400 });
     await owner.deleteQuickReply({ id: first.data.id });
     expect((await owner.listQuickReplies()).data).toEqual([]);
+  });
+
+  test("is filled in for its chat, also as a caption, and refused with a text that its file would not show", async () => {
+    const files = await startFileServer();
+    onTestFinished(() => files.close());
+    const phone = newPhone();
+    await owner.createLead({ phone, name: "Bia", custom_fields: { Plan: "Gold" } });
+    const content = "Thank you, {{ Name }}! {{plan}}, {{phone}}, {{code}}";
+    const filled = `Thank you, Bia! Gold, ${phone}, {{code}}`;
+    await owner.saveQuickReply({ shortcut: "thanks", content });
+    await owner.saveQuickReply({
+      shortcut: "card",
+      content,
+      media_url: files.serve("/a.png", file(blackPng(2), "image/png")),
+    });
+    const media_url = files.serve("/a.ogg", file(oggOpus([960, 960]), "audio/ogg"));
+    await owner.saveQuickReply({ shortcut: "jingle", content, media_url });
+    const send = async (input: { text?: string; quick_reply?: string }) => {
+      const { data } = await shop.client.sendText({ id: shop.id, number: phone, ...input });
+      return (await shop.client.getMessage({ id: shop.id, messageId: data.message_id ?? "" })).data;
+    };
+    expect(await send({ text: "/thanks " })).toMatchObject({ text: filled });
+    expect(await send({ quick_reply: "thanks" })).toMatchObject({ text: filled });
+    expect(await send({ quick_reply: "card" })).toMatchObject({ type: "image", caption: filled });
+    await expect(send({ quick_reply: "jingle" })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^quick_reply: has a text, which is not shown with/),
+    });
+    await owner.saveQuickReply({ shortcut: "jingle", content: "", media_url });
+    expect(await send({ text: "/jingle" })).toMatchObject({ type: "audio" });
+    await expect(owner.saveQuickReply({ shortcut: "jingle", content: " " })).rejects.toMatchObject({
+      status: 400,
+    });
   });
 });

@@ -50,11 +50,11 @@ export const quickRepliesContract = {
     summary:
       "Create a quick reply, or change the one with this shortcut; omitted fields stay unchanged, null removes a field",
     description:
-      "To send it, set `text` to exactly `/shortcut`, or set `quick_reply`. With `media_url` the message is a file with `content` as its caption.",
+      "To send it, set `text` to exactly `/shortcut`, or set `quick_reply`. With `media_url` the message is a file with `content` as its caption. Variables are filled in as in a campaign; an unknown one stays.",
     message: "Quick reply saved",
     input: z.object({
       shortcut: shortcut.describe("The name without the slash; case does not matter."),
-      content: trimmedText(65_536).min(1, "must not be empty"),
+      content: trimmedText(65_536).describe("Empty only with a file."),
       title: trimmedText(200).nullable().optional(),
       media_url: trimmedText(2048)
         .regex(/^https?:\/\//i, "must be an http or https address")

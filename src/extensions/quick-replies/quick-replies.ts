@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { newestById, readPage } from "../../platform/http/input/pagination.ts";
@@ -29,6 +29,7 @@ export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract
     },
 
     async saveQuickReply({ input, caller }) {
+      if (input.content === "" && !input.media_url) throw invalidField("content", "must not be empty");
       // An absent field stays unchanged.
       return db
         .insertInto("quick_reply")

@@ -7,7 +7,7 @@ import {
   invalidPlaceholdersOf,
   valuesOf,
   variablesOf,
-} from "../../../../src/extensions/campaigns/render-template.ts";
+} from "../../../../src/platform/text/render-template.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";

@@ -10,6 +10,7 @@ import {
   useState,
 } from "react";
 import { useTranslations } from "use-intl";
+import { variablesOf } from "../../../../src/platform/text/render-template.ts";
 import { gateway, type InstanceState } from "../../api/gateway.ts";
 import { isLinked } from "../../api/is-linked.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
@@ -123,16 +124,22 @@ function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: 
   const replies = useQuickReplies(chat, text, write);
   useFirstFocus(field);
   useTargetFocus(target, field, setText);
-  const send = () => {
-    const words = text.trim();
-    if ((words === "" && files.length === 0) || !isLinked(state)) return;
-    if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: words });
+  const post = (words: string) => {
     if (files.length === 0) onSend({ shown: words, post: postText(words) });
     for (const [at, file] of files.entries()) onSend(withFile(file, at === 0 ? words : ""));
     typing.stop();
     onFiles([]);
     write("");
     field.current?.focus();
+  };
+  const send = () => {
+    const typed = text.trim();
+    if ((typed === "" && files.length === 0) || !isLinked(state)) return;
+    if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: typed });
+    const words = files.length === 0 ? replies.read(typed) : typed;
+    // What the gateway does not know, the writer sees before the contact does.
+    if (words !== typed && variablesOf(words).length > 0) write(words);
+    else post(words);
   };
   const press = (event: KeyboardEvent) => {
     if (replies.press(event)) return;

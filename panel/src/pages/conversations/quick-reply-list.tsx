@@ -1,11 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useId, useState } from "react";
 import { useTranslations } from "use-intl";
-import {
-  createRenderer,
-  valuesOf,
-  variablesOf,
-} from "../../../../src/extensions/campaigns/render-template.ts";
+import { fillKnown } from "../../../../src/platform/text/render-template.ts";
 import { visibleName } from "../../components/formats.tsx";
 import { type Chat, leadQuery, type QuickReply, quickRepliesQuery } from "./conversation-queries.ts";
 
@@ -28,6 +24,11 @@ export function useQuickReplies(chat: Chat, text: string, write: (text: string) 
     setClosedFor(media_url === null ? undefined : `/${shortcut}`);
     setAt(0);
   };
+  /** What a text says that is only the name of a quick reply without a file. */
+  const read = (words: string): string => {
+    const named = data?.find((one) => words.toLowerCase() === `/${one.shortcut}` && one.media_url === null);
+    return named ? fill(named.content) : words;
+  };
   const press = (event: KeyboardEvent): boolean => {
     const chosen = found[active];
     if (chosen === undefined || event.nativeEvent.isComposing) return false;
@@ -48,7 +49,7 @@ export function useQuickReplies(chat: Chat, text: string, write: (text: string) 
           "aria-autocomplete": "list",
           "aria-activedescendant": `${id}-${active}`,
         } as const);
-  return { id, found, active, choose, press, fieldProps };
+  return { id, found, active, choose, read, press, fieldProps };
 }
 
 /** Fills in what is known of the person; the braces of anything else stay for the writer to see. */
@@ -56,9 +57,7 @@ function useFilled({ phone, title }: Chat, isOpen: boolean): (content: string) =
   const { data: lead = null } = useQuery({ ...leadQuery(phone ?? ""), enabled: isOpen && phone !== null });
   return (content) => {
     const contact_name = visibleName(title) ?? null;
-    const known = valuesOf({ phone: phone ?? "", variables: {}, lead, contact_name });
-    const blanks = variablesOf(content).map((name): [string, string] => [name, `{{${name}}}`]);
-    return createRenderer(content)(new Map([...blanks, ...known]));
+    return fillKnown(content, { phone: phone ?? "", variables: {}, lead, contact_name });
   };
 }
 

@@ -3,7 +3,7 @@ import type { Jid } from "../../../network/driver.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
-import type { FindCountry, NumberResolver } from "../../contacts/contacts.ts";
+import type { FindCountry, NumberResolver, Recipient } from "../../contacts/contacts.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import type { SendRequest } from "./accept-send.ts";
 import { requireNewChatAllowed } from "./new-chats.ts";
@@ -35,11 +35,17 @@ export interface PrepareSendDeps extends Omit<ReadContentOptions, "country"> {
   findQuickReply?: FindQuickReply | undefined;
 }
 
-/** Finds the quick reply of an account by its shortcut, with or without the slash. */
+/** Finds the quick reply of an account by its shortcut, with or without the slash, filled in for one chat. */
 export type FindQuickReply = (
-  accountId: number,
+  chat: QuickReplyChat,
   text: string,
 ) => Promise<{ content: string; media_url: string | null } | undefined>;
+
+export interface QuickReplyChat {
+  account_id: number;
+  instance_id: number;
+  recipient: Recipient;
+}
 
 /** A send as its route received it. */
 export interface SendCommand {
@@ -64,9 +70,10 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const readInstance = () => requireSendable(deps, command, recipient.jid);
   const remembered = mode === "sync" && kind !== "media" ? deps.instances.find(instance_id) : undefined;
   const instance = remembered ?? (await readInstance());
-  const filled = await useQuickReply(deps, instance.account_id, kind, input);
+  const { account_id } = instance;
+  const filled = await useQuickReply(deps, { account_id, instance_id, recipient }, kind, input);
   const content = await readContent(
-    { ...deps, country, account_id: instance.account_id },
+    { ...deps, country, account_id },
     filled.kind,
     filled.input,
     quoted && { of: quoted, to: recipient.jid },
@@ -132,7 +139,7 @@ const BARE_SHORTCUT = /^\s*\/[\p{L}\p{N}_-]{1,64}\s*$/u;
 /** Fills in a quick reply: the named one, or the one whose `/shortcut` is the whole text. */
 async function useQuickReply(
   { findQuickReply }: Pick<PrepareSendDeps, "findQuickReply">,
-  accountId: number,
+  chat: QuickReplyChat,
   kind: ContentKind,
   input: SendInput,
 ): Promise<{ kind: ContentKind; input: SendInput }> {
@@ -143,13 +150,14 @@ async function useQuickReply(
       "NOT_AVAILABLE",
       "This gateway does not have quick replies. Send the text itself.",
     );
-  const reply = await findQuickReply?.(accountId, name);
+  const reply = await findQuickReply?.(chat, name);
   if (!reply && input.quick_reply !== undefined)
     throw invalidField("quick_reply", "is not the shortcut of a quick reply");
   if (!reply) return { kind, input };
   const { content, media_url } = reply;
   if (media_url === null) return { kind, input: { ...input, text: content } };
-  return { kind: "media", input: { ...input, quick_reply: name, url: media_url, caption: content } };
+  const { text: _name, ...others } = input;
+  return { kind: "media", input: { ...others, quick_reply: name, url: media_url, caption: content } };
 }
 
 /**

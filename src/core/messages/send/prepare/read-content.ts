@@ -113,7 +113,7 @@ async function readBody(
           type: mediaType(input.type),
           ptv: input.ptv || input.type === "ptv",
           caption: input.caption || input.text,
-          isCaptionOptional: input.quick_reply !== undefined,
+          is_quick_reply: input.quick_reply !== undefined,
         },
         options,
       );

@@ -36,8 +36,8 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   file?: SpooledUpload | UploadedFile | string;
   file_name?: string;
   caption?: string;
-  /** A quick reply has a text also with audio, which does not show it. */
-  isCaptionOptional?: boolean;
+  /** The address and the caption are those of a quick reply. */
+  is_quick_reply?: boolean;
   /** For a video: plays as a GIF. */
   gif_playback?: boolean;
   /** A video note. */
@@ -101,8 +101,13 @@ export async function readMedia(
     });
     await requireStorageQuota(db, account_id, file.size, file.size);
     const bare = input.ptv ? "a video note" : WITHOUT_CAPTION[detected.media_type];
-    if (bare && input.caption && !input.isCaptionOptional)
-      throw invalidField("caption", `is not shown with ${bare}: send it as a text`);
+    if (bare && input.caption)
+      throw input.is_quick_reply
+        ? invalidField(
+            "quick_reply",
+            `has a text, which is not shown with ${bare}: make it a quick reply of its own`,
+          )
+        : invalidField("caption", `is not shown with ${bare}: send it as a text`);
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");

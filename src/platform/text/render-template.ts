@@ -48,6 +48,12 @@ export function createRenderer(template: string): TemplateRenderer {
   };
 }
 
+/** Fills in what is known; the braces of any other variable stay. */
+export function fillKnown(template: string, facts: RecipientFacts): string {
+  const blanks = variablesOf(template).map((name): [string, string] => [name, `{{${name}}}`]);
+  return createRenderer(template)(new Map([...blanks, ...valuesOf(facts)]));
+}
+
 export function valuesOf({ phone, variables, lead, contact_name }: RecipientFacts): Map<string, string> {
   const values = new Map<string, string>();
   const set = (name: string, value: string | number | boolean | null | undefined) => {
