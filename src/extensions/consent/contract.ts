@@ -43,7 +43,7 @@ export const consentContract = {
       userId: rowId.optional(),
       lead_id: rowId.optional(),
       phone: z
-        .union([trimmedText(40).min(1), z.number().int().positive().transform(String)])
+        .union([trimmedText(200).min(1), z.number().int().positive().transform(String)])
         .optional()
         .describe("Digits with country and area code."),
       text_version: trimmedText(64).optional().describe("Version of the text that the person read."),
@@ -71,7 +71,7 @@ export const consentContract = {
     input: z.object({
       ...pageInput,
       userId: z.union([z.literal("me"), rowId], "must be `me` or a user id"),
-      phone: trimmedText(40).min(1).optional().describe("Only the records of this phone."),
+      phone: trimmedText(200).min(1).optional().describe("Only the records of this phone."),
     }),
     output: z.array(record),
     beside: z.object({ pagination }),

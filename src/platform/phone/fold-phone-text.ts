@@ -155,6 +155,12 @@ function valueOfDigit(digit: string): string {
   return String((at - first) % 10);
 }
 
+/** Addresses of WhatsApp, which have whole numbers. Two numbers in one address are refused. */
+const LINKS: readonly RegExp[] = [
+  /^(?:https?:\/\/)?(?:www\.)?wa\.me\/(?:%2b|\+)?(\d+)\/?(?:\?.*)?$/s,
+  /^(?:(?:https?:\/\/)?(?:api|web)\.whatsapp\.com|whatsapp:\/)\/send\/?\?(?:(?!phone=)[^&]*&)*phone=(?:%2b|\+)?(\d+)(?:&(?!phone=)[^&]*)*$/s,
+];
+
 const WRAPPERS: readonly RegExp[] = [
   /^="(.*)"$/s,
   /^"(.*)"$/s,
@@ -162,13 +168,14 @@ const WRAPPERS: readonly RegExp[] = [
   /^[='](?=[ '(+]*\d)(.*)$/s,
   /^(.*\d)'+$/s,
   /^(?:tel|whatsapp):(?!\/\/)(.*)$/s,
-  /^(?:https?:\/\/)?(?:www\.)?wa\.me\/((?:%2b)?[+\d]*)\/?(?:\?.*)?$/s,
-  // Two numbers in one address are refused.
-  /^(?:https?:\/\/(?:api|web)\.whatsapp\.com|whatsapp:\/)\/send\/?\?(?:(?!phone=)[^&]*&)*phone=((?:%2b)?[+\d]+)(?:&(?!phone=)[^&]*)*$/s,
 ];
 
 /** The number inside the marks of a spreadsheet, and behind the scheme of an address. */
 function unwrap(text: string): string {
+  for (const link of LINKS) {
+    const digits = link.exec(text)?.[1];
+    if (digits !== undefined) return digits.startsWith("0") ? digits : `+${digits}`;
+  }
   for (const wrapper of WRAPPERS) {
     const inside = wrapper.exec(text)?.[1];
     if (inside !== undefined) return unwrap(inside.trim().replace(/^%2b/, "+"));

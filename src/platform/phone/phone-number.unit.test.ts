@@ -251,6 +251,8 @@ test.each([
   ["BR", "+11 96102-2224", "no_country_code", "no_country_code"],
   ["BR", "51987654321", "ambiguous_country", "51987654321 by ambiguous_country"],
   ["BR", "51 98765 4321", "ambiguous_country", "51987654321 by ambiguous_country"],
+  ["BR", "wa.me/51987654321?text=Oi", "51987654321", "51987654321"],
+  ["BR", "api.whatsapp.com/send?phone=51987654321", "51987654321", "51987654321"],
   ["BR", "(51) 98765-4321", "ambiguous_country", "ambiguous_country"],
   ["BR", "(51)987654321", "ambiguous_country", "ambiguous_country"],
   ["BR", "51 98765-4321", "ambiguous_country", "ambiguous_country"],
