@@ -36,6 +36,9 @@ const DATES = [
   /^(?<day>0[1-9]|[12]\d|3[01])(?<month>0[1-9]|1[0-2])(?<year>(?:19|20)\d\d)\d/,
 ];
 const DATE_SIGNS = /^(?:\d{4}[-./]\d\d[-./]\d\d|\d\d[-./]\d\d[-./]\d{4})(?!\d)/;
+/** A date alone, also with the month before the day. */
+const DATE_ALONE =
+  /^(?:(?:19|20)\d\d([-./])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12]\d|3[01])|(?:0?[1-9]|[12]\d|3[01])([-./])(?:0?[1-9]|[12]\d|3[01])\2(?:19|20)\d\d)$/;
 
 /** Whether a country can decide that digits without a plus are no phone. */
 export function mayMeanOther({ digits, isInternational }: FoldedPhone): boolean {
@@ -44,9 +47,10 @@ export function mayMeanOther({ digits, isInternational }: FoldedPhone): boolean 
   );
 }
 
-/** Whether a text has the points and the dash of a CPF, which no phone has. */
-export function isCpf({ written }: FoldedPhone): boolean {
-  return /^\d{3}\.\d{3}\.\d{3}-\d\d$/.test(written);
+/** What a text with the signs of a date, or with the points and the dash of a CPF, may be instead of a phone. */
+export function findWrittenMeaning({ written }: FoldedPhone): string | undefined {
+  if (/^\d{3}\.\d{3}\.\d{3}-\d\d$/.test(written)) return "CPF";
+  return DATE_ALONE.test(written) ? written : undefined;
 }
 
 /**
@@ -59,7 +63,8 @@ export function findOtherMeaning(
   country: string | undefined,
 ): string | undefined {
   const { digits, written, isPunctuated } = folded;
-  if (isCpf(folded)) return "CPF";
+  const other = findWrittenMeaning(folded);
+  if (other !== undefined) return other;
   const isDate = DATE_SIGNS.test(written);
   if (isPunctuated && !isDate) return undefined;
   const document = DOCUMENTS.find((kind) => kind.country === country && isOfKind(digits, kind));

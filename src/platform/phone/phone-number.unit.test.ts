@@ -323,6 +323,13 @@ test.each([
   ["BR", "+20240115001", "20240115001", "20240115001"],
   ["BR", "201012315678", "201012315678", "201012315678"],
   ["US", "15012024001", "15012024001", "15012024001"],
+  ["DK", "31/12/2024", "ambiguous_number", "ambiguous_number"],
+  ["DK", "31.12.2023", "ambiguous_number", "ambiguous_number"],
+  ["DK", "2024-12-31", "ambiguous_number", "ambiguous_number"],
+  ["SG", "8/1/2024", "too_short", "too_short"],
+  ["DK", "31 12 20 24", "4531122024 by assumed_country", "no_country_code"],
+  ["DK", "31.12.20.24", "4531122024 by assumed_country", "no_country_code"],
+  ["DK", "tel:31-12-2024;phone-context=+45", "ambiguous_number", "ambiguous_number"],
 ])("in %s the text %j means %s, and %s while the country is a guess", (code, text, isSet, isGuess) => {
   expect([send(text, { code, isSet: true }), send(text, { code, isSet: false })]).toEqual([isSet, isGuess]);
 });

@@ -6,7 +6,7 @@ import {
   parsePhoneNumberFromString,
 } from "libphonenumber-js/max";
 import { findCountryByName } from "./country-names.ts";
-import { findOtherMeaning, isCpf, mayMeanOther } from "./find-other-meaning.ts";
+import { findOtherMeaning, findWrittenMeaning, mayMeanOther } from "./find-other-meaning.ts";
 import {
   FEWEST_DIGITS,
   type FoldedPhone,
@@ -181,7 +181,8 @@ function readLocal(folded: LocalNumber, context: string, country?: PhoneCountry)
   const national = country && readNational(digits, country);
   if (national && listed && readWhole(listed.digits, false, country))
     return { is: "refused", ...severalNumbers(), lid: null };
-  if (national && isCpf(folded)) return ambiguousNumber(national.digits, "CPF", false);
+  const meaning = findWrittenMeaning(folded);
+  if (national && meaning !== undefined) return ambiguousNumber(national.digits, meaning, false);
   if (national) return { is: "number", digits: national.digits };
   return {
     is: "refused",
@@ -213,7 +214,7 @@ function readUnmarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading
   if (!reading || reading.is === "refused") return reading;
   const isWhole = reading.is === "number";
   const isClear = isWhole ? country && isOfCountry(reading.digits, country) : !folded.digits.startsWith("0");
-  if (isClear && !isCpf(folded)) return reading;
+  if (isClear && findWrittenMeaning(folded) === undefined) return reading;
   const digits = isWhole ? reading.digits : reading.suggestion;
   const meaning = findOtherMeaning(folded, digits, country?.code);
   if (meaning === undefined) return reading;
