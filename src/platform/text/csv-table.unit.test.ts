@@ -214,6 +214,15 @@ test.each<[string, string | Uint8Array, string[]]>([
     ],
   ],
   [
+    "a fax of Google",
+    "Phone 1 - Label,Phone 1 - Value,Phone 2 - Type,Phone 2 - Value\nWork Fax,551,Home,552\nFax casa,553,Pager,554",
+    [
+      "Phone 1 - Label|Phone 1 - Value|Phone 2 - Type|Phone 2 - Value|phone",
+      "2 Work Fax|551|Home|552|552",
+      "3 Fax casa|553|Pager|554|",
+    ],
+  ],
+  [
     "the labels of Google's older export",
     "Phone 1 - Type,Phone 1 - Value,Phone 2 - Type,Phone 2 - Value\nHome,551,Celular,552",
     ["Phone 1 - Type|Phone 1 - Value|Phone 2 - Type|Phone 2 - Value|phone", "2 Home|551|Celular|552|552"],
@@ -364,8 +373,17 @@ test("of the phones of a vCard, that of WhatsApp comes before a mobile, and that
     toCard("TEL;TYPE=HOME,PREF:551", "TEL;type=VOICE;type=cell:552"),
     toCard("TEL;WORK:553", 'TEL;VALUE=uri;TYPE="voice,cell":tel:554', "TEL;waid=5511987650003:555"),
     toCard("TEL;TYPE=HOME:556", "TEL;TYPE=WORK:557"),
+    toCard("TEL;TYPE=WORK,FAX:558", "TEL;HOME;FAX:559", "TEL;type=pager:550", "TEL;TYPE=WORK:557"),
+    toCard("TEL;WORK;FAX:558"),
   ];
-  expect(await read(cards.join("\n"))).toEqual(["phone|name", "1 552|", "5 +5511987650003|", "10 556|"]);
+  expect(await read(cards.join("\n"))).toEqual([
+    "phone|name",
+    "1 552|",
+    "5 +5511987650003|",
+    "10 556|",
+    "14 557|",
+    "20 |",
+  ]);
 });
 
 test("a file of vCards has a record for each card, with its first phone", async () => {

@@ -60,6 +60,9 @@ function findName(columns: readonly string[], folded: readonly string[]): Joined
 /** WhatsApp and mobile phones, in the name of a column or a label; all others come after them. */
 const RANKS = [/\b(?:whats|zap)/, /\b(?:mobil|cel|movil|telemovel)/];
 
+/** Nobody receives a message there. */
+const NO_CHAT = /\b(?:fax|pager)\b/;
+
 const CODES = [AREA, CALLING_CODE, COUNTRY];
 
 /** The best of the phones that has a value. The labels of Google Contacts say what its numbered phones are. */
@@ -86,7 +89,9 @@ function findPhone(columns: readonly string[], folded: readonly string[]): Joine
         codes.map((code) => cells[code] ?? ""),
       );
       const name = foldName(cells[label] ?? "") || (folded[at] ?? "");
-      return text === "" ? [] : { text, rank: hasDigits(text) ? rankOf(name) : Number.POSITIVE_INFINITY };
+      return text === "" || NO_CHAT.test(name)
+        ? []
+        : { text, rank: hasDigits(text) ? rankOf(name) : Number.POSITIVE_INFINITY };
     });
     return phones.toSorted((a, b) => a.rank - b.rank)[0]?.text ?? "";
   };

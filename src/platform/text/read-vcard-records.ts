@@ -54,7 +54,8 @@ interface CardPlace {
 function readCard(text: string, { line, index }: CardPlace, next: number): VcardRecord {
   // No further than the next card: a file may have a million of them.
   const end = Math.min(next, index + MOST_CHARACTERS);
-  const { name = "", phones } = readVcard(cleanText(text.slice(index, end)));
+  const { name = "", phones: all } = readVcard(cleanText(text.slice(index, end)));
+  const phones = all.filter(({ isFax, waid }) => !isFax || waid);
   const best = phones.find(({ waid }) => waid) ?? phones.find(({ isMobile }) => isMobile) ?? phones[0];
   return { line, cells: [best?.waid === undefined ? (best?.number ?? "") : `+${best.waid}`, name] };
 }

@@ -10,6 +10,7 @@ export interface VcardPhone {
   /** The digits of the `waid` parameter, which holds the WhatsApp number. */
   waid?: string;
   isMobile?: true;
+  isFax?: true;
 }
 
 export interface Vcard {
@@ -138,11 +139,13 @@ function readPhone(parameters: readonly string[], value: string): VcardPhone[] {
     .find((parameter) => parameter.toLowerCase().startsWith("waid="))
     ?.slice("waid=".length);
   const isMobile = parameters.some((parameter) => /\b(?:cell|mobile)\b/i.test(parameter));
+  const isFax = parameters.some((parameter) => /\b(?:fax|pager)\b/i.test(parameter));
   return [
     {
       number: withoutEscapes(number),
       ...(waid && /^\d{5,20}$/.test(waid) && { waid }),
       ...(isMobile && { isMobile }),
+      ...(isFax && { isFax }),
     },
   ];
 }
