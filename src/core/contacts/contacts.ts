@@ -135,6 +135,8 @@ function requireOtherPerson(me: InstanceRow, jid: Jid): void {
 
 /** Reads a number of a campaign or an import. Throws VALIDATION_ERROR for text that is no number of a person. */
 export function readListedNumber(text: string, { country, isConfirmed }: ListedNumberOptions): ListedNumber {
+  if (isErased(text))
+    throw invalidField("phone", "is of a person whose data were erased, so this row is passed over");
   const reading = readPhoneNumber(text, country);
   if (reading.is === "assumed") {
     const { code, params, issue, suggestion } = reading;
@@ -145,6 +147,11 @@ export function readListedNumber(text: string, { country, isConfirmed }: ListedN
   const { phone } = readAddress("phone", text, country);
   if (phone === null) throw invalidField("phone", "must be a phone number");
   return { phone };
+}
+
+/** Whether a text is what an erasure writes in the place of a phone. */
+export function isErased(phone: string): boolean {
+  return /^anon-[\da-f]{20}$/.test(phone);
 }
 
 /** Whether a cell of a list is a phone; undefined if it may be one, or may have been, or is several. */

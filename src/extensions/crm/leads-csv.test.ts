@@ -81,6 +81,19 @@ test("a leads export that is imported again, here or twice elsewhere, changes no
   expect(withoutIds(await exported(stranger))).toEqual(withoutIds(await exported(owner)));
 });
 
+test("a leads export with an erased person changes nothing, and without its ids that row is refused by its reason", async () => {
+  const { data } = await owner.createLead({ phone: newPhone(), name: "Erased" });
+  const phone = `anon-${"0a".repeat(10)}`;
+  await gateway.database.pool.query("update lead set phone = $1 where id = $2", [phone, data.id]);
+  const { bytes = new Uint8Array() } = await owner.exportLeads({ q: "Erased" });
+  const lines = Buffer.from(bytes).toString().split("\n");
+  expect(await importOf(owner, ...lines)).toMatchObject({ unchanged: 1, invalid: [] });
+  expect(await importOf(owner, "phone,name", `${phone},Erased`)).toMatchObject({
+    created: 0,
+    invalid: [{ line: 2, reason: expect.stringContaining("data were erased") }],
+  });
+});
+
 test("signs of the table in tags and fields come back from a leads export, so that it changes nothing", async () => {
   const lead = {
     tags: ["a;b", "c,d", '"quoted"', "e", '"; x', "=1;+2 y"],

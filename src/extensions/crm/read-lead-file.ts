@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import {
+  isErased,
   isListedNumber,
   type ListedNumberOptions,
   type NumberWarning,
@@ -131,8 +132,10 @@ function toLead(
   if (fault) throw new GatewayError("VALIDATION_ERROR", describeCsvFault(fault, table));
   const cell = (name: string) => (cells[places.get(name) ?? -1] ?? "").trim() || undefined;
   const id = readId(cell("id"));
+  const phone = cell("phone");
   const lead = parseRow({
-    phone: cell("phone"),
+    // A lead whose person was erased is known by its id alone.
+    phone: id !== undefined && phone && isErased(phone) ? undefined : phone,
     ...Object.fromEntries(TEXTS.map((name) => [name, cell(name)])),
     tags: readTagCell(cell("tags") ?? ""),
     custom_fields: Object.fromEntries(
@@ -143,14 +146,14 @@ function toLead(
     ),
   });
   if (lead.phone === undefined && id === undefined) throw invalidField("phone", "is required");
-  const { phone, warning } = lead.phone ? readListedNumber(lead.phone, numbers) : {};
+  const { phone: number, warning } = lead.phone ? readListedNumber(lead.phone, numbers) : {};
   if (warning) return { line, value: lead.phone ?? "", warning };
   return {
     line,
     text,
     id,
     created_at: Date.parse(cells[table.columns.indexOf("created_at")] ?? ""),
-    phone,
+    phone: number,
     name: lead.name ?? undefined,
     email: lead.email ?? undefined,
     status: lead.status,
