@@ -85,7 +85,8 @@ async function hideAccount(trx: Trx, id: number, by: AuditActor): Promise<Hidden
     .orderBy("id")
     .execute();
   const instances: RemovedInstance[] = [];
-  for (const instance of found) instances.push(await markInstanceRemoved(trx, instance.id, by));
+  for (const instance of found)
+    instances.push(await markInstanceRemoved(trx, instance.id, { by, end_descendants: false }));
   const signIns = await sql<{ id: string }>`
     select s.id from sign_in s join account_user u on u.id = s.user_id where u.account_id = ${id}`.execute(
     trx,

@@ -3,6 +3,7 @@ import {
   isoTime,
   pageInput,
   pagination,
+  queryFlag,
   route,
   rowId,
   searchAliases,
@@ -11,7 +12,7 @@ import {
 import { named } from "../../platform/http/schema-name.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { queryFlag, recipientAliases, recipientFields } from "../contacts/contract.ts";
+import { recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
 import { storedMessage } from "../messages/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";

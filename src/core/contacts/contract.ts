@@ -1,15 +1,16 @@
 import { z } from "zod";
-import { isoTime, pagination, route, searchAliases, searchInput } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pagination,
+  queryFlag,
+  route,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
-
-/** A flag in a query string. */
-export const queryFlag = z.union([
-  z.boolean(),
-  z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
-]);
 
 export const digitsOrJid = named(
   "PhoneOrJid",

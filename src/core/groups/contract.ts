@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   isoTime,
   pagination,
+  queryFlag,
   route,
   searchAliases,
   searchInput,
@@ -9,7 +10,7 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { digitsOrJid, queryFlag } from "../contacts/contract.ts";
+import { digitsOrJid } from "../contacts/contract.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
 

@@ -70,8 +70,7 @@ function readRotation(
 ): KeyRotation {
   const isByKey = caller.kind === "key";
   const graceSeconds = grace_seconds ?? (isByKey ? SHORTEST_OVERLAP : 0);
-  if (isByKey && (leaked || endsDescendants))
-    throw new GatewayError("FORBIDDEN", "A key cannot end other keys. Sign in to do so.");
+  if (leaked || endsDescendants) refuseKey(caller);
   if (isByKey && graceSeconds < SHORTEST_OVERLAP)
     throw invalidField(
       "grace_seconds",
@@ -79,6 +78,11 @@ function readRotation(
     );
   if (leaked && graceSeconds > 0) throw invalidField("grace_seconds", "must be 0 for a leaked key");
   return { graceSeconds, endsDescendants, isByKey, endsLinks: leaked };
+}
+
+/** Throws FORBIDDEN for a key. */
+export function refuseKey({ kind }: Caller): void {
+  if (kind === "key") throw new GatewayError("FORBIDDEN", "A key cannot end other keys. Sign in to do so.");
 }
 
 /** Only what was asked for. */

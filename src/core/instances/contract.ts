@@ -2,6 +2,7 @@ import { z } from "zod";
 import {
   isoTime,
   pagination,
+  queryFlag,
   type RefusedFields,
   refuseAll,
   removedRow,
@@ -387,7 +388,10 @@ export const instancesContract = {
     tag,
     summary: "Unlink and remove an instance with its keys, webhooks and messages",
     message: "Instance removed",
-    input: z.object({ id: instanceId }),
+    input: z.object({
+      id: instanceId,
+      end_descendants: queryFlag.default(false).describe("Whether the keys of descendants end too."),
+    }),
     output: removedRow,
   }),
 };

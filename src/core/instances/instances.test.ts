@@ -538,6 +538,19 @@ describe("a key that leaked", () => {
     expect(alive).toEqual([]);
   });
 
+  it("ends with those made with it when a user deletes its instance and says so", async () => {
+    const remove = (id: number, query: string, by = user) =>
+      gateway.call(`DELETE /api/v1/instances/${id}${query}`, undefined, by);
+    const [own, other] = [await create(), await create()];
+    const child = await make(own.key, "Child");
+    const last = await make(child.key, "Last");
+    const kept = await make(other.key, "Kept");
+    expect((await remove(own.id, "?end_descendants=true", own.key)).body.code).toBe("FORBIDDEN");
+    expect((await remove(own.id, "?end_descendants=true")).status).toBe(200);
+    expect((await remove(other.id, "")).status).toBe(200);
+    expect([await reads(child), await reads(last), await reads(kept)]).toEqual([401, 401, 200]);
+  });
+
   it("leaves the keys of descendants to a user who says so", async () => {
     const own = await create();
     const child = await make(own.key, "Child");

@@ -6,7 +6,7 @@ import { type Caller, type Handlers, OkResponse } from "../../platform/http/hand
 import type { InputOf } from "../../platform/http/route.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import { apiKeyHandlers } from "./api-key-handlers.ts";
+import { apiKeyHandlers, refuseKey } from "./api-key-handlers.ts";
 import { changeStatus } from "./change-status.ts";
 import type { apiKeysContract, instancesContract, proxyContract } from "./contract.ts";
 import { addControlJob } from "./control-job-ref.ts";
@@ -173,8 +173,9 @@ function ofOneInstance(
       return getInstanceView(db, baseUrl, input.id);
     },
 
-    async deleteInstance({ input: { id }, signal, ...by }) {
-      await requestRemoval(deps, id, by, signal);
+    async deleteInstance({ input: { id, end_descendants }, signal, ...by }) {
+      if (end_descendants) refuseKey(by.caller);
+      await requestRemoval(deps, id, { by, end_descendants, signal });
       return { id };
     },
   };

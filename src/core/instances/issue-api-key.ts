@@ -97,6 +97,13 @@ export async function rotateApiKey(
   return { api_key, ended: digests };
 }
 
+/** Ends the keys of descendants at once, and what they have made. Returns the digests of the keys. */
+export async function endDescendantAccess(trx: Trx, id: number): Promise<Buffer[]> {
+  const ended = await endDescendants(trx, id, sql<Date>`now()`);
+  await endKeyAccess(trx, id, true);
+  return ended;
+}
+
 /** A key that makes an instance now delays the statement, so the next one finds the new instance: until there is none. */
 async function endDescendants(trx: Trx, id: number, deadline: RawBuilder<Date>): Promise<Buffer[]> {
   const ended: Buffer[] = [];

@@ -5,6 +5,7 @@ import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { addControlJob } from "./control-job-ref.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";
+import { endDescendantAccess } from "./issue-api-key.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 const WAIT_MS = 20_000;
@@ -22,13 +23,18 @@ export interface RemoveInstanceDeps {
 export async function requestRemoval(
   deps: RemoveInstanceDeps,
   id: number,
-  by: AuditActor,
-  signal: AbortSignal,
+  { signal, ...removal }: Removal & { signal: AbortSignal },
 ): Promise<void> {
   const { db, engine } = deps;
-  const hidden = await db.transaction().execute((trx) => markInstanceRemoved(trx, id, by));
+  const hidden = await db.transaction().execute((trx) => markInstanceRemoved(trx, id, removal));
   announceRemoval(deps, hidden);
   await waitUntilGone({ db, engine }, id, signal);
+}
+
+interface Removal {
+  by: AuditActor;
+  /** Whether the keys of instances that were made with its keys end too. */
+  end_descendants: boolean;
 }
 
 /** A hidden instance; its lane has the job to remove it. */
@@ -40,9 +46,15 @@ export interface RemovedInstance {
 }
 
 /** The part of a removal in the caller's transaction; call `announceRemoval` after the commit. */
-export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor): Promise<RemovedInstance> {
+export async function markInstanceRemoved(
+  trx: Trx,
+  id: number,
+  { by, end_descendants }: Removal,
+): Promise<RemovedInstance> {
   const row = await lockInstance(trx, id);
   const keys = await trx.deleteFrom("api_key").where("instance_id", "=", id).returning("digest").execute();
+  const digests = keys.map(({ digest }) => digest);
+  if (end_descendants) digests.push(...(await endDescendantAccess(trx, id)));
   // Its descendants stay those of the instance above it, whose key can then still be renewed with theirs.
   if (row.parent_instance_id !== null)
     await trx
@@ -52,13 +64,16 @@ export async function markInstanceRemoved(trx: Trx, id: number, by: AuditActor):
       .execute();
   await takeOffAgents(trx, row.account_id, id);
   await addControlJob(trx, row.lane, { do: "delete" });
-  await recordAudit(trx, instanceAuditEntry(by, "instance.delete", row));
+  await recordAudit(
+    trx,
+    instanceAuditEntry(by, "instance.delete", row, end_descendants ? { end_descendants } : {}),
+  );
   await trx
     .updateTable("instance")
     .set({ wanted: "stopped", removed_at: sql<Date>`now()` })
     .where("id", "=", id)
     .execute();
-  return { id, lane: row.lane, digests: keys.map(({ digest }) => digest) };
+  return { id, lane: row.lane, digests };
 }
 
 /** An agent whose list is empty then reaches none. Locks users in one order, as other removals do. */

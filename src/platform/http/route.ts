@@ -212,6 +212,12 @@ export const isoTime = z
   .transform((date) => date.toISOString())
   .pipe(z.iso.datetime());
 
+/** A flag in a query string. */
+export const queryFlag = z.union([
+  z.boolean(),
+  z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
+]);
+
 /** The query fields of a list. */
 export const pageInput = {
   limit: z.coerce

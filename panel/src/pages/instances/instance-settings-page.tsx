@@ -17,10 +17,12 @@ import { gateway, type Instance } from "../../api/gateway.ts";
 import { instanceQuery } from "../../api/queries.ts";
 import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { CheckField } from "../../components/check-field.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { ApiKeySection } from "./api-key-section.tsx";
+import { apiKeyQuery } from "./instances-queries.ts";
 import { ProxySection } from "./proxy-section.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -53,7 +55,7 @@ function DeleteSection({ row: { id, name } }: { row: Instance }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const remove = useMutation({
-    mutationFn: () => gateway.deleteInstance({ id }),
+    mutationFn: (end_descendants: boolean) => gateway.deleteInstance({ id, end_descendants }),
     onSuccess: async () => {
       showToast(t("deleted", { name }));
       await navigate({ to: "/instances", ignoreBlocker: true });
@@ -77,7 +79,12 @@ function DeleteSection({ row: { id, name } }: { row: Instance }) {
             <Modal className="dialog">
               <Dialog role="alertdialog">
                 {({ close }) => (
-                  <NameCheck name={name} onCancel={close} onConfirm={() => [close(), remove.mutate()]} />
+                  <NameCheck
+                    id={id}
+                    name={name}
+                    onCancel={close}
+                    onConfirm={(endsDescendants) => [close(), remove.mutate(endsDescendants)]}
+                  />
                 )}
               </Dialog>
             </Modal>
@@ -89,15 +96,18 @@ function DeleteSection({ row: { id, name } }: { row: Instance }) {
 }
 
 interface NameCheckProps {
+  id: number;
   name: string;
   onCancel(): void;
-  onConfirm(): void;
+  onConfirm(endsDescendants: boolean): void;
 }
 
-function NameCheck({ name, onCancel, onConfirm }: NameCheckProps) {
+function NameCheck({ id, name, onCancel, onConfirm }: NameCheckProps) {
   const t = useTranslations("instanceSettings");
   const common = useTranslations("common");
   const [typed, setTyped] = useState("");
+  const [endsDescendants, setEndsDescendants] = useState(false);
+  const count = useQuery(apiKeyQuery(id)).data?.descendants ?? 0;
   return (
     <>
       <Heading slot="title">{t("deleteConfirm", { name })}</Heading>
@@ -106,8 +116,19 @@ function NameCheck({ name, onCancel, onConfirm }: NameCheckProps) {
         <Label>{t("deleteType", { name })}</Label>
         <Input autoCapitalize="none" spellCheck={false} />
       </TextField>
+      {count > 0 && (
+        <CheckField
+          label={t("deleteDescendants", { count })}
+          isSelected={endsDescendants}
+          onChange={setEndsDescendants}
+        />
+      )}
       <div className="buttons">
-        <ActionButton kind="stop" isDisabled={typed.trim() !== name.trim()} onPress={onConfirm}>
+        <ActionButton
+          kind="stop"
+          isDisabled={typed.trim() !== name.trim()}
+          onPress={() => onConfirm(endsDescendants)}
+        >
           {t("deleteForGood")}
         </ActionButton>
         <ActionButton onPress={onCancel}>{common("cancel")}</ActionButton>

@@ -211,6 +211,7 @@ export const instancePages = {
     delete: "Delete the instance",
     deleteConfirm: "Delete {name} for good?",
     deleteType: "Type {name} to confirm",
+    deleteDescendants: "End {count, plural, one {the key of # instance} other {the keys of # instances}} made with its key",
     deleteForGood: "Delete it for good",
     deleted: "{name} is deleted.",
   },

@@ -211,6 +211,7 @@ export const instancePages = {
     delete: "Borrar la instancia",
     deleteConfirm: "¿Borrar {name} para siempre?",
     deleteType: "Escribe {name} para confirmar",
+    deleteDescendants: "Terminar {count, plural, one {la clave de # instancia creada} other {las claves de # instancias creadas}} con su clave",
     deleteForGood: "Borrarla para siempre",
     deleted: "{name} está borrada.",
   },

@@ -211,6 +211,7 @@ export const instancePages = {
     delete: "Excluir a instância",
     deleteConfirm: "Excluir {name} para sempre?",
     deleteType: "Digite {name} para confirmar",
+    deleteDescendants: "Encerrar {count, plural, one {a chave de # instância criada} other {as chaves de # instâncias criadas}} com a chave dela",
     deleteForGood: "Excluir para sempre",
     deleted: "{name} foi excluída.",
   },
