@@ -393,3 +393,22 @@ describe("blocking a contact", () => {
     expect((await client().contactInfo(own)).data.is_blocked).toBe(false);
   });
 });
+
+test("the digits of a known contact are whole where they could also be a number of the country", async () => {
+  const [peruvian, brazilian] = ["51987654399", "5551987654399"];
+  await client().updateInstance({ id: id(), default_country: "BR" });
+  const send = () => client().sendText({ id: id(), number: peruvian, text: "Hello" });
+  const isAmbiguous = () => refusal(send());
+  expect(await isAmbiguous()).toEqual([400, "VALIDATION_ERROR"]);
+  const known = async (phone: string) => {
+    await client().sandboxReceive({ id: id(), from: phone, text: "Hi" });
+    await waitUntil(async () => (await client().listContacts({ id: id(), q: phone })).data.length > 0);
+  };
+  await known(peruvian);
+  expect((await send()).data).toMatchObject({ jid: jidOf(peruvian) });
+  const { data } = await client().checkContacts({ id: id(), numbers: [peruvian] });
+  expect(JSON.stringify(data)).toContain(jidOf(peruvian));
+  await known(`+${brazilian}`);
+  expect(await isAmbiguous()).toEqual([400, "VALIDATION_ERROR"]);
+  await client().updateInstance({ id: id(), default_country: null });
+});

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { numberVariantsOf } from "../../platform/phone/number-variants.ts";
 import {
   countryOfPhone,
   dependsOnCountry,
   type PhoneCountry,
+  readPhoneNumber,
 } from "../../platform/phone/read-phone-number.ts";
 
 /** Who has written the numbers. */
@@ -28,10 +30,35 @@ export function createCountryFinder(db: Db, ofGateway: string | undefined): Find
       ? selectOfInstance(db, owner.instance_id)
       : selectOfAccount(db, owner.account_id));
     const code = rows[0]?.country ?? ofGateway;
-    if (code) return { code, isSet: true };
+    if (code) return withKnown(db, { code, isSet: true }, owner, texts);
     const guess = mostFrequent((rows[0]?.phones ?? []).flatMap((phone) => countryOfPhone(phone) ?? []));
     return guess === undefined ? undefined : { code: guess, isSet: false };
   };
+}
+
+/** The country, with the digits of `texts` that are the phone of a contact of the instance, unless the other reading is one too. */
+async function withKnown(
+  db: Db,
+  country: PhoneCountry,
+  owner: CountryOwner,
+  texts: readonly (string | undefined)[] = [],
+): Promise<PhoneCountry> {
+  if (!("instance_id" in owner)) return country;
+  const unclear = texts.flatMap((text = "") => {
+    const reading = readPhoneNumber(text, country);
+    if (reading.is !== "assumed" || reading.code !== "ambiguous_country") return [];
+    return { digits: text.trim(), others: numberVariantsOf(reading.suggestion) };
+  });
+  if (unclear.length === 0) return country;
+  const numbers = unclear.flatMap(({ digits, others }) => [digits, ...others]);
+  const { rows } = await sql<{ phone: string }>`
+    select c.phone from instance i join contact c on c.account_id = i.account_id and c.instance_id = i.id
+    where i.id = ${owner.instance_id} and c.phone = any(${numbers}::text[])`.execute(db);
+  const phones = new Set(rows.map(({ phone }) => phone));
+  const whole = unclear.filter(
+    ({ digits, others }) => phones.has(digits) && !others.some((other) => phones.has(other)),
+  );
+  return { ...country, known: new Set(whole.map(({ digits }) => digits)) };
 }
 
 interface CountryRow {

@@ -26,6 +26,8 @@ export interface PhoneCountry {
   code: string;
   /** A setting names the country; otherwise it is a guess, which a person must confirm. */
   isSet: boolean;
+  /** Bare digits that are the whole number of a known person. */
+  known?: ReadonlySet<string>;
 }
 
 /** A number with its country code. */
@@ -223,24 +225,30 @@ function readUnmarked(folded: FoldedPhone, country?: PhoneCountry): PhoneReading
 
 /** Written without a plus: the country code may be there or not. */
 function readPlain(folded: FoldedPhone, country?: PhoneCountry): PhoneReading | undefined {
-  const { digits, isPunctuated } = folded;
+  const { digits } = folded;
   if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) return undefined;
   const written = digits.startsWith("0") ? undefined : readInternationalNumber(digits);
   const asWritten: CertainNumber | undefined = written && { is: "number", digits: written.digits };
   if (written?.isValid && isTooLong(digits)) return asWritten;
   const national = country && readNational(digits, country);
   if (country && national && written?.isValid)
-    return chooseCountry(written.digits, national, { ...country, isSet: country.isSet || isPunctuated });
+    return chooseCountry(folded, written.digits, national, country);
   if (country && national) return withCountryCode(national.digits, country);
   const isTaken = written?.isValid || (digits.length > MOST_NATIONAL && isJoined(folded));
   return isTaken ? asWritten : undefined;
 }
 
 /** Both readings are valid. A fixed line has nearly any digits in some countries, so a long one does not count. */
-function chooseCountry(written: string, national: NationalNumber, country: PhoneCountry): PhoneReading {
+function chooseCountry(
+  { digits, isBare, isPunctuated }: FoldedPhone,
+  written: string,
+  national: NationalNumber,
+  country: PhoneCountry,
+): PhoneReading {
+  const isKnown = isBare && digits === written && country.known?.has(digits);
   const isOther = national.isMobile || written.length <= MOST_OF_FIXED_LINE;
-  return isOther && !isSamePerson(national.digits, written)
-    ? ambiguous(country, national.digits, written)
+  return isOther && !isKnown && !isSamePerson(national.digits, written)
+    ? ambiguous({ ...country, isSet: country.isSet || isPunctuated }, national.digits, written)
     : { is: "number", digits: written };
 }
 
