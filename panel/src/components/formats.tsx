@@ -30,14 +30,18 @@ export function useSizeFormat(): (bytes: number) => string {
 /** Country, area and subscriber of Brazil and North America. */
 const KNOWN = [/^(55)(\d{2})(\d{4,5})(\d{4})$/, /^(1)(\d{3})(\d{3})(\d{4})$/];
 
-/** Digits as people write a number: with a plus, and a gap before the last four digits and the four before. */
+/** Calling codes have three digits, with these exceptions. */
+const CALLING_CODE = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})(?=\d{5})/;
+
+/** Digits as people write a number: with a plus and the country code, and a gap before each three digits from the end. */
 export function formatPhone(digits: string): string {
   for (const pattern of KNOWN) {
     const known = pattern.exec(digits);
     if (known) return `+${known[1]} ${known[2]} ${known[3]}-${known[4]}`;
   }
   if (!/^\d{8,15}$/.test(digits)) return digits;
-  return `+${digits.slice(0, -8)} ${digits.slice(-8, -4)}-${digits.slice(-4)}`.replace("+ ", "+");
+  const [code = ""] = CALLING_CODE.exec(digits) ?? [];
+  return `+${code} ${digits.slice(code.length).replace(/\B(?=(?:\d{3})+$)/g, " ")}`;
 }
 
 /** Undefined for a name that nobody can see. */
