@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { newPhone, waitUntil } from "../test/gateway.ts";
 import { PASSWORD } from "../test/sign-in.ts";
 import {
@@ -156,6 +156,39 @@ describeInBrowser("the contacts of the panel", () => {
     await card.focus();
     await press("Enter");
     await story.heading(page, name);
+  });
+
+  test("a contact from abroad is changed and exported, and a pasted link is a phone, in an account with a country", async () => {
+    const { owner } = story.gateway;
+    await owner.updateAccount({ settings: { default_country: "BR" } });
+    onTestFinished(() => void owner.updateAccount({ settings: { default_country: null } }));
+    const { data: lead } = await owner.createLead({ name: "Inca Rojas", phone: "+51987654399" });
+    await owner.recordConsent({
+      phone: "+51987654399",
+      purpose: "offers",
+      consent_type: "opt_in",
+      granted: true,
+    });
+    const page = await story.openPage();
+    await story.signIn(page, `crm/${lead.id}`);
+    await story.heading(page, "Inca Rojas");
+    const edit = page.getByRole("dialog", { name: "Change the contact" });
+    const save = () => edit.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await edit.getByLabel("E-mail").fill("inca@example.com");
+    await save();
+    await page.getByText("inca@example.com").first().waitFor();
+    const download = page.waitForEvent("download");
+    await story.press(page, "Export this person’s data");
+    const person = JSON.parse(await readFile(await (await download).path(), "utf8"));
+    expect(person.contact).toMatchObject({ phone: "51987654399", email: "inca@example.com" });
+    expect(person.consents).toMatchObject([{ purpose: "offers", granted: true }]);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await edit.getByLabel("Phone").fill("");
+    await page.keyboard.insertText("https://wa.me/%2B51987654388?text=Good%20morning%2C%20is%20it%20ready%3F");
+    await save();
+    await edit.waitFor({ state: "detached" });
+    expect((await owner.getLeadDetails({ id: lead.id })).data.phone).toBe("51987654388");
   });
 
   test("a contact's page keeps tags, fields by their types, notes, and consent with its opt-out", async () => {

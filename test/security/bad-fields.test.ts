@@ -87,7 +87,7 @@ test("an error message says which values the field accepts", () => {
   expect(sentence("sendText", { text: [5] })).toBe("text: must be text");
   expect(sentence("sendText", { text: " \n\t\u00a0" })).toContain("blank");
   expect(sentence("sendText", { to: true })).toBe(
-    "to: must be digits with country and area code, or a jid, of at most 120 characters",
+    "to: must be digits with country and area code, or a jid, of at most 200 characters",
   );
   expect(sentence("createWebhook", { events: ["messages"] })).toMatch(
     /^events\.0: "messages" is not the name of an event\. The names are \*, message\.\*, .*\bmessage\.received, .*integration\.paused$/,

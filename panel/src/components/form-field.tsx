@@ -71,7 +71,12 @@ function FaultText({ text }: { text: string }) {
   return <span ref={shown}>{text}</span>;
 }
 
-type PhoneFieldProps = Omit<FormFieldProps, "type" | "value" | "onInput" | "hint"> & { hint: string };
+type PhoneFieldProps = Omit<FormFieldProps, "type" | "value" | "onInput" | "hint" | "maxLength"> & {
+  hint: string;
+};
+
+/** What the gateway reads at most: a link to a chat fits with its text. */
+export const LONGEST_PHONE_TEXT = 200;
 
 /** A field for a phone number, which says when the country code is missing. The gateway may know the country, so it is a hint. */
 export function PhoneField({ hint, onChange, ...field }: PhoneFieldProps) {
@@ -93,6 +98,7 @@ export function PhoneField({ hint, onChange, ...field }: PhoneFieldProps) {
     <FormField
       {...field}
       type="tel"
+      maxLength={LONGEST_PHONE_TEXT}
       hint={isWithoutCode ? t("noCountryCode") : hint}
       isHintUrgent={isWithoutCode}
       onInput={enter}

@@ -16,8 +16,8 @@ export const digitsOrJid = named(
   "PhoneOrJid",
   z
     .union(
-      [boundedText(120).min(1), z.number().int().positive().transform(String)],
-      unionErrorMessage("must be digits with country and area code, or a jid, of at most 120 characters"),
+      [boundedText(200).min(1), z.number().int().positive().transform(String)],
+      unionErrorMessage("must be digits with country and area code, or a jid, of at most 200 characters"),
     )
     .describe("Digits with country and area code, or a jid."),
 );

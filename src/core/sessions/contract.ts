@@ -138,7 +138,7 @@ export const sessionsContract = {
     example: { wait_seconds: 5 },
     input: z.object({
       id: instanceId,
-      phone: coercedText(120)
+      phone: coercedText(200)
         .optional()
         .describe("Requests a pairing code for this phone instead of a QR code."),
       wait_seconds: z.coerce.number().min(0).max(60).default(5),

@@ -113,7 +113,7 @@ function RecordConsent() {
       mutation={record}
       onSubmit={submit}
     >
-      <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} maxLength={40} />
+      <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} />
       <FormField name="purpose" label={t("purpose")} hint={t("purposeHint")} maxLength={64} />
       <NamedPick name="granted" label={t("decision")} options={{ yes: t("granted"), no: t("withdrawn") }} />
       <FormField name="channel" label={t("channel")} hint={t("channelHint")} maxLength={64} isOptional />

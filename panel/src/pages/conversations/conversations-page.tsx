@@ -105,7 +105,7 @@ function NewChat({ id }: { id: number }) {
           <p>{t("unknown")}</p>
         </Notice>
       )}
-      <PhoneField name="number" label={t("number")} hint={t("hint")} maxLength={40} autoComplete="off" />
+      <PhoneField name="number" label={t("number")} hint={t("hint")} autoComplete="off" />
     </FormDialog>
   );
 }

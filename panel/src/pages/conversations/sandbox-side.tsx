@@ -6,6 +6,7 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { CheckField } from "../../components/check-field.tsx";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
+import { LONGEST_PHONE_TEXT } from "../../components/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import type { Chat } from "./conversation-queries.ts";
 
@@ -90,7 +91,7 @@ function WriteAsContact({ chat }: { chat: Chat }) {
           aria-label={t("from")}
           placeholder={t("from")}
           value={from}
-          maxLength={40}
+          maxLength={LONGEST_PHONE_TEXT}
           onChange={(event) => setFrom(event.target.value)}
         />
       )}

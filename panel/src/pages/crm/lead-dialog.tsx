@@ -39,9 +39,8 @@ export function LeadDialog({ lead, kind = "plain" }: { lead?: Lead; kind?: "main
         name="phone"
         label={t("crm.phone")}
         hint={t("crm.phoneHint")}
-        maxLength={40}
         isOptional
-        {...value(lead?.phone)}
+        {...value(lead?.phone && `+${lead.phone}`)}
       />
       <FormField
         name="email"

@@ -57,7 +57,9 @@ async function exportPerson(id: number): Promise<void> {
   const { conversations, messages: _latest, ...contact } = (await gateway.getLeadDetails({ id })).data;
   const { phone } = contact;
   const consents =
-    phone === null ? [] : await readAll((page) => gateway.listConsent({ userId: "me", phone, ...page }));
+    phone === null
+      ? []
+      : await readAll((page) => gateway.listConsent({ userId: "me", phone: `+${phone}`, ...page }));
   const chats = [];
   for (const { instance_id, jid, title } of conversations) {
     const messages = await readAll((page) => gateway.listChatMessages({ id: instance_id, jid, ...page }));

@@ -215,7 +215,7 @@ export function PhoneCodeForm({ id, title }: { id: number; title?: string }) {
       <summary>{title ?? t("withCode")}</summary>
       <Form className="stack" onSubmit={submit} validationErrors={fields}>
         {!fields.phone && <FaultNotice error={connect.error} />}
-        <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" maxLength={30} />
+        <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" />
         <div className="buttons">
           <ActionButton type="submit" isPending={connect.isPending}>
             {t("getCode")}

@@ -65,7 +65,7 @@ function NotConnected({ row: { id, name, status } }: { row: Instance }) {
 }
 
 /** The number in the sandbox that replies. */
-const REPLYING_NUMBER = "5511999990004";
+const REPLYING_NUMBER = "+5511999990004";
 
 function Composer({ row: { id, network } }: { row: Instance }) {
   const t = useTranslations("send");
@@ -88,7 +88,6 @@ function Composer({ row: { id, network } }: { row: Instance }) {
             hint={isSandbox ? t("sandboxHint") : t("toHint")}
             defaultValue={isSandbox ? REPLYING_NUMBER : ""}
             autoComplete="off"
-            maxLength={40}
             onChange={renew}
           />
           <FormField

@@ -32,7 +32,10 @@ const contactKind: MessageKind = {
   types: ["contact"],
   Body: ContactBody,
   summarise: (message, t) => [t("kinds.contact"), cardsOf(message)[0]?.name].filter(Boolean).join(": "),
-  resend: (message) => postCard(cardsOf(message)[0] ?? { name: "", phone: "" }),
+  resend: (message) => {
+    const { name = "", phone = "" } = cardsOf(message)[0] ?? {};
+    return postCard({ name, phone: phone.replace(/^\d/, "+$&") });
+  },
   Compose: ContactForm,
 };
 
@@ -63,7 +66,7 @@ function ContactForm({ onSend }: ComposeProps) {
       mutation={{ isPending: false, error: null, reset: () => {} }}
     >
       <FormField name="name" label={t("contactName")} maxLength={200} />
-      <PhoneField name="phone" label={t("contactPhone")} hint={t("phoneHint")} maxLength={40} />
+      <PhoneField name="phone" label={t("contactPhone")} hint={t("phoneHint")} />
     </FormDialog>
   );
 }
