@@ -58,7 +58,7 @@ test("every filter with fixed values refuses an unknown value", () => {
 
 /** Nobody has named their rows, they are few, or another filter finds them. */
 const NOT_SEARCHED =
-  "adminMonitor adminMonitorAsPublished getCampaignReport listAssistants listBackups listConsent listDataRequests listEvents listIntegrations listManagedDataRequests";
+  "adminMonitor adminMonitorAsPublished listBackups listDataRequests listEvents listIntegrations";
 
 test("every list can be searched, unless its rows have no names", () => {
   const without = lists.filter(([, route]) => !filtersOf(route).includes("q"));
@@ -209,6 +209,8 @@ const SEARCHES: readonly (readonly [q: string, found: number])[] = [
 ];
 /** They find messages by whole words: list-messages.test.ts. */
 const BY_WORDS = ["listChatMessages", "listMessages", "listAccountMessages"];
+/** Their names are those of an account and of an application. */
+const ELSEWHERE = [...BY_WORDS, "listManagedDataRequests", "listAssistants"];
 
 interface NamedRows {
   add(name: string): Promise<unknown>;
@@ -220,6 +222,7 @@ let made = 0;
 /** Rows that users have named, and the lists that show them. */
 function namedRows({ id, client }: TestInstance): NamedRows[] {
   const { owner } = gateway;
+  let report: number | undefined;
   const email = () => `searched${made++}@example.com`;
   return [
     {
@@ -262,6 +265,25 @@ function namedRows({ id, client }: TestInstance): NamedRows[] {
     {
       add: (name) => owner.createCampaign({ name, instance_id: id, message_template: "Hello" }),
       lists: { listCampaigns: (page) => owner.listCampaigns(page) },
+    },
+    {
+      async add(name) {
+        report ??= (await owner.createCampaign({ name: "May", instance_id: id, message_template: "Hi" })).data
+          .id;
+        const recipients = [{ phone: `+${newPhone()}`, variables: { name } }];
+        await owner.addRecipients({ id: report, recipients });
+      },
+      lists: {
+        getCampaignReport: async (page) => {
+          const { data } = await owner.getCampaignReport({ id: report ?? 0, ...page });
+          return { data: data?.recipients };
+        },
+      },
+    },
+    {
+      add: (purpose) =>
+        owner.recordConsent({ phone: `+${newPhone()}`, purpose, consent_type: "opt_in", granted: true }),
+      lists: { listConsent: (page) => owner.listConsent({ userId: "me", ...page }) },
     },
     {
       add: (name) => owner.createLead({ name }),
@@ -308,6 +330,16 @@ test("every list that can be searched finds a part of a name as it is written, i
       );
   }
   const searched = lists.filter(([, route]) => filtersOf(route).includes("q")).map(([name]) => name);
-  const named = searched.filter((name) => !BY_WORDS.includes(name));
+  const named = searched.filter((name) => !ELSEWHERE.includes(name));
   expect(found).toEqual(Object.fromEntries(named.map((name) => [name, SEARCHES])));
+});
+
+test("data requests are found by a part of their account's name, and assistants by theirs", async () => {
+  const { owner } = gateway;
+  await owner.anonymizeData({ scope: "person", number: "+5511987650079" });
+  const { name } = (await owner.getAccount({})).data;
+  const requests = async (q: string) => (await owner.listManagedDataRequests({ q })).data.length;
+  expect(await requests(name.toUpperCase())).toBe(1);
+  expect(await requests("nobody")).toBe(0);
+  expect((await owner.listAssistants({ q: "nobody" })).data).toEqual([]);
 });

@@ -39,6 +39,25 @@ function splitList(text: string): string[] {
     .filter((one) => one !== "");
 }
 
+const mentions = named(
+  "Mentions",
+  z
+    .union([
+      z.array(digitsOrJid).max(1024),
+      boundedText(32_768)
+        .transform(splitList)
+        .pipe(z.array(boundedText(120)).max(1024)),
+    ])
+    .describe("People mentioned in the text; or one string, separated by commas."),
+);
+
+const clientMessageId = named(
+  "ClientMessageId",
+  boundedText(200)
+    .min(1)
+    .describe("Your own id of the message. A request with the same id within 24 hours does not send again."),
+);
+
 /** The options of every send besides its content. */
 const sendOptions = {
   async: z.boolean().optional().describe("true: return 202 immediately; an event reports the outcome."),
@@ -52,20 +71,9 @@ const sendOptions = {
     .max(60_000)
     .optional()
     .describe("Milliseconds to show typing before the message is sent."),
-  mentions: z
-    .union([
-      z.array(digitsOrJid).max(1024),
-      boundedText(32_768)
-        .transform(splitList)
-        .pipe(z.array(boundedText(120)).max(1024)),
-    ])
-    .optional()
-    .describe("People mentioned in the text; or one string, separated by commas."),
+  mentions: mentions.optional(),
   reply_to: messageId.optional().describe("`message_id` of the message to quote."),
-  client_message_id: boundedText(200)
-    .min(1)
-    .optional()
-    .describe("Your own id of the message. A request with the same id within 24 hours does not send again."),
+  client_message_id: clientMessageId.optional(),
   track_id: boundedText(200).min(1).optional().describe("Returned in the events of the message."),
   metadata: jsonObject.optional().describe("Stored with the message."),
 };

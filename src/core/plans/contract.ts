@@ -54,7 +54,7 @@ export const features = named(
 );
 
 /** A strict object, since an unknown feature would otherwise be dropped silently. */
-const newFeatures = z.strictObject(features.shape);
+const newFeatures = named("NewPlanFeatures", z.strictObject(features.shape));
 
 const plan = named(
   "Plan",

@@ -32,10 +32,13 @@ export const pairingError = named(
   .nullable()
   .describe("Why the last pairing failed; null after the next connect, QR code or pairing code.");
 
-export const qrReason = z
-  .enum(["new", "refreshed"])
-  .nullable()
-  .describe("`refreshed`: WhatsApp replaced the QR code during the scan; the phone must scan again.");
+export const qrReason = named(
+  "QrReason",
+  z
+    .enum(["new", "refreshed"])
+    .nullable()
+    .describe("`refreshed`: WhatsApp replaced the QR code during the scan; the phone must scan again."),
+);
 const hint = text.describe("Advice for the person who scans; null: none.");
 
 const connection = named(

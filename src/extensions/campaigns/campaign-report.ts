@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
@@ -32,12 +33,12 @@ interface ReportRow {
 
 /** Totals and recipients in their order; as CSV all of them, streamed page by page. */
 export function createCampaignReport(db: Db): ReportHandler {
-  return async ({ input: { id, limit, cursor, status, format }, caller }) => {
+  return async ({ input: { id, limit, cursor, format, status, q }, caller }) => {
     const campaign = await getCampaign(db, requireUser(caller), id);
-    if (format === "csv") return toCsv(db, campaign, status);
+    if (format === "csv") return toCsv(db, campaign, { status, q });
     const { rows, pagination } = await readPage(
       { limit, cursor },
-      (page) => readRows(db, id, { after: readCursor(page.cursor) ?? 0, limit: page.limit, status }),
+      (page) => readRows(db, id, { after: readCursor(page.cursor) ?? 0, limit: page.limit, status, q }),
       (row) => row.id,
     );
     const totals = await countTotals(db, id);
@@ -48,16 +49,22 @@ export function createCampaignReport(db: Db): ReportHandler {
   };
 }
 
+interface Wanted {
+  status: string | undefined;
+  q: string | undefined;
+}
+
 async function readRows(
   db: Db,
   id: number,
-  { after, limit, status }: { after: number; limit: number; status: string | undefined },
+  { after, limit, status, q }: Wanted & { after: number; limit: number },
 ): Promise<ReportRow[]> {
   const { rows } = await sql<ReportRow>`
     select r.id, r.phone, ${RECIPIENT_STATUS_SQL} as status, r.reason, m.message_id, r.variables, r.planned_at, r.decided_at
     from campaign_recipient r join campaign c on c.id = r.campaign_id left join message m on m.id = r.message
     where r.campaign_id = ${id} and r.id > ${after}
       ${status === undefined ? sql`` : sql`and ${RECIPIENT_STATUS_SQL} = ${status}`}
+      and ${containsText(q, sql`r.phone, r.variables->>'name'`)}
     order by r.id limit ${limit}`.execute(db);
   return rows;
 }
@@ -65,7 +72,7 @@ async function readRows(
 /** So that the file can be given as recipients again, with a column for all others. */
 const MOST_VARIABLES = MOST_COLUMNS - REPORT_COLUMNS.length - 1;
 
-function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResponse {
+function toCsv(db: Db, { id }: CampaignRow, wanted: Wanted): RawResponse {
   const file = streamCsv<ReportRow>(
     async () => {
       const variables = namedColumns(VARIABLE_COLUMN, await findVariables(db, id), MOST_VARIABLES);
@@ -74,7 +81,7 @@ function toCsv(db: Db, { id }: CampaignRow, status: string | undefined): RawResp
         toLine: (row) => toCsvLine([...cellsOf(row), ...variables.cellsOf(row.variables)]),
       };
     },
-    (last, limit) => readRows(db, id, { after: last?.id ?? 0, limit, status }),
+    (last, limit) => readRows(db, id, { after: last?.id ?? 0, limit, ...wanted }),
   );
   return new RawResponse("text/csv; charset=utf-8", file, 200, {
     "content-disposition": `attachment; filename="campaign-${id}.csv"`,

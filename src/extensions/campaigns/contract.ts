@@ -7,7 +7,6 @@ import {
 } from "../../core/contacts/contract.ts";
 import {
   isoTime,
-  pageInput,
   pagination,
   removedRow,
   route,
@@ -161,6 +160,27 @@ const campaignAliases = {
   stop_on_error_rate: ["stopOnErrorRate"],
 };
 
+const waiting = named(
+  "CampaignWaiting",
+  z
+    .object({ reason: z.enum(WAITING_REASON), until: isoTime })
+    .nullable()
+    .describe("Why the campaign sends nothing now although nobody has paused it, and when it goes on."),
+);
+
+const storedMedia = named(
+  "CampaignMedia",
+  z
+    .object({
+      type: z.string(),
+      mime_type: z.string(),
+      file_name: z.string().nullable(),
+      size: z.number().int(),
+      sha256: z.string().nullable(),
+    })
+    .nullable(),
+);
+
 export const campaign = named(
   "Campaign",
   z.object({
@@ -169,20 +189,9 @@ export const campaign = named(
     instance_id: z.number().int(),
     status: campaignStatus,
     status_reason: z.string().nullable().describe("Why the campaign is paused or has failed."),
-    waiting: z
-      .object({ reason: z.enum(WAITING_REASON), until: isoTime })
-      .nullable()
-      .describe("Why the campaign sends nothing now although nobody has paused it, and when it goes on."),
+    waiting,
     message_template: z.string(),
-    media: z
-      .object({
-        type: z.string(),
-        mime_type: z.string(),
-        file_name: z.string().nullable(),
-        size: z.number().int(),
-        sha256: z.string().nullable(),
-      })
-      .nullable(),
+    media: storedMedia,
     min_delay_ms: z.number().int(),
     max_delay_ms: z.number().int(),
     scheduled_at: isoTime.nullable(),
@@ -580,8 +589,9 @@ export const campaignsContract = {
     heavy: true,
     summary: "Get the report of a campaign: totals and recipients; `format=csv` streams all recipients",
     message: "Report",
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       id: rowId,
       status: recipientStatus.optional(),
       format: z.enum(["json", "csv"]).default("json"),

@@ -13,6 +13,7 @@ import {
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { Reach } from "../../platform/reach.ts";
@@ -53,12 +54,12 @@ export function consentHandlers(deps: ConsentDeps): Handlers<typeof consentContr
       return record;
     },
 
-    async listConsent({ input: { userId, phone, limit, cursor }, caller }) {
+    async listConsent({ input: { userId, phone, limit, cursor, q }, caller }) {
       const user = requireUser(caller);
       const { account_id } = user;
       if (userId !== "me") await getUser(db, account_id, userId);
       const before = readCursor(cursor);
-      let query = selectRecords(db, user);
+      let query = selectRecords(db, user).where(containsText(q, sql`c.phone, c.purpose, c.channel`));
       if (userId !== "me") query = query.where("c.user_id", "=", userId);
       if (phone !== undefined) {
         const country = await deps.findCountry({ account_id }, [phone]);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
+import { isoTime, pagination, route, rowId, searchAliases, searchInput } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { trimmedText } from "../../platform/text/bounded-text.ts";
 
@@ -67,9 +67,9 @@ export const consentContract = {
     summary:
       "List the consent records of the account (`me`), of one of its users or of a phone, newest first",
     message: "Consent records",
-    aliases: { phone: ["number"] },
+    aliases: { ...searchAliases, phone: ["number"] },
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       userId: z.union([z.literal("me"), rowId], "must be `me` or a user id"),
       phone: trimmedText(200).min(1).optional().describe("Only the records of this phone."),
     }),

@@ -2,11 +2,12 @@ import { z } from "zod";
 import {
   ASSISTANT_SCOPES,
   isoTime,
-  pageInput,
   pagination,
   removedRow,
   route,
   rowId,
+  searchAliases,
+  searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 
@@ -37,7 +38,8 @@ export const oauthContract = {
     tag,
     summary: "List the assistants that are connected through OAuth, newest first; an agent sees its own",
     message: "Assistants",
-    input: z.object(pageInput),
+    aliases: searchAliases,
+    input: z.object(searchInput),
     output: z.array(assistant),
     beside: z.object({ pagination }),
   }),

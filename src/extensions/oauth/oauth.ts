@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import { requireUser, type SignInHandlers } from "../../core/accounts/accounts.ts";
 import { recordAudit } from "../../core/audit/audit.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { authorizeHandlers } from "./authorize-handlers.ts";
@@ -79,11 +81,12 @@ export function oauthHandlers({
 /** The assistants of an account: administrators see all, an agent sees its own. */
 function assistantHandlers(db: Db): Handlers<typeof oauthContract> {
   return {
-    async listAssistants({ input: { limit, cursor }, caller }) {
+    async listAssistants({ input: { limit, cursor, q }, caller }) {
       const { account_id, user_id, role } = requireUser(caller);
       const before = readCursor(cursor);
       let query = selectGrants(db)
         .where("g.account_id", "=", account_id)
+        .where(containsText(q, sql`g.client_name, g.redirect_host, u.name`))
         .orderBy("g.id", "desc")
         .limit(limit + 1);
       if (role === "agent") query = query.where("g.user_id", "=", user_id);

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { digitsOrJid } from "../../core/contacts/contract.ts";
-import { isoTime, pageInput, pagination, refuseAll, route, rowId } from "../../platform/http/route.ts";
+import {
+  isoTime,
+  pageInput,
+  pagination,
+  refuseAll,
+  route,
+  rowId,
+  searchAliases,
+  searchInput,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 
 const scope = named(
@@ -143,8 +152,9 @@ export const privacyContract = {
     summary: "List the export and anonymisation requests of all accounts, newest first",
     description: "A reseller sees its own and those of its customers.",
     message: "Data requests",
+    aliases: searchAliases,
     input: z.object({
-      ...pageInput,
+      ...searchInput,
       account_id: rowId.optional(),
       status: status.optional(),
       request_type: dataRequest.shape.request_type.optional(),

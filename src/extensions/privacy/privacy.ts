@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { requireUser, resellerOf } from "../../core/accounts/accounts.ts";
 import { type FindCountry, resolveRecipient } from "../../core/contacts/contacts.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
@@ -105,7 +107,7 @@ async function readWhom(
 async function listManagedRequests(
   db: Db,
   reseller: number | undefined,
-  { limit, cursor, account_id, status, request_type }: Input,
+  { limit, cursor, q, account_id, status, request_type }: Input,
 ) {
   const before = readCursor(cursor);
   let query = db
@@ -113,7 +115,8 @@ async function listManagedRequests(
     .innerJoin("account as a", "a.id", "r.account_id")
     .selectAll("r")
     .select("a.name as account_name")
-    .where("a.removed_at", "is", null);
+    .where("a.removed_at", "is", null)
+    .where(containsText(q, sql`a.name`));
   if (reseller !== undefined)
     query = query.where((is) => is.or([is("a.id", "=", reseller), is("a.parent_id", "=", reseller)]));
   if (account_id !== undefined) query = query.where("r.account_id", "=", account_id);
