@@ -295,6 +295,8 @@ test.each([
   ["BR", "55 - 11 98765-0003", ANA, ANA],
   ["BR", "(00) 98765-0003", "not_a_number", "not_a_number"],
   ["KR", "2. 010-1234-5678", "several_numbers", "several_numbers"],
+  ["BR", "2. 010-1234-5678", "several_numbers", "several_numbers"],
+  ["BR", "20. 10-1234-5678", "several_numbers", "several_numbers"],
   ["KR", "2 010 1234 5678", "several_numbers", "several_numbers"],
   ["US", "1. 212-555-0123", "12125550123", "12125550123"],
   ["DE", "30 - 34567890", "493034567890 by assumed_country", "no_country_code"],

@@ -161,6 +161,8 @@ function isListed({ listed }: FoldedPhone, reading?: PhoneReading, country?: Pho
   // Without a country nobody knows what the rest is.
   if (listed && !listed.isMobile && !country) return true;
   const own = listed && readWhole(listed.digits, isTooLong(listed.digits), country);
+  // `2. 010-1234-5678` is Egyptian only together with the number of its line.
+  if (listed && !own && !listed.isMobile && reading?.is === "number") return true;
   if (!own || (listed.isMobile && !isMobileNumber(own))) return false;
   const all = reading?.is === "number" ? reading.digits : reading?.is === "assumed" ? reading.suggestion : "";
   return !isSamePerson(own, all);
