@@ -387,8 +387,8 @@ describe("a quick reply", () => {
     const files = await startFileServer();
     onTestFinished(() => files.close());
     const phone = newPhone();
-    await owner.createLead({ phone, name: "Bia", custom_fields: { Plan: "Gold" } });
-    const content = "Thank you, {{ Name }}! {{plan}}, {{phone}}, {{code}}";
+    await owner.createLead({ phone, name: "Bia", custom_fields: { Card: "Gold" } });
+    const content = "Thank you, {{ Name }}! {{card}}, {{phone}}, {{code}}";
     const filled = `Thank you, Bia! Gold, ${phone}, {{code}}`;
     await owner.saveQuickReply({ shortcut: "thanks", content });
     await owner.saveQuickReply({

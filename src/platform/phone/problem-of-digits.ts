@@ -1,10 +1,13 @@
 import { FEWEST_DIGITS, MOST_DIGITS, MOST_NATIONAL, type PhoneProblem } from "./fold-phone-text.ts";
-import type { PhoneCountry } from "./read-phone-number.ts";
 
 const EXAMPLE = "for example +5511999990004";
 
 /** What is wrong with digits that are no number, written with or without the code of a country. */
-export function problemOf(digits: string, isInternational: boolean, country?: PhoneCountry): PhoneProblem {
+export function problemOfDigits(
+  digits: string,
+  isInternational: boolean,
+  country?: { code: string; isSet: boolean },
+): PhoneProblem {
   if (digits.length < FEWEST_DIGITS)
     return {
       code: "too_short",

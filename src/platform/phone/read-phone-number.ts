@@ -17,7 +17,7 @@ import {
   type PhoneProblem,
   severalNumbers,
 } from "./fold-phone-text.ts";
-import { problemOf } from "./problem-of-digits.ts";
+import { problemOfDigits } from "./problem-of-digits.ts";
 import { isMobileNumber, isSamePerson, readInternationalNumber } from "./read-international-number.ts";
 
 /** The country of a number that is written without one. */
@@ -310,5 +310,5 @@ function ambiguousNumber(digits: string, meaning: string, isTaken: boolean): Ass
 function refuse({ digits, isInternational, isBare }: FoldedPhone, country?: PhoneCountry): RefusedNumber {
   const isLid = isBare && !digits.startsWith("0") && digits.length >= SHORTEST_LID;
   const lid = isLid && digits.length <= MOST_DIGITS ? digits : null;
-  return { is: "refused", ...problemOf(digits, isInternational, country), lid };
+  return { is: "refused", ...problemOfDigits(digits, isInternational, country), lid };
 }
