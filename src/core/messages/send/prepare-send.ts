@@ -82,7 +82,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
     instance,
     ...(remembered && { readInstance }),
     recipient,
-    content: await resolveMentions(deps.numbers, instance, content),
+    content: await resolveMentions(deps.numbers, instance, content, filled.input.mentions),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,
@@ -161,19 +161,26 @@ async function useQuickReply(
 }
 
 /**
- * Replaces mentioned numbers by the format that the network knows, also in the text. Clients show a mention
- * only where the text has `@` and the digits of its address.
+ * Replaces mentioned numbers, as they are `typed` in the request, by the format that the network knows, also in the text.
+ * Clients show a mention only where the text has `@` and the digits of its address.
  */
 async function resolveMentions(
   numbers: NumberResolver,
   instance: Pick<SendingInstance, "id" | "account_id">,
   content: StoredContent,
+  typed: readonly string[] = [],
 ): Promise<StoredContent> {
   const { mentions: requested = [] } = content;
   if (requested.length === 0) return content;
   const mentions = await numbers.resolveAll(instance, requested);
-  if (mentions.every((jid, at) => jid === requested[at])) return content;
-  const renamed = new Map(requested.map((jid, at) => [digitsOf(jid), digitsOf(mentions[at] ?? jid)]));
+  const renamed = new Map(
+    requested.flatMap((jid, at) => {
+      const digits = digitsOf(mentions[at] ?? jid);
+      return [typed[at]?.replace(/\D/g, "") ?? digits, digitsOf(jid)].map(
+        (before) => [before, digits] as const,
+      );
+    }),
+  );
   const rename = (text: string) =>
     text.replace(/@(\d+)/g, (whole, digits: string) =>
       renamed.has(digits) ? `@${renamed.get(digits)}` : whole,

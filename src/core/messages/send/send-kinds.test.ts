@@ -468,6 +468,9 @@ describe("the options of a send", () => {
     const mentions = [`${known}@s.whatsapp.net`];
     const wanted = `@${known} and @${written}1`;
     expect(await story.arrived(text.data.message_id ?? "")).toMatchObject({ mentions, text: wanted });
+    const typed = { ...common, mentions: [`00${written}`], text: `@00${written}` };
+    const other = await sales.client.sendText(typed);
+    expect(await story.arrived(other.data.message_id ?? "")).toMatchObject({ mentions, text: `@${known}` });
     const photo = await sales.client.sendMedia({
       ...common,
       base64: inBase64(SAMPLE.png),
