@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # Debian slim throughout: the same C library in every stage, and what the packaged PostgreSQL is linked against.
-FROM node:24.20.0-bookworm-slim AS build
+FROM node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f98edd9504c9af091d5281095a71e AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages ./packages
@@ -19,7 +19,7 @@ RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 # Links to packages/, which is compiled into dist.
 RUN rm -r node_modules/@waygate
 
-FROM node:24.20.0-bookworm-slim
+FROM node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f98edd9504c9af091d5281095a71e
 LABEL org.opencontainers.image.title="Waygate" \
       org.opencontainers.image.description="Self-hosted, multi-instance messaging gateway to WhatsApp Web sessions" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -33,9 +33,9 @@ describe("the Dockerfile", () => {
     const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
     // The command of a health check continues on its own line.
     expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
-    expect(of("FROM").every((image) => /^node:24\.\d+\.\d+-bookworm-slim( AS build)?$/.test(image))).toBe(
-      true,
-    );
+    expect(
+      of("FROM").every((image) => /^node:24\.\d+\.\d+-bookworm-slim@sha256:\w{64}( AS build)?$/.test(image)),
+    ).toBe(true);
   });
 
   test("copies existing files, and no file that .dockerignore excludes", () => {
@@ -159,7 +159,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
   test("names every image of others by its exact version", () => {
     const images = services.flatMap(([, { image, build }]) => (build ? [] : [image]));
     expect(images.length).toBeGreaterThan(0);
-    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+|-bookworm$)/.test(image))).toEqual([]);
+    expect(images.filter((image) => !/:v?\d+\.\d+(\.\d+|-bookworm@sha256:\w{64}$)/.test(image))).toEqual([]);
   });
 
   test("gives the gateway a role of PostgreSQL that its image does not make a superuser", () => {
@@ -294,7 +294,7 @@ test("CI and npm test run the projects that guard a promise, and try no test aga
   expect(read(".ci/run")).toContain("scripts/run-steps.mjs");
   const steps = read("scripts/run-steps.mjs");
   expect(steps).toContain('const CI = ["install", "lint and types", "unit", "shared", "gate", "pages"];');
-  expect(projects(steps)).toEqual(["unit", "shared", "isolated", "gate", "pages", "release"]);
+  expect(projects(steps)).toEqual(["unit", "shared", "extensions", "isolated", "gate", "pages", "release"]);
   expect(read("vitest.config.ts")).not.toMatch(/\bretry\b/);
 });
 
