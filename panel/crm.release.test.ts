@@ -185,7 +185,9 @@ describeInBrowser("the contacts of the panel", () => {
     expect(person.consents).toMatchObject([{ purpose: "offers", granted: true }]);
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await edit.getByLabel("Phone").fill("");
-    await page.keyboard.insertText("https://wa.me/%2B51987654388?text=Good%20morning%2C%20is%20it%20ready%3F");
+    await page.keyboard.insertText(
+      "https://wa.me/%2B51987654388?text=Good%20morning%2C%20is%20it%20ready%3F",
+    );
     await save();
     await edit.waitFor({ state: "detached" });
     expect((await owner.getLeadDetails({ id: lead.id })).data.phone).toBe("51987654388");
