@@ -41,7 +41,10 @@ export function formatPhone(digits: string): string {
   }
   if (!/^\d{8,15}$/.test(digits)) return digits;
   const [code = ""] = CALLING_CODE.exec(digits) ?? [];
-  return `+${code} ${digits.slice(code.length).replace(/\B(?=(?:\d{3})+$)/g, " ")}`;
+  const rest = digits.slice(code.length);
+  const first = rest.length % 3;
+  const groups = [rest.slice(0, first), ...(rest.slice(first).match(/\d{3}/g) ?? [])];
+  return `+${code} ${groups.filter((group) => group !== "").join(" ")}`;
 }
 
 /** Undefined for a name that nobody can see. */

@@ -277,8 +277,15 @@ async function readHead(bytes: Uint8Array, encoding: CsvEncoding, format: CsvFor
     if (lines.length > MOST_TITLES || format.hasHead === false) break;
   }
   const at = countTitles(lines, ({ text }) => format.delimiter ?? separator ?? detectDelimiter(text));
-  const titles = lines.slice(0, at).map(({ text }) => cleanText(text).replace(/[,;\t|\s]+$/, ""));
+  const titles = lines.slice(0, at).map(({ text }) => textsOf(text).join(", "));
   return { separator, head: lines[at], titles };
+}
+
+function textsOf(line: string): string[] {
+  return cleanText(line)
+    .split(/[,;\t|]/)
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
 }
 
 /** The lines with fewer texts, and without a phone, above the first one that names a column of phones. */
