@@ -67,8 +67,7 @@ async function measureAttack(
   let isOver = false;
   const asking = Promise.all(
     requests.map(async (request) => {
-      // A request that is refused by its size may be closed before all of it was written: status 0.
-      const response = await request().catch(() => Response.error());
+      const response = await request().catch(toClosed);
       // A stream may end early.
       bytes += await response.arrayBuffer().then(
         (body) => body.byteLength,
@@ -113,6 +112,13 @@ async function timeRead(other: Client, reads: Record<string, number>): Promise<n
   );
   count(reads, status);
   return performance.now() - began;
+}
+
+/** A request that is refused by its size may be closed before all of it was written: status 0. */
+function toClosed(error: unknown): Response {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  if (code === "EPIPE" || code === "ECONNRESET") return Response.error();
+  throw error;
 }
 
 function count(statuses: Record<string, number>, status: number): void {

@@ -46,7 +46,7 @@ const mentions = named(
       z.array(digitsOrJid).max(1024),
       boundedText(32_768)
         .transform(splitList)
-        .pipe(z.array(boundedText(120)).max(1024)),
+        .pipe(z.array(boundedText(200)).max(1024)),
     ])
     .describe("People mentioned in the text; or one string, separated by commas."),
 );
@@ -89,15 +89,8 @@ const sendAliases = {
   client_message_id: ["clientMessageId"],
   track_id: ["trackId"],
   reply_to: [
-    ...andInOptions(
-      "reply_to",
-      "replyTo",
-      "reply_id",
-      "replyid",
-      "replyId",
-      "reply_to_id",
-      "replyToId",
-    ).slice(1),
+    inOptions("reply_to"),
+    ...andInOptions("replyTo", "reply_id", "replyid", "replyId", "reply_to_id", "replyToId"),
     ...andInOptions("reply_message_id", "replyMessageId", "reply_to_message_id", "replyToMessageId"),
     ...andInOptions("quoted_message_id", "quotedMessageId", "quotedMsgId", "quotedMsg", "quote"),
     ...andInOptions("quoted_id", "quotedId", "in_reply_to", "inReplyTo"),

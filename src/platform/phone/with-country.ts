@@ -7,8 +7,8 @@ const LONG = /^\s*(?!0|8\d{11}\s*$)\d{12,}\s*$/;
 const CALLING_CODE = /^(?:00)?([1-9]\d{0,2})$|\+ ?(\d+)/;
 
 /**
- * A phone with the country that another cell or field names, by its calling code, its code in ISO 3166-1 or its name, so
- * that `readPhoneNumber` reads it as a number of that country alone. A phone with a country code stays as it is.
+ * A phone with the country that another cell or field names, which `readPhoneNumber` then reads as a number of that country
+ * alone. `country` is a calling code, a code of ISO 3166-1 or a name. A phone with a country code stays as it is.
  */
 export function withCountry(phone: string, country: string): string {
   const [number, place] = [
