@@ -334,12 +334,11 @@ test("every list that can be searched finds a part of a name as it is written, i
   expect(found).toEqual(Object.fromEntries(named.map((name) => [name, SEARCHES])));
 });
 
-test("data requests are found by a part of their account's name, and assistants by theirs", async () => {
+test("data requests are found by a part of their account's name", async () => {
   const { owner } = gateway;
   await owner.anonymizeData({ scope: "person", number: "+5511987650079" });
   const { name } = (await owner.getAccount({})).data;
   const requests = async (q: string) => (await owner.listManagedDataRequests({ q })).data.length;
   expect(await requests(name.toUpperCase())).toBe(1);
   expect(await requests("nobody")).toBe(0);
-  expect((await owner.listAssistants({ q: "nobody" })).data).toEqual([]);
 });

@@ -246,6 +246,8 @@ describe("connected assistants", () => {
     await story.connect({ email, password: PASSWORD, instances: [shop.id], scopes: ["send"] });
     const { data } = await client.listAssistants({});
     expect(data.map(({ user, scopes }) => [user.name, scopes])).toEqual([["Agent", ["send"]]]);
+    const found = (await story.gateway.owner.listAssistants({ q: "AGEN" })).data;
+    expect(found.map(({ user }) => user.name)).toEqual(["Agent"]);
     const foreign = (await listOf()).find(({ user }) => user.name !== "Agent");
     await expect(client.disconnectAssistant({ id: foreign?.id ?? 0 })).rejects.toMatchObject({ status: 404 });
     expect((await client.disconnectAssistant({ id: data[0]?.id ?? 0 })).data).toEqual({ id: data[0]?.id });
