@@ -47,7 +47,7 @@ const BUNDLES = ["dist/program/licenses.md", "dist/panel/licenses.md"];
 const NOTICE_HEADING = /^## (\S+) - (\S+) \(/gm;
 
 /** A package of the lock file that users get. */
-export interface ShippedPackage extends LockedPackage {
+interface ShippedPackage extends LockedPackage {
   /** It is inside the program or the panel, and not installed beside them. */
   isBundled: boolean;
 }
@@ -80,47 +80,4 @@ function toPackage([path, entry]: [string, LockEntry]): LockedPackage {
 
 function order(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
-}
-
-const PAGE_HEAD = `# Dependencies
-
-<!-- Written by \`npm run generate\` from package-lock.json and the notices of the bundles. -->
-
-What users get. A *bundled* package is inside the program or the panel, whose \`licenses.md\` has its notice. npm installs the
-others with the gateway, an *optional* one where it fits the machine. \`npm run --silent sbom\` prints the same in CycloneDX.
-
-\`libsignal\`, which Baileys needs, is under the GPL 3.0: to pass on an image or a package with it, fulfil that licence. The
-libraries inside \`@img/sharp-*\` and \`libheif-js\` (libheif and libde265 as WebAssembly) are under the LGPL and are linked
-dynamically.
-
-Baileys 7.0.0-rc14 names \`whatsapp-rust-bridge\` 0.5.4, which declares MIT. Its one file contains WebAssembly with the paths
-of files of \`wacore/libsignal\` in [whatsapp-rust](https://github.com/oxidezap/whatsapp-rust). 31 files of that folder name
-AGPL-3.0-only and Signal Messenger, LLC in their headers, under a manifest that says MIT. Waygate contains none of it:
-\`packages/baileys-crypto\`, its own code, takes the place of the package in the program, in its image and in a checkout
-(\`overrides\` in \`package.json\`), and Baileys is bundled, since npm would install that package with it.
-`;
-
-/** The kinds of packages, in the order of the page. */
-const KINDS: Readonly<Record<string, (one: ShippedPackage) => boolean>> = {
-  Bundled: ({ isBundled }) => isBundled,
-  Installed: ({ isBundled, isOptional }) => !isBundled && !isOptional,
-  Optional: ({ isBundled, isOptional }) => !isBundled && isOptional,
-};
-
-/** docs/contributing/dependencies.md. */
-export function dependenciesPage(): string {
-  const shipped = readShippedPackages();
-  const licences = [...new Set(shipped.map(({ license }) => license))].sort();
-  const lists = Object.entries(KINDS).flatMap(([kind, isKind]) =>
-    licences.map((licence) => {
-      const packages = shipped.filter((one) => isKind(one) && one.license === licence);
-      return packages.length === 0 ? "" : listOf(`${kind}: ${licence}`, packages);
-    }),
-  );
-  return `${PAGE_HEAD}${lists.join("")}`;
-}
-
-function listOf(heading: string, packages: readonly ShippedPackage[]): string {
-  const lines = packages.map(({ name, version }) => `\`${name}\` ${version}`);
-  return `\n## ${heading}\n\n${[...new Set(lines)].join(",\n")}\n`;
 }

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
-import { dependenciesPage } from "./dependencies.ts";
 import { errorPage } from "./error-page.ts";
 import { describeApi } from "./openapi/describe-api.ts";
 import { formatOpenApi } from "./openapi/format-openapi.ts";
@@ -11,7 +10,6 @@ import { webhookMessageFile } from "./webhook-message.ts";
 
 const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/configuration.md": configurationPage,
-  "docs/contributing/dependencies.md": dependenciesPage,
   "docs/reference/errors.md": errorPage,
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,

@@ -6,11 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { listSettings } from "../src/platform/config/config.ts";
 import { buildDist } from "./run/build-dist.ts";
-import { buildPanel } from "./run/build-panel.ts";
 
 beforeAll(buildDist);
-// The list of dependencies names what is inside the panel.
-beforeAll(buildPanel);
 
 const SCRIPT = fileURLToPath(new URL("../dist/scripts/generate.js", import.meta.url));
 let folder = "";
@@ -39,7 +36,6 @@ it("--check writes nothing and names each file that is out of date", async () =>
   const names = output.match(/^\S+/gm) ?? [];
   const files = [
     "docs/reference/configuration.md",
-    "docs/contributing/dependencies.md",
     "docs/reference/errors.md",
     "packages/webhooks/src/webhook-message.ts",
     ".env.example",
@@ -50,7 +46,7 @@ it("--check writes nothing and names each file that is out of date", async () =>
 });
 
 it("the generator writes all files, and the same content again", async () => {
-  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(6);
+  expect((await generate("--into", folder)).said.split("\n").filter(Boolean)).toHaveLength(5);
   expect(await generate("--into", folder)).toEqual({ code: 0, said: "" });
   await appendFile(join(folder, ".env.example"), "X=1\n");
   expect(await generate("--into", folder, "--check")).toEqual({
