@@ -69,6 +69,18 @@ export function readWatchList(path: string): WatchList {
   throw new UnreadableError(`${path} is not a list of what to watch:\n${z.prettifyError(read.error)}`);
 }
 
+/** One region or name a line. */
+export function formatWatchList(list: WatchList): string {
+  const linesOf = (all: readonly object[]) => all.map((one) => `\n      ${JSON.stringify(one)}`).join(",");
+  const projects = Object.entries(list).map(([name, { regions, names, ...head }]) => {
+    const fields = Object.entries(head).map(
+      ([field, value]) => `    "${field}": ${JSON.stringify(value)},\n`,
+    );
+    return `  "${name}": {\n${fields.join("")}    "regions": [${linesOf(regions)}],\n    "names": [${linesOf(names)}]\n  }`;
+  });
+  return `{\n${projects.join(",\n")}\n}\n`;
+}
+
 /** What of the project is not as recorded, and the project with the states of the checkout. */
 export function compareProject(recorded: Project, checkout: string): { changes: Change[]; now: Project } {
   const files = readSources(recorded, checkout);

@@ -3,7 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { packageRoot } from "../src/platform/config/package-version.ts";
-import { compareProject, type ProjectName, readWatchList, UnreadableError } from "./upstream-watch.ts";
+import {
+  compareProject,
+  formatWatchList,
+  type ProjectName,
+  readWatchList,
+  UnreadableError,
+} from "./upstream-watch.ts";
 
 const USAGE = `npm run watch:upstream -- [--baileys <folder>] [--whatsmeow <folder>] [--zapo <folder>]
   [--whatsapp-rust <folder>] [--web <folder>] [--record]
@@ -67,6 +73,6 @@ function watch(options: Options): number {
     changed += changes.length;
     list[name] = now;
   }
-  if (options.record) writeFileSync(path, `${JSON.stringify(list, null, 2)}\n`);
+  if (options.record) writeFileSync(path, formatWatchList(list));
   return changed > 0 && !options.record ? 1 : 0;
 }

@@ -3,6 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { formatWatchList, readWatchList } from "../scripts/upstream-watch.ts";
 import { buildDist } from "./run/build-dist.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 
@@ -83,6 +84,10 @@ describe("The watch of other projects", () => {
       code: 0,
       said: "baileys (recorded 7.0.0-rc14, given 7.0.0-rc14): 0 of what is watched changed\n",
     });
+  });
+
+  test("has its list as --record writes it", async () => {
+    expect(formatWatchList(readWatchList(LIST))).toBe(await readFile(LIST, "utf8"));
   });
 
   test("finds no change in a checkout as recorded, whatever its indentation and other lines", async () => {
