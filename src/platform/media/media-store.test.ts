@@ -1,47 +1,31 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
+import type { LocalServer } from "../../../test/servers/local-server.ts";
+import { startS3Server } from "../../../test/servers/s3-server.ts";
 import { Secret } from "../secrets/secret.ts";
 import { createStoreName, type MediaStore } from "./media-store.ts";
 import { openMediaStore } from "./open-media-store.ts";
 
-/** A server that speaks S3; its package has no types. */
-interface S3Server {
-  run(): Promise<AddressInfo>;
-  close(): Promise<void>;
-}
-type S3ServerClass = new (options: Record<string, unknown>) => S3Server;
-const { default: S3rver } = (await import("s3rver" as string)) as { default: S3ServerClass };
-
 let dir: ScratchDir;
-let server: S3Server;
-let endpoint: string;
+let server: LocalServer;
 
 beforeAll(async () => {
   dir = await makeScratchDir();
-  server = new S3rver({
-    address: "127.0.0.1",
-    port: 0,
-    silent: true,
-    directory: join(dir.path, "s3"),
-    configureBuckets: [{ name: "files", configs: [] }],
-  });
-  const { port } = await server.run();
-  endpoint = `http://127.0.0.1:${port}`;
+  server = await startS3Server("files");
 });
 afterAll(async () => {
-  await server.close();
+  await server.shut();
   await dir.remove();
 });
 
 const STORES: readonly [string, () => string | undefined][] = [
   ["a folder of this node", () => undefined],
   ["a folder of all nodes", () => `file://${join(dir.path, "shared")}`],
-  ["a bucket", () => `s3://S3RVER:S3RVER@files/some/where?endpoint=${endpoint}`],
+  ["a bucket", () => `s3://key:secret@files/some/where?endpoint=${server.url}`],
 ];
 
 function openStore(address: string | undefined, node = "node-1"): Promise<MediaStore> {
@@ -120,22 +104,15 @@ describe("a media folder", () => {
 
 describe("a media bucket", () => {
   test("that does not exist is refused at the start, without the credentials", async () => {
-    const opening = openStore(`s3://S3RVER:top-secret@nowhere?endpoint=${endpoint}`);
+    const opening = openStore(`s3://key:top-secret@nowhere?endpoint=${server.url}`);
     await expect(opening).rejects.toThrow(/bucket nowhere/);
     await opening.catch((error: Error) => expect(error.message).not.toContain("top-secret"));
   });
 
   test("that becomes unavailable fails with an error distinct from an unavailable database", async () => {
-    const gone = new S3rver({
-      address: "127.0.0.1",
-      port: 0,
-      silent: true,
-      directory: join(dir.path, "gone"),
-      configureBuckets: [{ name: "files", configs: [] }],
-    });
-    const { port } = await gone.run();
-    const store = await openStore(`s3://S3RVER:S3RVER@files?endpoint=http://127.0.0.1:${port}`);
-    await gone.close();
+    const gone = await startS3Server("files");
+    const store = await openStore(`s3://key:secret@files?endpoint=${gone.url}`);
+    await gone.shut();
     const error = await store.open(createStoreName("a".repeat(64), "1")).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ message: expect.stringMatching(/bucket did not read/) });
     expect(error).not.toHaveProperty("code");
