@@ -4,7 +4,6 @@ import { expect } from "vitest";
 import type {
   Content,
   CredentialStore,
-  Jid,
   MediaType,
   MessageId,
   OpenSessionOptions,
@@ -263,8 +262,4 @@ export function storeInMemory(): MemoryCredentials {
     },
   };
   return store;
-}
-
-export function jidOf(phone: string): Jid {
-  return phoneJid(phone);
 }

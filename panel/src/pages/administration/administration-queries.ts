@@ -13,7 +13,6 @@ export type Backup = Rows<"listBackups">[number];
 export type ManagedRequest = Rows<"listManagedDataRequests">[number];
 export type Monitor = Awaited<ReturnType<typeof gateway.adminMonitor>>["data"];
 export type Alert = Monitor["alerts"][number];
-export type HeldWork = Awaited<ReturnType<typeof gateway.getHeldWork>>["data"];
 
 const KEY = "administration";
 const SOON_MS = 2_000;

@@ -8,7 +8,6 @@ export type Message = Omit<
   Awaited<ReturnType<typeof gateway.listChatMessages>>["data"][number],
   "instance_id" | "conversation_id"
 >;
-export type Lead = Awaited<ReturnType<typeof gateway.listLeads>>["data"][number];
 export type QuickReply = Awaited<ReturnType<typeof gateway.listQuickReplies>>["data"][number];
 
 /** Which chats the list shows. */
