@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import type { Db } from "../../platform/db/database.ts";
-import { isBeforeFirstRelease, knownMigrations } from "../../platform/db/find-pending-migrations.ts";
+import { knownMigrations } from "../../platform/db/find-pending-migrations.ts";
 import { migrateWithin } from "../../platform/db/migrate-database.ts";
 import { makePartitions } from "../../platform/db/partitions.ts";
 import { copyIn } from "../../platform/db/pg-copy.ts";
@@ -50,11 +50,6 @@ function sealedIn({ columns }: TableRows, row: Buffer | undefined): Buffer {
 }
 
 function requireKnownSchema({ migrations, app_version }: BackupHeader): void {
-  if (isBeforeFirstRelease(migrations)) {
-    throw new BackupFileError(
-      `A version before 2.0.0 made this backup (schema ${migrations.at(-1)}). Restore it with that version.`,
-    );
-  }
   const known = knownMigrations();
   const unknown = migrations.find((name) => !known.includes(name));
   if (unknown === undefined) return;

@@ -209,18 +209,6 @@ describe("a restore from a file", () => {
     expect(await isUntouched(target)).toBe(true);
   });
 
-  test("rejects a backup of a version before 2.0.0, and says which one can restore it", async () => {
-    const old = await empty();
-    await old.database.pool.query(
-      "create table kysely_migration (name text, timestamp text); insert into kysely_migration values ('0080-last', 'x')",
-    );
-    const before = { path: join(directory, "before.backup"), backupKey: KEY };
-    await write(old.url, before.path);
-    await expect(checkBackup(before)).rejects.toThrow(
-      "A version before 2.0.0 made this backup (schema 0080-last). Restore it with that version.",
-    );
-  });
-
   test("rejects another key, a newer schema and a database that is not empty", async () => {
     const target = await empty();
     const wrongKey = { path, backupKey: "another backup key that is long enough" };

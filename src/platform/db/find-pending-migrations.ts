@@ -8,25 +8,22 @@ export function knownMigrations(): string[] {
   return Object.keys(migrations).sort();
 }
 
-/** Whether a version before 2.0.0 wrote these migrations: each later version begins with the same first one. */
-export function isBeforeFirstRelease(applied: readonly string[]): boolean {
-  return applied.length > 0 && !applied.includes(knownMigrations()[0] ?? "");
-}
-
 /**
  * The migrations of this version that the database does not have yet, in order. Throws if a version before 2.0.0 made
  * the database.
  */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
   const applied = await findAppliedMigrations(db);
-  if (isBeforeFirstRelease(applied)) {
+  const known = knownMigrations();
+  // Each version from 2.0.0 on begins with the same first migration.
+  if (applied.length > 0 && !applied.includes(known[0] ?? "")) {
     throw new UnsupportedDatabaseError(
       `A version before 2.0.0 made this database, which has the unknown migration ${applied[0]}. Nothing was changed. ` +
         "Export the data of each account with that version (POST /api/data/export). Then start this version on an " +
         "empty database: set another DATABASE_URL or WAYGATE_DATA_DIR.",
     );
   }
-  return knownMigrations().filter((name) => !applied.includes(name));
+  return known.filter((name) => !applied.includes(name));
 }
 
 /** Reads the table of Kysely's `Migrator`, which itself first reads every column of every table. */
