@@ -31,6 +31,7 @@ export const FINDINGS = {
     severity: "warning",
     problem: "The database lacks migrations of this version.",
     action: "Start a node of this version, which applies them.",
+    rule: "WaygateProductionBlocked",
   },
   /** In milliseconds. */
   clock_skew: {
@@ -39,6 +40,7 @@ export const FINDINGS = {
     warnAt: 5_000,
     problem: "The clocks of this machine and the database differ by more than 30 seconds.",
     action: "Synchronise both with NTP.",
+    rule: "WaygateProductionBlocked",
   },
   no_live_worker: {
     severity: "critical",
@@ -65,6 +67,7 @@ export const FINDINGS = {
     severity: "warning",
     problem: "The media store is full, and inbound files wait.",
     action: "Free disk space, or shorten WAYGATE_MEDIA_RETENTION.",
+    rule: "WaygateProductionBlocked",
   },
   plain_http: {
     severity: "warning",
@@ -106,17 +109,20 @@ export const FINDINGS = {
     problem: "The jobs that were pending in the restored backup are on hold.",
     action:
       'Release or discard them: POST /api/admin/restored {"action":"release"}, or waygate restore --release.',
+    rule: "WaygateProductionBlocked",
   },
   sessions_failing: {
     severity: "warning",
     problem: "The gateway cannot start the sessions of some instances.",
     action: "See last_disconnect_reason of each instance and the log. Then connect them again.",
+    rule: "WaygateProductionBlocked",
   },
   queue_withheld: {
     severity: "warning",
     problem: "WhatsApp does not deliver the messages that waited for some instances.",
     action:
       "Reconnect the instances with the attention queue_withheld. If that does not help, link them again.",
+    rule: "WaygateProductionBlocked",
   },
   /** In seconds before WhatsApp refuses the version. */
   client_version_expiring: {
@@ -158,6 +164,7 @@ export const FINDINGS = {
   webhook_disabled: {
     severity: "critical",
     action: "Repair the receiver, set is_active to true again and recover what was missed.",
+    rule: "WaygateWebhookDisabled",
   },
   /** Renewed by the key before it. */
   key_renewed: {
@@ -166,10 +173,11 @@ export const FINDINGS = {
   },
   /** The share of failed messages. */
   sends_failing: {
-    severity: "warning",
+    severity: "critical",
     limit: 0.2,
     problem: "One message in five fails, or more.",
     action: "See the errors of its failed messages.",
+    rule: "WaygateSendsFailing",
   },
   /** In seconds since the last inbound message. */
   nothing_received: {
@@ -193,6 +201,7 @@ export const FINDINGS = {
   instance_error: {
     severity: "warning",
     action: "Reconnect it; last_disconnect_reason says what went wrong.",
+    rule: "WaygateInstancesInError",
   },
   instance_reconnecting: {
     severity: "warning",
