@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
-import { findProgram } from "../test/run/programs.ts";
+import { needs } from "../test/run/programs.ts";
 import { blackPng } from "../test/sample-files.ts";
 import {
   DESKTOP,
@@ -264,7 +264,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     expect(data.map(({ type }) => type)).toEqual(["contact", "location", "image", "image", "image"]);
   });
 
-  test.skipIf(!findProgram("ffmpeg"))("records a voice message, and sends or discards it", async () => {
+  test("records a voice message, and sends or discards it", needs("ffmpeg"), async () => {
     const shop = await story.gateway.connectInstance({ name: "Voice" });
     await write(shop, "Call me");
     const page = await openChats("Voice");

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../test/gateway.ts";
+import { skipUnless } from "../test/run/skip-unless.ts";
 import { DESKTOP, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
 const CHATS = 100_000;
@@ -93,10 +94,12 @@ async function scroll(page: Page, selector: string, step: number): Promise<Figur
 
 const nodesOf = (page: Page) => page.evaluate<number>("document.querySelectorAll('*').length");
 
-/** `npm run test:scale`: it needs minutes and a quiet machine. */
-const IS_ASKED = process.env.WAYGATE_SCALE === "full";
+const whenAsked = skipUnless(
+  process.env.WAYGATE_SCALE === "full",
+  "npm run test:scale runs it, for many minutes on a quiet machine",
+);
 
-describe.skipIf(!IS_ASKED)("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", () => {
+describe("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", whenAsked, () => {
   let story: PanelStory;
   let shop: TestInstance;
 

@@ -25,11 +25,12 @@ for name in chromium chromium-browser google-chrome google-chrome-stable; do
   if command -v "$name" > /dev/null; then has_browser=true; fi
 done
 $has_browser || packages+=(chromium)
+need curl curl
 need ffmpeg ffmpeg
 need openssl openssl
 if [ "${1:-}" = all ]; then
-  need curl curl
   need python3 python3
+  ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || packages+=(postgresql)
 fi
 
 if [ "${#packages[@]}" -gt 0 ]; then

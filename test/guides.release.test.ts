@@ -24,7 +24,7 @@ import {
 } from "./documents/document-blocks.ts";
 import { ADMIN_TOKEN, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { buildDist } from "./run/build-dist.ts";
-import { findProgram } from "./run/programs.ts";
+import { needs } from "./run/programs.ts";
 import { makeScratchDir } from "./run/scratch-dir.ts";
 import { type FakeChatwoot, startFakeChatwoot } from "./servers/fake-chatwoot.ts";
 import { startN8n } from "./servers/n8n-server.ts";
@@ -275,7 +275,7 @@ function shownOutput(): RegExp[] {
   });
 }
 
-describe.skipIf(!findProgram("curl"))("the commands of", () => {
+describe("the commands of", needs("curl"), () => {
   test.each(PAGES)(
     "the commands of $path succeed, and the page shows every response",
     async ({ path, blocks }) => {

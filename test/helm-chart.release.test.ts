@@ -8,7 +8,7 @@ import { ConfigMap, PersistentVolumeClaim, Secret, Service } from "kubernetes-mo
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { readConfig } from "../src/platform/config/config.ts";
-import { findProgram } from "./run/programs.ts";
+import { needs } from "./run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -141,7 +141,7 @@ const find = (objects: Json[], kind: string, suffix = "") =>
   objects.find((one) => one.kind === kind && one.metadata.name === `gateway-waygate${suffix}`);
 const render = async (name: string) => (await renderer.render(INSTALLATIONS[name])).objects;
 
-describe.skipIf(!findProgram("helm"))("the Helm chart", () => {
+describe("the Helm chart", needs("helm"), () => {
   beforeAll(async () => {
     renderer = await createChartRenderer();
     scratch = await makeScratchDir("waygate-objects-");

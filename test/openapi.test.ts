@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -51,7 +51,7 @@ test("no reference forbids fields of the schema that it names", () => {
   expect(narrowed.map(([found]) => found)).toEqual([]);
 });
 
-test.skipIf(!existsSync(committed))("openapi.json matches the contract (else: npm run generate)", () => {
+test("openapi.json matches the contract (else: npm run generate)", () => {
   expect(JSON.parse(readFileSync(committed, "utf8"))).toEqual(describeApi());
 });
 

@@ -15,7 +15,7 @@ import {
   packGateway,
   packWorkspace,
 } from "./run/installed-packages.ts";
-import { findProgram } from "./run/programs.ts";
+import { findProgram, needs } from "./run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 import { launchGateway } from "./run/spawn-gateway.ts";
 import { startLocalServer } from "./servers/local-server.ts";
@@ -318,7 +318,7 @@ const refusal = await verifyWebhook({ headers, body: body + " " }, options).catc
 window.result = { data, event, refusal };
 </script>`;
 
-describe.skipIf(!executablePath)("a browser", () => {
+describe("a browser", needs("chromium"), () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { skipUnless } from "../../test/run/skip-unless.ts";
 import { acquireFileLock, type FileLockResult } from "./acquire-file-lock.ts";
 import { findProcess } from "./embedded-postgres/running-process.ts";
 
@@ -72,8 +73,9 @@ test("a process of this machine that no longer exists is proven dead without a w
   await release(outcome);
 });
 
-test.runIf(process.platform === "linux")(
+test(
   "a machine of the same name with another boot time may be another machine, as with pods",
+  skipUnless(process.platform === "linux", "only Linux has a boot id"),
   async () => {
     await lockedBy({ started: "another boot/1" });
     await beatElsewhere();

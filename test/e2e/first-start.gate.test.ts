@@ -9,6 +9,7 @@ import { findRunningDatabase } from "../../src/platform/embedded-postgres/embedd
 import { findPostgresHome } from "../../src/platform/embedded-postgres/postgres-home.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
+import { needs } from "../run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { launchGateway, type SpawnedGateway, spawnGateway } from "../run/spawn-gateway.ts";
 import { startReceiver } from "../servers/receiver.ts";
@@ -101,25 +102,30 @@ describe("a gateway that starts for the first time without settings, in a termin
     expect([...refusals]).toEqual([]);
   });
 
-  test("prints three lines that create, pair and use an instance when pasted into a shell", async () => {
-    expect(curlLines()).toHaveLength(3);
-    const home = await mkdtemp(join(tmpdir(), "waygate-paste-"));
-    const pasted = `${curlLines().join("\n")}\n`;
-    const { stdout, stderr } = await run("sh", ["-c", pasted], { cwd: home }).finally(() =>
-      rm(home, { recursive: true }),
-    );
-    const answers = stdout.trim().split("\n");
-    expect(stderr).toBe("");
-    expect(answers.map((response) => JSON.parse(response))).toMatchObject([
-      { success: true, data: { name: "Sales" } },
-      { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
-      { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },
-      { success: true, data: [{ text: "echo: Hello", from_me: false }] },
-    ]);
-  });
+  test(
+    "prints three lines that create, pair and use an instance when pasted into a shell",
+    needs("curl"),
+    async () => {
+      expect(curlLines()).toHaveLength(3);
+      const home = await mkdtemp(join(tmpdir(), "waygate-paste-"));
+      const pasted = `${curlLines().join("\n")}\n`;
+      const { stdout, stderr } = await run("sh", ["-c", pasted], { cwd: home }).finally(() =>
+        rm(home, { recursive: true }),
+      );
+      const answers = stdout.trim().split("\n");
+      expect(stderr).toBe("");
+      expect(answers.map((response) => JSON.parse(response))).toMatchObject([
+        { success: true, data: { name: "Sales" } },
+        { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
+        { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },
+        { success: true, data: [{ text: "echo: Hello", from_me: false }] },
+      ]);
+    },
+  );
 
   test("keeps all data over a kill -9, and does not show the password again", {
     timeout: 180_000,
+    ...needs("curl"),
   }, async () => {
     const [create = ""] = curlLines();
     const { stdout } = await run("sh", ["-c", `${create}; echo; echo $ID $KEY`]);

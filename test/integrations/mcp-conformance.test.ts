@@ -9,6 +9,7 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
+import { skipUnless } from "../run/skip-unless.ts";
 import { installPackage } from "./install.ts";
 
 const run = promisify(execFile);
@@ -47,13 +48,14 @@ async function startKeyProxy(targetOf: () => string, keyOf: () => string): Promi
   return server;
 }
 
-const SKIPPED = !CACHE
-  ? ": skipped without WAYGATE_INTEGRATIONS_CACHE, a folder"
-  : Number.parseInt(process.versions.node, 10) < OLDEST_NODE
-    ? `: skipped, because it does not run on Node ${process.version}`
-    : "";
+const runsHere = CACHE
+  ? skipUnless(
+      Number.parseInt(process.versions.node, 10) >= OLDEST_NODE,
+      `the suite does not run on Node ${process.version}`,
+    )
+  : skipUnless(false, "WAYGATE_INTEGRATIONS_CACHE, a folder, is not set");
 
-describe.skipIf(SKIPPED)(`the conformance suite of MCP${SKIPPED}`, () => {
+describe("the conformance suite of MCP", runsHere, () => {
   let gateway: TestGateway;
   let proxy: Server;
   let program: string;

@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
+import { skipUnless } from "../run/skip-unless.ts";
 import { ROOT } from "../source-files.ts";
 import { installPackage } from "./install.ts";
 
@@ -70,8 +71,9 @@ const WAYS = [
   ["a URL", "modern"],
 ] as const;
 
-describe.skipIf(!CACHE)(
-  CACHE ? "the MCP inspector" : "the MCP inspector: skipped without WAYGATE_INTEGRATIONS_CACHE, a folder",
+describe(
+  "the MCP inspector",
+  skipUnless(CACHE !== undefined, "WAYGATE_INTEGRATIONS_CACHE, a folder, is not set"),
   () => {
     let gateway: TestGateway;
     let shop: TestInstance;

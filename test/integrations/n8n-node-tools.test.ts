@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PackedPackage, packWorkspace } from "../run/installed-packages.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
+import { skipUnless } from "../run/skip-unless.ts";
 import { ROOT } from "../source-files.ts";
 
 const run = promisify(execFile);
@@ -31,8 +32,9 @@ async function installTools(cacheFolder: string): Promise<string> {
   return folder;
 }
 
-describe.skipIf(!CACHE)(
-  CACHE ? "the n8n node" : "the n8n node: skipped without WAYGATE_INTEGRATIONS_CACHE, a folder",
+describe(
+  "the n8n node",
+  skipUnless(CACHE !== undefined, "WAYGATE_INTEGRATIONS_CACHE, a folder, is not set"),
   () => {
     let scratch: ScratchDir;
     let folder: string;

@@ -1,5 +1,7 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import type { TestOptions } from "vitest";
+import { skipUnless } from "./skip-unless.ts";
 
 /** A program of the machine that tests need beside Node and what npm installs. */
 interface Program {
@@ -18,25 +20,43 @@ const PROGRAMS = {
     projects: ["pages", "release"],
     subject: "every page in a browser",
   },
-  curl: { names: ["curl"], projects: ["release"], subject: "the commands of the documents" },
+  curl: {
+    names: ["curl"],
+    projects: ["gate", "release"],
+    subject: "the first start, and the commands of the documents",
+  },
   ffmpeg: {
     names: ["ffmpeg"],
-    projects: ["shared", "extensions"],
+    projects: ["shared", "extensions", "pages"],
     subject: "the conversion of audio and video",
   },
   helm: { names: ["helm"], projects: ["release"], subject: "the Helm chart" },
+  postgres: { names: ["postgres"], projects: ["release"], subject: "a PostgreSQL of the system" },
   openssl: { names: ["openssl"], projects: ["shared"], subject: "signatures against OpenSSL" },
 } satisfies Record<string, Program>;
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-const PLACES = ["/usr/bin", "/usr/local/bin", "/snap/bin", "/opt/google/chrome"];
+/** Debian has a folder for each version. */
+const POSTGRES = "/usr/lib/postgresql";
+const PLACES = [
+  "/usr/bin",
+  "/usr/local/bin",
+  "/snap/bin",
+  "/opt/google/chrome",
+  ...(existsSync(POSTGRES) ? readdirSync(POSTGRES).map((version) => join(POSTGRES, version, "bin")) : []),
+];
 const found = new Map<ProgramName, string | undefined>();
 
 /** The path of a program of this machine, or undefined without it. */
 export function findProgram(name: ProgramName): string | undefined {
   if (!found.has(name)) found.set(name, find(PROGRAMS[name]));
   return found.get(name);
+}
+
+/** Options of a test or a group that needs a program. */
+export function needs(name: ProgramName): TestOptions {
+  return skipUnless(findProgram(name) !== undefined, `${name} is missing`);
 }
 
 /** What the tests of these projects need and this machine does not have, each with its subject. */

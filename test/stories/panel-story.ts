@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished } from "vitest";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
 import { buildPanel } from "../run/build-panel.ts";
 import { percentile } from "../run/process-figures.ts";
-import { findProgram } from "../run/programs.ts";
+import { needs } from "../run/programs.ts";
 import { OWNER } from "../sign-in.ts";
 import { ROOT } from "../source-files.ts";
 import { launchBrowser, lookAt, type Theme } from "./look-at-page.ts";
@@ -39,7 +39,7 @@ export interface PanelStory {
 
 /** A `describe` that is skipped on a machine without Chromium. */
 export function describeInBrowser(title: string, run: () => void): void {
-  describe.skipIf(!findProgram("chromium"))(title, run);
+  describe(title, needs("chromium"), run);
 }
 
 /** Start it in `beforeAll`, and close it in `afterAll`. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestGateway } from "../../../test/gateway.ts";
-import { findProgram } from "../../../test/run/programs.ts";
+import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
 import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
@@ -98,7 +98,7 @@ async function qrOf({ client, id }: Linking): Promise<string> {
 const connected = ({ client, id }: Linking) =>
   expect.poll(async () => (await client.getInstanceStatus({ id })).data.connected).toBe(true);
 
-describe.skipIf(!findProgram("chromium"))("the page of a link", () => {
+describe("the page of a link", needs("chromium"), () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     on = await startGatewayOnWhatsApp();

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOpenApiDocument } from "../../../scripts/openapi/openapi-document.ts";
 import { buildDist } from "../../../test/run/build-dist.ts";
-import { findProgram } from "../../../test/run/programs.ts";
+import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { findFaults, launchBrowser } from "../../../test/stories/look-at-page.ts";
 import { webhooksContract } from "../../core/webhooks/contract.ts";
@@ -55,7 +55,7 @@ let page: Page;
 /** Errors of a page, and its requests to other origins. */
 let troubles: string[] = [];
 
-describe.skipIf(!findProgram("chromium"))("in a browser", () => {
+describe("in a browser", needs("chromium"), () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     server = await createHttpServer({

@@ -8,7 +8,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sampleSound, sampleVideo } from "../../../test/encoded-samples.ts";
 import { bmpOf, oggOpus } from "../../../test/media-samples.ts";
-import { findProgram } from "../../../test/run/programs.ts";
+import { needs } from "../../../test/run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { type Conversion, createMediaConverter } from "./media-converter.ts";
 import { readMp4Metadata } from "./read-mp4-metadata.ts";
@@ -55,7 +55,7 @@ async function describeMp4(bytes: Buffer) {
   return { mime: (await fileTypeFromBuffer(bytes))?.mime, ...facts };
 }
 
-describe.skipIf(!findProgram("ffmpeg"))("a media file with ffmpeg", () => {
+describe("a media file with ffmpeg", needs("ffmpeg"), () => {
   test.each([
     ["WebM", "video/webm", ["-c:v", "libvpx", "-c:a", "libopus", "-f", "webm"]],
     ["Matroska", "video/matroska", ["-c:v", "mpeg4", "-c:a", "flac", "-f", "matroska"]],

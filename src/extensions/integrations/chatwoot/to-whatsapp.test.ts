@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../../test/gateway.ts";
-import { findProgram } from "../../../../test/run/programs.ts";
+import { needs } from "../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 import { FakeChatwoot, type FakeConversation } from "../../../../test/servers/fake-chatwoot.ts";
 import { ask, bubble, startTypebot } from "../../../../test/servers/typebot-server.ts";
@@ -263,8 +263,9 @@ describe("messages from the inbox to WhatsApp", () => {
     },
   );
 
-  test.skipIf(!findProgram("ffmpeg"))(
+  test(
     "an agent's recording is sent as a voice note and a song as audio, unless all audio is sent as voice",
+    needs("ffmpeg"),
     async () => {
       const { conversation } = await open();
       chatwoot.record(conversation.id, SAMPLE.wav, "wav");

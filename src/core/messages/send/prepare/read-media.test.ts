@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sampleSound, sampleVideo } from "../../../../../test/encoded-samples.ts";
 import { bmpOf, HEIC_PICTURE, mp4Video } from "../../../../../test/media-samples.ts";
-import { findProgram } from "../../../../../test/run/programs.ts";
+import { needs } from "../../../../../test/run/programs.ts";
 import { SAMPLE } from "../../../../../test/sample-files.ts";
 import { type FileServer, file, redirect, startFileServer } from "../../../../../test/servers/file-server.ts";
 import { type MessagingStory, startMessagingStory } from "../../../../../test/stories/messaging-story.ts";
@@ -399,10 +399,10 @@ const WITH_FFMPEG: readonly Row[] = [
 ];
 
 describe("a file is sent as what it is, converted for phones, or refused", () => {
-  const rows = [...IN_BASE64, ...AT_ADDRESSES, ...OF_KINDS, ...(findProgram("ffmpeg") ? WITH_FFMPEG : [])];
-  test.each(rows)("%s", async (_, input, meaning) => {
+  const check = async (_: string, input: Row[1], meaning: Row[2]) =>
     expect(await send(typeof input === "function" ? await input() : input)).toMatchObject(meaning);
-  });
+  test.each([...IN_BASE64, ...AT_ADDRESSES, ...OF_KINDS])("%s", check);
+  test.each(WITH_FFMPEG)("with ffmpeg: %s", needs("ffmpeg"), check);
 });
 
 describe("without ffmpeg", () => {
