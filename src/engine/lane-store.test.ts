@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
+import { drawFromSeed } from "../../test/run/draw-from-seed.ts";
 import { openDatabase } from "../platform/db/database.ts";
 import { type ClaimLanesQuery, claimLanes, releaseLanes } from "./claim-lanes.ts";
 import { writeJobDispositions } from "./job-store.ts";
@@ -182,12 +183,12 @@ describe("the fence", () => {
       {
         job: other,
         lane: { id: first.id, epoch: 3 },
-        retry: { delay_ms: 60_000, attempts: 4, grp: "job:1" },
+        retry: { delay_ms: 3_600_000, attempts: 4, grp: "job:1" },
       },
     ];
     expect(await writeJobDispositions(db, "a", mixed)).toEqual([false, true]);
     const { rows } = await pool.query(
-      "select id, attempts, grp, run_at > now() + interval '50 s' as later from job",
+      "select id, attempts, grp, run_at > now() + interval '30 minutes' as later from job",
     );
     expect(rows.sort((a, b) => a.id - b.id)).toEqual([
       { id: jobs[0], attempts: 0, grp: "g", later: false },
@@ -221,10 +222,13 @@ describe("the fence", () => {
     let owner = "a";
     let lanes = await claimLanes(db, order(owner, { limit: 200 }));
     let isOver = false;
+    const random = drawFromSeed();
     const write = async (turn: number): Promise<number> => {
+      const own = random.fork(String(turn));
       let written = 0;
       for (; !isOver; written++) {
-        const shuffled = [...lanes].sort(() => Math.sin(written + turn) - Math.random());
+        const places = new Map(lanes.map((lane) => [lane, own.next()]));
+        const shuffled = lanes.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
         await writeJobDispositions(
           db,
           owner,

@@ -12,8 +12,8 @@ import {
   waitUntil,
 } from "../../test/gateway.ts";
 import { blackPng } from "../../test/sample-files.ts";
+import { type StableAddress, startStableAddress } from "../../test/servers/stable-address.ts";
 import { type Client, createClient, type WaygateError } from "../client/client.ts";
-import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
 import { NODE_RPC_HEADERS } from "../platform/nodes/node-rpc-client.ts";
 import {
   newNonce,
@@ -24,21 +24,15 @@ import {
 
 const SECRET = randomBytes(32).toString("base64");
 
-async function freePorts(count: number): Promise<number[]> {
-  const ports: number[] = [];
-  for await (const port of freePortsFor(`other-nodes ${process.pid}`)) {
-    ports.push(port);
-    if (ports.length === count) break;
-  }
-  return ports;
-}
+const addresses: StableAddress[] = [];
+afterAll(() => {
+  for (const address of addresses) address.close();
+});
 
-function settingsAt(port: number): Record<string, string> {
-  return {
-    WAYGATE_PORT: String(port),
-    WAYGATE_NODE_URL: `http://127.0.0.1:${port}`,
-    WAYGATE_CLUSTER_SECRET: SECRET,
-  };
+async function settingsOf(node: () => string | undefined): Promise<Record<string, string>> {
+  const address = await startStableAddress(node);
+  addresses.push(address);
+  return { WAYGATE_NODE_URL: address.url, WAYGATE_CLUSTER_SECRET: SECRET };
 }
 
 const isThat = (id: string) => (message: { message_id: string }) => message.message_id === id;
@@ -48,13 +42,16 @@ describe("a node without the session", () => {
   let shop: TestInstance;
   let elsewhere: Client;
   let elsewhereUrl: string;
+  /** Under which the other node calls the gateway. */
+  let nodeUrl: string;
   beforeAll(async () => {
-    const [first = 0, second = 0] = await freePorts(2);
-    gateway = await startTestGateway(settingsAt(first));
+    const settings = await settingsOf(() => gateway?.url);
+    nodeUrl = settings.WAYGATE_NODE_URL ?? "";
+    gateway = await startTestGateway(settings);
     shop = await gateway.connectInstance();
-    const other = await gateway.addNode({ ...settingsAt(second), WAYGATE_ROLES: "api" });
-    elsewhereUrl = other.url;
-    elsewhere = createClient({ baseUrl: other.url, apiKey: shop.api_key });
+    const ofOther = await settingsOf(() => elsewhereUrl);
+    elsewhereUrl = (await gateway.addNode({ ...ofOther, WAYGATE_ROLES: "api" })).url;
+    elsewhere = createClient({ baseUrl: elsewhereUrl, apiKey: shop.api_key });
   });
   afterAll(() => gateway.stop());
 
@@ -105,12 +102,12 @@ describe("a node without the session", () => {
   });
 
   test("reports an unknown outcome if the other node did its work and died before its response", async () => {
-    const dying = await startDying(gateway.url);
+    const dying = await startDying(nodeUrl);
     const node = "update node set url = $1 where url = $2";
-    await gateway.database.pool.query(node, [dying.url, gateway.url]);
+    await gateway.database.pool.query(node, [dying.url, nodeUrl]);
     const made = elsewhere.createGroup({ id: shop.id, name: "Once", participants: ["5511999990011"] });
     await expect(made).rejects.toMatchObject({ status: 504, code: "SEND_TIMEOUT" });
-    await gateway.database.pool.query(node, [gateway.url, dying.url]);
+    await gateway.database.pool.query(node, [nodeUrl, dying.url]);
     await dying.close();
     const { data } = await shop.client.listGroups({ id: shop.id, refresh: true });
     expect(data.filter(({ subject }) => subject === "Once")).toHaveLength(1);
@@ -132,9 +129,14 @@ describe("a node without the session", () => {
 });
 
 test("without a worker async sends are refused, and without a session node sync sends too, and the status says so", async () => {
-  const [api = 0, held = 0] = await freePorts(2);
-  const gateway = await startTestGateway({ ...settingsAt(api), WAYGATE_ROLES: "api" });
-  const sessions = await gateway.addNode({ ...settingsAt(held), WAYGATE_ROLES: "sessions" });
+  const urls: Partial<Record<"api" | "sessions", string>> = {};
+  const gateway = await startTestGateway({ ...(await settingsOf(() => urls.api)), WAYGATE_ROLES: "api" });
+  urls.api = gateway.url;
+  const sessions = await gateway.addNode({
+    ...(await settingsOf(() => urls.sessions)),
+    WAYGATE_ROLES: "sessions",
+  });
+  urls.sessions = sessions.url;
   try {
     const { id, client } = await gateway.connectInstance();
     const text = { id, number: "5511999990011", text: "Hi" };

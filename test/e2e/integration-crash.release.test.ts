@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { FakeChatwoot } from "../servers/fake-chatwoot.ts";
 import { type N8nServer, startN8n } from "../servers/n8n-server.ts";
+import { type StableAddress, startStableAddress } from "../servers/stable-address.ts";
 import { ask, bubble, startTypebot, type TypebotServer } from "../servers/typebot-server.ts";
 import { newPerson } from "../stories/integration-story.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
@@ -194,14 +194,14 @@ const PEOPLE = Array.from({ length: 6 }, (_, n) => `552197777012${n}`);
 describe("an inbox whose gateway is killed", () => {
   const chatwoot = new FakeChatwoot();
   let story: E2eStory;
+  let address: StableAddress;
   let instance: PairedInstance;
 
   beforeAll(async () => {
     await chatwoot.start();
-    const port = String((await freePortsFor(`chatwoot crash ${process.pid}`).next()).value);
+    address = await startStableAddress(() => story?.gateway.url);
     story = await createE2eStory({
-      WAYGATE_PORT: port,
-      WAYGATE_BASE_URL: `http://127.0.0.1:${port}`,
+      WAYGATE_BASE_URL: address.url,
       WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
     });
     await story.start();
@@ -222,6 +222,7 @@ describe("an inbox whose gateway is killed", () => {
   afterEach(() => story.gateway.kill());
   afterAll(async () => {
     await story.end();
+    address.close();
     await chatwoot.stop();
   });
 

@@ -3,6 +3,7 @@ import { IN_FLIGHT, judge } from "../chaos/report.ts";
 import { readWhatsApp } from "../chaos/whatsapp-ledger.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
+import { drawFromSeed } from "../run/draw-from-seed.ts";
 import { readStoryLedgers } from "./send-history.ts";
 import { createSyncClients } from "./sync-clients.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
@@ -42,6 +43,7 @@ test("kills at six points and one at random lose no sync send, repeat at most th
   timeout: 600_000,
 }, async () => {
   const { story, network } = on;
+  const random = drawFromSeed();
   const people: string[] = [];
   for (let n = 0; n < PEOPLE; n++)
     people.push((await network.control.addPerson({ phone: newPhone() })).phone);
@@ -63,7 +65,7 @@ test("kills at six points and one at random lose no sync send, repeat at most th
     if (point === "accept:before-run") expect(await readSubmittedOnly()).not.toEqual([]);
   }
   await on.start();
-  const soFar = clients.count() + PEOPLE + Math.ceil(Math.random() * 20);
+  const soFar = clients.count() + PEOPLE + random.between(1, 20);
   await waitUntil(() => clients.count() > soFar);
   await story.gateway.kill();
   await on.start();

@@ -99,6 +99,8 @@ interface FakeInbox {
 export interface ChatwootFaults {
   /** Status for every request of the account; null: normal responses. */
   status: 401 | 403 | 404 | 429 | 500 | null;
+  /** Ends each connection before a response, and does nothing. */
+  hangsUp: boolean;
   /** Number of message creations that succeed but whose response is lost. */
   loseAnswers: number;
   /** Number of message creations that succeed but whose response is cut off. */
@@ -125,6 +127,7 @@ export interface ChatwootFaults {
 
 const SOUND: ChatwootFaults = {
   status: null,
+  hangsUp: false,
   loseAnswers: 0,
   breakOffAnswers: 0,
   pages: 0,
@@ -215,12 +218,12 @@ export class FakeChatwoot {
     return this.#server.url;
   }
 
-  async start(port = 0): Promise<this> {
+  async start(): Promise<this> {
     this.#server = await startLocalServer((request, response) => {
       void this.#serve(request, response).catch((error: unknown) => {
         if (!response.headersSent) response.writeHead(500).end(String(error));
       });
-    }, port);
+    });
     return this;
   }
 
@@ -373,6 +376,7 @@ export class FakeChatwoot {
   // --- HTTP ---------------------------------------------------------------------------------------------------------
 
   async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.faults.hangsUp) return void raw.destroy();
     const request = await this.#read(raw);
     this.calls.push(`${request.method} ${request.path}`);
     const answer = this.#takePage() ?? this.#answer(request);

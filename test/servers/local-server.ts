@@ -12,9 +12,9 @@ export interface LocalServer {
   shut(): Promise<void>;
 }
 
-export async function startLocalServer(handler: RequestListener, at = 0): Promise<LocalServer> {
+export async function startLocalServer(handler: RequestListener): Promise<LocalServer> {
   const server = createServer(handler);
-  let port = at;
+  let port = 0;
   const open = () =>
     new Promise<void>((resolve, reject) => {
       server.once("error", reject);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { REORDER_TIMING } from "../../src/extensions/integrations/chatwoot/receive-webhook.ts";
-import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { changeTiming } from "../change-sandbox-timing.ts";
 import { WORK_LEFT } from "../database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";
 import { FakeChatwoot, type FakeConversation, type FakeMessage } from "../servers/fake-chatwoot.ts";
+import { type StableAddress, startStableAddress } from "../servers/stable-address.ts";
 
 type ReceiveInput = Omit<Parameters<TestInstance["client"]["sandboxReceive"]>[0], "id">;
 
@@ -16,6 +16,8 @@ type TestReport = Awaited<ReturnType<Client["testIntegration"]>>["data"];
 export interface ChatwootStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
+  /** Under which Chatwoot calls the gateway. */
+  readonly baseUrl: string;
   readonly chatwoot: FakeChatwoot;
   /** Saves the integration, with these fields on top of the right ones. */
   save(fields?: Record<string, unknown>): ReturnType<TestInstance["client"]["saveIntegration"]>;
@@ -60,18 +62,19 @@ export const BIA = "5521977770031";
 export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
   changeTiming(REORDER_TIMING, { waitMs: 20 });
   let gateway: TestGateway;
+  let address: StableAddress;
   let shop: TestInstance;
   const chatwoot = new FakeChatwoot();
 
   beforeAll(async () => {
     await chatwoot.start();
-    const port = String((await freePortsFor(`chatwoot story ${process.pid}`).next()).value);
-    const own = { WAYGATE_PORT: port, WAYGATE_BASE_URL: `http://127.0.0.1:${port}` };
-    gateway = await startTestGateway({ ...own, ...settings });
+    address = await startStableAddress(() => gateway?.url);
+    gateway = await startTestGateway({ WAYGATE_BASE_URL: address.url, ...settings });
   });
   afterAll(async () => {
     await chatwoot.stop();
     await gateway.stop();
+    address.close();
   });
   beforeEach(async () => {
     if (shop) await story.remove();
@@ -88,6 +91,9 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
     },
     get shop() {
       return shop;
+    },
+    get baseUrl() {
+      return address.url;
     },
     save: (fields = {}) =>
       shop.client.saveIntegration({

@@ -1,33 +1,35 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../../../test/gateway.ts";
+import { type StableAddress, startStableAddress } from "../../../test/servers/stable-address.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { trustAuthority } from "../../../test/whatsapp-stage.ts";
 import { createClient } from "../../client/client.ts";
-import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
 let server: WhatsAppServer;
 let gateway: TestGateway;
 let elsewhere: string;
 let phone: string;
+const addresses: StableAddress[] = [];
 
 beforeAll(async () => {
   server = await startWhatsAppServer();
   trustAuthority(server.caFile);
   phone = (await server.control.addPerson({ name: "Shop" })).phone;
-  const ports = freePortsFor(`linking-nodes ${process.pid}`);
+  addresses.push(await startStableAddress(() => gateway?.url), await startStableAddress(() => elsewhere));
   const secret = randomBytes(32).toString("base64");
-  const settings = async () => {
-    const port = String((await ports.next()).value);
-    const node = { WAYGATE_PORT: port, WAYGATE_NODE_URL: `http://127.0.0.1:${port}` };
-    const network = { WAYGATE_WHATSAPP_URL: server.url, WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex };
-    return { ...node, ...network, WAYGATE_CLUSTER_SECRET: secret };
-  };
-  gateway = await startTestGateway(await settings());
-  elsewhere = (await gateway.addNode({ ...(await settings()), WAYGATE_ROLES: "api" })).url;
+  const [settings, others] = addresses.map(({ url }) => ({
+    WAYGATE_NODE_URL: url,
+    WAYGATE_WHATSAPP_URL: server.url,
+    WAYGATE_WHATSAPP_ROOT_KEY: server.rootKeyHex,
+    WAYGATE_CLUSTER_SECRET: secret,
+  }));
+  gateway = await startTestGateway(settings);
+  elsewhere = (await gateway.addNode({ ...others, WAYGATE_ROLES: "api" })).url;
 });
 afterAll(async () => {
   await gateway?.stop();
+  for (const address of addresses) address.close();
   expect(await server?.control.unhandled()).toEqual([]);
   await server?.close();
 });

@@ -5,18 +5,19 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../test/gateway.ts";
-import { findProgram } from "../../../test/run/programs.ts";
+import { needs } from "../../../test/run/programs.ts";
+import { type StableAddress, startStableAddress } from "../../../test/servers/stable-address.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
 import { type OAuthStory, startOAuthStory } from "../../../test/stories/oauth-story.ts";
-import { freePortsFor } from "../../platform/embedded-postgres/free-ports-for.ts";
 
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/oauth");
 const PHONE = { width: 360, height: 740 };
 
 let story: OAuthStory;
+let address: StableAddress;
 let base = "";
 let shop: TestInstance;
 let browser: Browser;
@@ -58,13 +59,13 @@ async function signInOn(page: Page, password: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-describe.skipIf(!findProgram("chromium"))("the pages that connect an assistant", () => {
+describe("the pages that connect an assistant", needs("chromium"), () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
     // The gateway must know its public address before it starts.
-    const { value: port } = await freePortsFor(`oauth pages ${process.pid}`).next();
-    base = `http://127.0.0.1:${port}`;
-    story = await startOAuthStory({ WAYGATE_BASE_URL: base, WAYGATE_PORT: String(port) });
+    address = await startStableAddress(() => story?.gateway.url);
+    base = address.url;
+    story = await startOAuthStory({ WAYGATE_BASE_URL: base });
     shop = await story.gateway.createInstance({ name: "Shop" });
     await story.gateway.createInstance({ name: `Other ${"long ".repeat(15)}` });
     browser = await launchBrowser();
@@ -76,6 +77,7 @@ describe.skipIf(!findProgram("chromium"))("the pages that connect an assistant",
   afterAll(async () => {
     await browser?.close();
     await story?.stop();
+    address?.close();
   });
 
   test("sign in, ask for instances and tools, and send the browser back to the program", async () => {

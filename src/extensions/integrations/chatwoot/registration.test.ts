@@ -36,7 +36,7 @@ function tell(
 test("saving registers the webhook once and returns neither the token nor the secrets", async () => {
   const { data } = await save();
   expect(chatwoot.inbox.webhook_url).toMatch(
-    new RegExp(`^${story.gateway.url}/webhooks/chatwoot/${story.shop.id}/[\\w-]{32}$`),
+    new RegExp(`^${story.baseUrl}/webhooks/chatwoot/${story.shop.id}/[\\w-]{32}$`),
   );
   expect(data).toMatchObject({ enabled: true, has_token: true, config: { access_token: "****en-1" } });
   const shown = JSON.stringify(await read());
@@ -76,7 +76,7 @@ test("saving takes over an inbox of another gateway only with force", async () =
   });
   expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
   await save({ force: true });
-  expect(chatwoot.inbox.webhook_url).toContain(story.gateway.url);
+  expect(chatwoot.inbox.webhook_url).toContain(story.baseUrl);
 });
 
 test.each([
@@ -123,7 +123,7 @@ test("disabling and removing an integration clear its webhook unless another one
   await story.shop.client.saveIntegration({ id: story.shop.id, provider: "chatwoot", enabled: false });
   expect(chatwoot.inbox.webhook_url).toBe("");
   await story.shop.client.saveIntegration({ id: story.shop.id, provider: "chatwoot", enabled: true });
-  expect(chatwoot.inbox.webhook_url).toContain(story.gateway.url);
+  expect(chatwoot.inbox.webhook_url).toContain(story.baseUrl);
   chatwoot.inbox.webhook_url = "https://other.example/hook";
   await story.remove();
   expect(chatwoot.inbox.webhook_url).toBe("https://other.example/hook");
