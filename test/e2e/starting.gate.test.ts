@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEmptyDatabase } from "../database.ts";
 import { waitUntil } from "../gateway.ts";
@@ -101,34 +100,6 @@ describe("a gateway that cannot start", () => {
     expect((await fetch(`${story.gateway.url}/health`)).status).toBe(200);
     expect(story.gateway.output()).not.toMatch(/"level":"(error|fatal)"/);
   });
-});
-
-/** The server stands before the database and passes its first connection on after this many milliseconds. */
-async function delayFirstConnection(databaseUrl: string, ms: number) {
-  const url = new URL(databaseUrl);
-  const port = Number(url.port);
-  let connections = 0;
-  const server = createTcpServer((from) => {
-    const passOn = () => {
-      const to = connect(port, "127.0.0.1", () => from.pipe(to).pipe(from));
-      for (const socket of [from, to]) socket.on("error", () => {}).on("close", () => void to.destroy());
-    };
-    connections += 1;
-    setTimeout(passOn, connections === 1 ? ms : 0);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url.hostname = "127.0.0.1";
-  url.port = String((server.address() as AddressInfo).port);
-  return { url: url.href, server };
-}
-
-test("a gateway waits for a database that is slow because it is starting too", async () => {
-  const story = await createE2eStory();
-  const { url, server } = await delayFirstConnection(story.store.url, 4_000);
-  await story.start({ DATABASE_URL: url });
-  expect((await fetch(`${story.gateway.url}/health/ready`)).status).toBe(200);
-  await story.end();
-  server.close();
 });
 
 test("a gateway that is killed while it creates its tables creates them at the next start", async () => {

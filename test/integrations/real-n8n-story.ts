@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../source-files.ts";
 import {
@@ -217,53 +216,48 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: still me"]);
   });
 
-  tell("restarts while 30 people write: all are answered, once, within 30 s of its return", async () => {
+  tell("is killed and started again while 30 people write: all are answered, once", async () => {
     await n8n.activate("waygateanswer001");
     await save("waygate-answer", response);
     const people = Array.from({ length: WRITERS }, () => newPerson());
     const wroteAt = new Map<string, number>();
     const answeredAt = new Map<string, number>();
-    const writing = (async () => {
-      for (const person of people) {
+    const write = async (from: number, to: number) => {
+      for (const person of people.slice(from, to)) {
         await story.receive(person, "are you there?");
         wroteAt.set(person, performance.now());
-        await delay(700);
       }
-    })();
-    await delay(3_000);
+    };
+    const noteAnswers = async (): Promise<number> => {
+      for (const person of people.filter((one) => !answeredAt.has(one)))
+        if ((await story.receivedSoFar(person)).length > 0) answeredAt.set(person, performance.now());
+      return answeredAt.size;
+    };
+    await write(0, WRITERS / 3);
+    await waitUntil(async () => (await noteAnswers()) > 0);
     await n8n.kill();
     const killedAt = performance.now();
-    await delay(4_000);
+    await write(WRITERS / 3, (2 * WRITERS) / 3);
     await n8n.start();
     const hook = `${n8n.url}/webhook/waygate-answer`;
     await waitUntil(async () => (await (await fetch(hook)).text()).includes("not registered for GET"));
     const backAt = performance.now();
-    await writing;
-    await waitUntil(async () => {
-      for (const person of people.filter((one) => !answeredAt.has(one)))
-        if ((await story.receivedSoFar(person)).length > 0) answeredAt.set(person, performance.now());
-      return answeredAt.size === WRITERS;
-    }, 120_000);
+    await write((2 * WRITERS) / 3, WRITERS);
+    await waitUntil(async () => (await noteAnswers()) === WRITERS, 120_000);
     await story.waitUntilIdle();
     for (const person of people)
       expect(await story.receivedSoFar(person)).toEqual(["You wrote: are you there?"]);
     const waits = people
       .map((one) => (answeredAt.get(one) ?? 0) - (wroteAt.get(one) ?? 0))
       .sort((a, b) => a - b);
-    const afterReturn = Math.max(...answeredAt.values()) - backAt;
-    const written = people.filter((one) => {
-      const at = wroteAt.get(one) ?? 0;
-      return at > killedAt && at < backAt;
-    });
     const seconds = (ms = 0) => (ms / 1000).toFixed(1);
     process.stdout.write(
       [
         `n8n ${version}, killed and started again, away for ${seconds(backAt - killedAt)} s: ${WRITERS} people wrote,`,
-        `${written.length} of them while it was away; answered ${answeredAt.size}, each once;`,
+        `a third of them while it was away; answered ${answeredAt.size}, each once;`,
         `time to answer: median ${seconds(waits[WRITERS / 2])} s, longest ${seconds(waits.at(-1))} s;`,
-        `last answer ${seconds(afterReturn)} s after its return.\n`,
+        `last answer ${seconds(Math.max(...answeredAt.values()) - backAt)} s after its return.\n`,
       ].join(" "),
     );
-    expect(afterReturn).toBeLessThan(30_000);
   });
 });

@@ -5,21 +5,21 @@ type Query = <Row extends object>(text: string, ...values: unknown[]) => Promise
 
 /** Every row of every table in which one of the words is, also as bytes, as `schema.table: row`, sorted. */
 export async function findRowsWith(query: Query, words: readonly string[]): Promise<string[]> {
+  // A partitioned table has the rows of its partitions.
   const tables = await query<{ name: string }>(`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`);
+    select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
+    where relkind in ('r', 'p') and not relispartition and nspname not in ('pg_catalog', 'information_schema')`);
   const patterns = words
     .flatMap((word) => [word, Buffer.from(word).toString("hex")])
     .map((one) => `%${one}%`);
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const rows = await query<{ row: string }>(
-      `select t::text as row from ${name} t where t::text ilike any ($1)`,
-      patterns,
-    );
-    found.push(...rows.map(({ row }) => `${name}: ${row}`));
-  }
-  return found.sort();
+  const reads = tables.map(
+    ({ name }) => `select '${name}: ' || t as row from (select x::text as t from ${name} x) y`,
+  );
+  const found = await query<{ row: string }>(
+    `select row from (${reads.join(" union all ")}) z where row ilike any ($1)`,
+    patterns,
+  );
+  return found.map(({ row }) => row).sort();
 }
 
 const MOST_SHOWN = 300;

@@ -69,6 +69,12 @@ async function drained(): Promise<void> {
     await waitUntil(async () => (await rows(`select from ${left} limit 1`)).length === 0);
 }
 
+/** Every erasure is over. To search all tables for that again and again would delay it. */
+async function completed(): Promise<void> {
+  const open = "select from data_request where status <> 'completed' limit 1";
+  await waitUntil(async () => (await rows(open)).length === 0);
+}
+
 type Whom = Omit<Parameters<Client["anonymizeData"]>[0], "scope">;
 
 async function erase(whom: Whom) {
@@ -293,7 +299,8 @@ describe("the erasure of one person", () => {
     await rows(restored, ana.phone, ana.mark, lead.id);
     await owner.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true, phone: ana.phone });
     await repeatErasure(gateway.database.db, gateway.gateway.engine, noted);
-    await waitUntil(async () => (await findMarks(rows, [ana.mark, ana.phone])).length === 0);
+    await completed();
+    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
   });
 
   test("is repeated after a restore in groups, for who has written there and for who was only a member", async () => {
@@ -324,9 +331,8 @@ describe("the erasure of one person", () => {
     await rows("drop table kept_message, kept_group");
     for (const one of [ana.mark, ana.phone, cai.phone]) expect(await findMarks(rows, [one])).not.toEqual([]);
     for (const one of noted) await repeatErasure(gateway.database.db, gateway.gateway.engine, one);
-    await waitUntil(
-      async () => (await findMarks(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).length === 0,
-    );
+    await completed();
+    expect(await findMarks(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).toEqual([]);
     const { data } = await client.listMessages({ id, chat: jid });
     expect(data.map(({ text, sender }) => [text, sender?.phone])).toContainEqual([bea.mark, bea.phone]);
   });

@@ -28,7 +28,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-const CONNECT_TIMEOUT_MS = 3_000;
+/** How long connecting may take after the start; tests shorten it. */
+export const CONNECT_TIMING = { timeoutMs: 3_000 };
 const DEFAULT_POOL = 10;
 /** A new connection has no plans yet. */
 const IDLE_MS = 60_000;
@@ -74,7 +75,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: MAX_LIFETIME_S,
     application_name: options.application_name ?? "waygate",
-    connectionTimeoutMillis: options.startTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.startTimeoutMs ?? CONNECT_TIMING.timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: numbersAsNumbers(),
@@ -101,7 +102,7 @@ export function openDatabase(url: string, options: DatabaseOptions = {}): Databa
     checkConnections: () => suspect(clients),
     waitingRequests: () => requests?.waiting() ?? 0,
     endStart() {
-      pool.options.connectionTimeoutMillis = CONNECT_TIMEOUT_MS;
+      pool.options.connectionTimeoutMillis = CONNECT_TIMING.timeoutMs;
     },
     close: () => closePool(db, pool),
   };

@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
+import { createRequire } from "node:module";
 import net, { type AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { createGate } from "../../../test/gate.ts";
+import { startHttpProxy } from "../../../test/servers/proxy-server.ts";
 import { makeAuthority } from "../../../test/whatsapp-server/media-server.ts";
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 
@@ -168,6 +171,32 @@ describe("an ordinary request", () => {
     await expect.poll(() => server.sockets.length).toBe(1);
     await outgoing.close();
     await pending;
+  });
+});
+
+describe("a slow server", () => {
+  const { tick }: { tick(ms: number): void } = createRequire(import.meta.url)("undici/lib/util/timers.js");
+
+  it("has as long as the caller gives it, directly and through a proxy", async () => {
+    const proxy = await startHttpProxy();
+    closers.push(() => proxy.close());
+    for (const options of [{}, { egressProxy: `http://127.0.0.1:${proxy.port}` }]) {
+      const isAsked = createGate();
+      const mayRespond = createGate();
+      const server = await answering(async (_request, response) => {
+        isAsked.open();
+        await mayRespond.opened;
+        response.end("late");
+      });
+      const outcome = open(options).fetch({ ...POST, url: server.url, totalMs: 3_600_000 });
+      await isAsked.opened;
+      // Half an hour on undici's clock, which begins to count for a timer with the next tick.
+      tick(1_000);
+      tick(1_800_000);
+      mayRespond.open();
+      expect(await outcome).toMatchObject({ outcome: "response", status: 200 });
+    }
+    expect(proxy.targets).toHaveLength(1);
   });
 });
 
