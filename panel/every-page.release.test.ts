@@ -105,9 +105,9 @@ describeInBrowser("every page of the panel", () => {
     const to = JSON.stringify(`/panel${path}`);
     await page.evaluate(`history.pushState({}, "", ${to}); dispatchEvent(new PopStateEvent("popstate"));`);
     const isThere = `__TSR_ROUTER__.state.status === "idle" && location.pathname.startsWith(${to})`;
-    await expect.poll(() => page.evaluate(isThere), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => page.evaluate(isThere)).toBe(true);
     await page.locator("h1").first().waitFor();
-    await expect.poll(() => page.locator(".loading").count(), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => page.locator(".loading").count()).toBe(0);
   }
 
   async function visitEach(page: Page, see: (name: string) => Promise<void>): Promise<void> {

@@ -11,8 +11,6 @@ import {
   startPanelStory,
 } from "../test/stories/panel-story.ts";
 
-const PATIENTLY = { timeout: 30_000 };
-
 describeInBrowser("the integrations in the panel", () => {
   let story: PanelStory;
   let n8n: N8nServer;
@@ -71,9 +69,7 @@ describeInBrowser("the integrations in the panel", () => {
     await look(page, "integration-n8n-refused");
     await page.getByLabel("Token", { exact: true }).fill("right-token");
     await press(page, "Save n8n");
-    await expect
-      .poll(() => page.getByLabel("Token", { exact: true }).inputValue(), PATIENTLY)
-      .toMatch(/^\*\*\*\*/);
+    await expect.poll(() => page.getByLabel("Token", { exact: true }).inputValue()).toMatch(/^\*\*\*\*/);
     await press(page, "Test n8n");
     await page.getByRole("heading", { name: "n8n works" }).waitFor();
     await page.getByText(/Its response contains 1 message/).waitFor();

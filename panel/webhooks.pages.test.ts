@@ -9,8 +9,6 @@ import {
   startPanelStory,
 } from "../test/stories/panel-story.ts";
 
-const PATIENTLY = { timeout: 30_000 };
-
 describeInBrowser("the webhooks in the panel", () => {
   let story: PanelStory;
   let receiver: Receiver;
@@ -56,7 +54,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await look(page, "webhook-attempt");
     await press(page, "Send it again");
     const failures = page.getByRole("heading", { name: "Nothing listens at this address" });
-    await expect.poll(() => failures.count(), PATIENTLY).toBe(2);
+    await expect.poll(() => failures.count()).toBe(2);
     await receiver.open();
     await press(page, "Send it again");
     await page.getByText(/It arrived: status 200/).waitFor();
@@ -84,7 +82,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByText(/not allowed by the gateway's policy/).waitFor();
     const isFocused = () =>
       page.getByLabel("Address of your program").evaluate((field) => field.matches(":focus"));
-    await expect.poll(isFocused, PATIENTLY).toBe(true);
+    await expect.poll(isFocused).toBe(true);
     await look(page, "webhook-new");
     await page.getByLabel("Address of your program").fill(receiver.url);
     await page.getByLabel("Own headers").fill("Authorization: Bearer abc");
@@ -151,7 +149,7 @@ describeInBrowser("the webhooks in the panel", () => {
     expect(cells).toEqual(["—", "—", "—", "—"]);
     expect(await latency.locator("circle").count()).toBe(2);
     await page.getByLabel("Time", { exact: true }).selectOption("week");
-    await expect.poll(() => page.url(), PATIENTLY).toContain("period=week");
+    await expect.poll(() => page.url()).toContain("period=week");
   });
 
   test("an event that is still being tried is not counted as given up, and the page says so", async () => {
@@ -214,10 +212,10 @@ describeInBrowser("the webhooks in the panel", () => {
     await story.signIn(page, `instances/${shop.id}/webhooks`);
     await follow(page, "Deliveries");
     const rows = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-    await expect.poll(() => rows.count(), PATIENTLY).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
     await page.getByText("Filter", { exact: true }).click();
     await page.getByLabel("Status code").selectOption("404");
-    await expect.poll(() => rows.count(), PATIENTLY).toBe(1);
+    await expect.poll(() => rows.count()).toBe(1);
     expect(page.url()).toContain("status=404");
     await look(page, "webhook-attempts");
     const download = page.waitForEvent("download");

@@ -14,12 +14,27 @@ const STARTS_PROGRAMS =
   /^test\/(run\/cli-process|run\/spawn-gateway|stories\/postgres-story|whatsapp-server\/server-process)\.ts$|^src\/extensions\/public-pages\/public-pages\.ts$/;
 
 /** An expression that measures how long something took. Dates that lie before now by a number are data. */
-const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|process\.(?:hrtime|cpuUsage)\b|\b(?:cpuMsOf|leastCpuMs)\()`;
+const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|[\w)\]] - (?:\w+At|began|since)\b(?![.(]))`;
 const COMPARED = String.raw`[^;]*?\)\s*\.(?:not\.)?toBe(?:Less|Greater)Than`;
+const A_CLOCK = String.raw`\b(?:performance|Date)\.now\(\)`;
+const SECONDS = String.raw`[1-5]?\d_\d{3}\b`;
 const ASSERTED_TIMES = [
   new RegExp(String.raw`\bexpect(?:\.poll)?\([^;]*?${MEASURED}${COMPARED}`),
   new RegExp(String.raw`\bexpect\([^;]*?\bduration_?ms\b${COMPARED}`, "i"),
   new RegExp(String.raw`\bexpect\([^;]*? - (?:began|since|start\w*|\w+edAt)\b${COMPARED}`),
+  // Of a future that comes while the test runs.
+  new RegExp(String.raw`\.toBe(?:Less|Greater)Than(?:OrEqual)?\([^;]*?${A_CLOCK} \+`),
+  new RegExp(String.raw`\bexpect\([^;]*?${A_CLOCK} \+ ${COMPARED}`),
+  /\bexpires_at = now\(\) \+ interval '\d+ ?(?:s|sec\w*|ms|milli\w*)'/,
+  // Processor time, which only test/cpu-time.ts may compare.
+  /\bprocess\.(?:cpuUsage|hrtime)\b|\bcpuMsOf\(/,
+  /\b(?:\w*cpuMs|\w*processor_ms|leastCpuMs\([^;]*?\)|time(?:Once|Least)\([^;]*?\)) [<>]=? /,
+  // A limit below that of `waitUntil` and of `expect.poll`, a loop that gives up, and attempts for each sleep.
+  new RegExp(String.raw`\b(?:waitUntil|waitFor)\([^;]*?, ${SECONDS},?\s*\)`),
+  new RegExp(String.raw`\b(?:poll|waitFor\w*)\([^;]*?\btimeout: ${SECONDS}`),
+  new RegExp(String.raw`\bconst [A-Z]\w* = \{ timeout: ${SECONDS}`),
+  new RegExp(String.raw`&& ${A_CLOCK} < |\bwaitUntil\(\(\) => ${A_CLOCK}`),
+  /\bfor \([^)]*\) await (?:delay|sleep)\(/,
 ];
 const NAMED_TIME = new RegExp(String.raw`\b(?:const|let) (\w+) =(?! \(?[\w: ]*\)? =>)[^;]*?${MEASURED}`, "g");
 
@@ -30,6 +45,12 @@ function assertsTime(text: string): boolean {
     ...ASSERTED_TIMES,
     ...names.map((name) => new RegExp(String.raw`\bexpect\([^;]*?\b${name}\b${COMPARED}`)),
   ].some((pattern) => pattern.test(text));
+}
+
+/** Tests, their stories and suites, without what measures for a document. */
+function readsTests({ path }: SourceFile): boolean {
+  const isTest = /\.test\.ts$|-story\.ts$/.test(path) || path.startsWith("test/");
+  return isTest && !/^test\/(bench|load|run)\//.test(path);
 }
 
 const everything = ["src", "packages", "test", "migrations"].flatMap(readSources);
@@ -96,9 +117,17 @@ test("a test file that starts a built program builds it first", () => {
 
 describe("a test", () => {
   test("asserts no time", () => {
-    const files = [...testFiles, ...readSources("panel").filter(({ path }) => path.endsWith(".test.ts"))];
+    const files = [...everything, ...readSources("panel")].filter(readsTests);
     const wrong = files.filter(({ text }) => assertsTime(text)).map(({ path }) => path);
-    expect(wrong).toEqual(["test/test-projects.test.ts"]);
+    expect(wrong).toEqual(["test/cpu-time.ts", "test/test-projects.test.ts"]);
+  });
+
+  test("that may be skipped says why", () => {
+    const silent = [...everything, ...readSources("panel")]
+      .filter(readsTests)
+      .filter(({ text }) => /\b(?:test|it|describe)\.(?:skipIf|runIf|skip|todo)\b|\.skip\(\)/.test(text));
+    // The example of a title.
+    expect(silent.map(({ path }) => path)).toEqual(["test/titles.test.ts"]);
   });
 
   test.each([
@@ -108,6 +137,22 @@ describe("a test", () => {
     ["expect((runs[5] ?? 0) - startedAt).not.toBeGreaterThan(1_000);", true],
     ["const took = (performance.now() - since) / 1_000;\nexpect(took).toBeLessThan(3);", true],
     ["const spent = await cpuMsOf(run);\nall.push(1);\nexpect(Math.min(spent, 7)).toBeLessThan(3);", true],
+    ["ratios.push((await cpuMsOf(undefined)) / (await cpuMsOf(stored)));", true],
+    ["const late = Math.max(...answeredAt.values()) - backAt;\nexpect(late).toBeLessThan(30_000);", true],
+    ["return [1, 2, 3].every(() => timeOnce(run, attack, length) > EXPONENTIAL_MS);", true],
+    ["const isOver = cpuMs > 20 * plain;", true],
+    ["if (large.processor_ms > 10 * Math.max(small.processor_ms, 100)) faults.push('a product');", true],
+    ["await waitUntil(() => most >= 12, 10_000).catch(() => {});", true],
+    ["update api_key set expires_at = now() + interval '4 s' where id = $1", true],
+    ["expect(work.nextChangeAt()).toBeGreaterThan(performance.now() + 4_000);", true],
+    ["for (; ticks < 20; ticks++) await delay(50);", true],
+    ["expect(asked(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(55_000);", true],
+    ["await expect\n  .poll(send, { timeout: 20_000 })\n  .toBe(429);", true],
+    ["while (heap() > first && performance.now() < giveUpAt) await pass();", true],
+    ["await waitUntil(() => performance.now() > until);", true],
+    ["await waitUntil(async () => (await find())?.status === 'completed', 120_000);", false],
+    ["await vi.waitFor(look, { timeout: 60_000, interval: 100 });", false],
+    ["update job set run_at = now() + interval '20 ms' where id = $1", false],
     ["expect(await growsLinearly(1_000, run)).toBe(true);", false],
     ["expect(decideAttempt(failed).delayMs).toBeLessThanOrEqual(40_000);", false],
     ["expect(times.at(-1)).toBeGreaterThan(Date.now() - 2 * 3_600_000);", false],

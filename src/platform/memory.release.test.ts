@@ -32,7 +32,7 @@ test("the young generation stays small during the work, and grows after it", asy
 
 const IDLE_MODULE = new URL("../../dist/src/platform/release-memory-when-idle.js", import.meta.url);
 
-/** Holds much for a while, and is then idle until most of it is given back or ten seconds are over. */
+/** Holds much for a while, and is then idle until most of it is given back. */
 const IDLE_PROGRAM = `
   import { getHeapStatistics } from "node:v8";
   import { releaseMemoryWhenIdle } from "${IDLE_MODULE}";
@@ -43,15 +43,13 @@ const IDLE_PROGRAM = `
   const busy = heap();
   kept = [];
   releaseMemoryWhenIdle(100);
-  const giveUpAt = performance.now() + 10_000;
-  while (heap() > first + 50 * ${MB} && performance.now() < giveUpAt)
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  console.log(JSON.stringify({ more: busy - first, left: heap() - first }));`;
+  // V8 keeps its young generation, of 32 MB on Node 20.
+  while (heap() > first + 50 * ${MB}) await new Promise((resolve) => setTimeout(resolve, 50));
+  console.log(busy - first);`;
 
 test("an idle process gives back the memory that it no longer needs", async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", IDLE_PROGRAM]);
-  const { more, left } = JSON.parse(stdout);
-  // V8 keeps its young generation, of 32 MB on Node 20.
-  expect(more).toBeGreaterThan(90 * MB);
-  expect(left).toBeLessThan(50 * MB);
+  // Without V8's own collections of an idle process, it ends only once the gateway's has given the memory back.
+  const args = ["--no-memory-reducer", "--input-type=module", "-e", IDLE_PROGRAM];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 });
+  expect(Number(stdout)).toBeGreaterThan(90 * MB);
 });

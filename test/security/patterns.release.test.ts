@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ParserPlugin, parse } from "@babel/parser";
 import { type AST, RegExpParser } from "@eslint-community/regexpp";
 import { afterAll, describe, expect, test } from "vitest";
-import { leastCpuMs } from "../cpu-time.ts";
+import { findExplosion, growsLinearly, leastCpuMs } from "../cpu-time.ts";
 import { listFiles, ROOT } from "../source-files.ts";
 
 /** A regular expression as it stands in a source. */
@@ -177,13 +177,10 @@ class Sampler {
 }
 
 interface TimedPattern extends Pattern {
-  /** Processor time of the worst attack, on a text of `length` characters. */
+  /** Processor time of the worst attack on a text of `length` characters, as a figure. */
   cpuMs: number;
   length: number;
-  /**
-   * Whether that is more than the budget, more than three times what a plain pattern takes at that moment, and either
-   * twenty times that or out of proportion to a text of a quarter of the length.
-   */
+  /** Whether that is out of proportion to a text of a quarter of the length. */
   isOver: boolean;
   attack: Attack;
   /** How many were tried. */
@@ -193,7 +190,6 @@ interface TimedPattern extends Pattern {
 interface TimingOptions {
   /** The longest text. */
   longest: number;
-  budgetMs: number;
   /** Length of the texts by which the worst attacks are chosen. */
   first: number;
   /** How many beginnings of a fitting text stand before the units. */
@@ -201,29 +197,25 @@ interface TimingOptions {
 }
 
 /** A pattern that doubles its time with each character is found here. */
-const SHORT_LENGTHS = [20, 24, 28];
+const SHORT_LENGTHS = [10, 16, 20, 24, 28];
 /** Only a group that may come again can do that. */
 const REPEATED_GROUP = /\)[*+{]/;
-/** Where so short a text takes so long, one that is a few characters longer takes for ever. */
-const EXPONENTIAL_MS = 10;
 /** Attacks that are measured again after the first measurement, which others at work on the machine disturb. */
 const LIKELY = 16;
 /** Attacks that go on to longer texts. */
 const WORST = 4;
-/** Four times the text takes a linear pattern four times as long, a quadratic one sixteen times. */
-const GROWTH = 8;
 
 /**
- * The worst attack on a pattern. What is over budget on a short text is not tried on a longer one: a pattern cannot be
- * stopped, and could take hours.
+ * The worst attack on a pattern. What is out of proportion on a short text is not tried on a longer one: a pattern cannot
+ * be stopped, and could take hours.
  */
-function timePattern(pattern: Pattern, options: TimingOptions): TimedPattern {
+async function timePattern(pattern: Pattern, options: TimingOptions): Promise<TimedPattern> {
   const run = runOf(pattern);
   const lengths = REPEATED_GROUP.test(pattern.source) ? SHORT_LENGTHS : [];
   const attacks = attacksOn(pattern, options.prefixes);
   const timed: { attack: Attack; cpuMs: number }[] = [];
   for (const attack of attacks) {
-    const length = lengths.find((one) => isExponential(run, attack, one));
+    const length = findExplosion(lengths, runOn(run, attack, lengths));
     if (length !== undefined)
       return {
         ...pattern,
@@ -238,12 +230,12 @@ function timePattern(pattern: Pattern, options: TimingOptions): TimedPattern {
   const likely = byCpuTime(timed).slice(0, LIKELY);
   for (const one of likely) one.cpuMs = timeLeast(run, one.attack, options.first);
   const worst = byCpuTime(likely).slice(0, WORST);
-  let slowest: Omit<TimedPattern, keyof Pattern | "attacks"> | undefined;
+  const grown: Omit<TimedPattern, keyof Pattern | "attacks">[] = [];
   for (const { attack } of worst) {
-    const grown = { attack, ...grow(run, attack, options, pattern) };
-    if (!slowest || grown.cpuMs > slowest.cpuMs) slowest = grown;
-    if (slowest.isOver) break;
+    grown.push({ attack, ...(await grow(run, attack, options)) });
+    if (grown.at(-1)?.isOver) break;
   }
+  const slowest = grown.find(({ isOver }) => isOver) ?? byCpuTime(grown)[0];
   if (!slowest) throw new Error(`${pattern.place} has no attacks`);
   return { ...pattern, ...slowest, attacks: attacks.length };
 }
@@ -258,9 +250,10 @@ function runOf({ source, flags }: Pick<Pattern, "source" | "flags">): (text: str
   };
 }
 
-/** Once can be a collection of garbage. */
-function isExponential(run: (text: string) => void, attack: Attack, length: number): boolean {
-  return [1, 2, 3].every(() => timeOnce(run, attack, length) > EXPONENTIAL_MS);
+/** Runs the attack on texts of some lengths, which are made before. */
+function runOn(run: (text: string) => void, attack: Attack, lengths: readonly number[]) {
+  const texts = new Map(lengths.map((length) => [length, textOf(attack, length)]));
+  return (length: number) => run(texts.get(length) ?? "");
 }
 
 function timeOnce(run: (text: string) => void, attack: Attack, length: number): number {
@@ -277,36 +270,15 @@ function timeLeast(run: (text: string) => void, attack: Attack, length: number):
   return leastCpuMs(5, () => run(text));
 }
 
-function grow(
+async function grow(
   run: (text: string) => void,
   attack: Attack,
-  { first: shortest, longest, budgetMs }: TimingOptions,
-  { flags }: Pattern,
+  { first: shortest, longest }: TimingOptions,
 ) {
   for (let length = shortest; ; length = Math.min(longest, length * 4)) {
-    const text = textOf(attack, length);
-    const first = leastCpuMs(1, () => run(text));
-    // Once can be a collection of garbage.
-    const again = first > budgetMs ? leastCpuMs(first > 4 * budgetMs ? 2 : 10, () => run(text)) : first;
-    const cpuMs = Math.min(first, again);
-    const plain = cpuMs > budgetMs ? plainMs(flags) : Number.POSITIVE_INFINITY;
-    const isSlow = cpuMs > 3 * plain;
-    const isOver = isSlow && (cpuMs > 20 * plain || cpuMs > GROWTH * timeLeast(run, attack, length / 4));
-    if (length >= longest || isOver) return { length, cpuMs, isOver };
+    const isOver = !(await growsLinearly(length, runOn(run, attack, [length / 4, length])));
+    if (length >= longest || isOver) return { length, cpuMs: timeOnce(run, attack, length), isOver };
   }
-}
-
-const PLAIN_TEXT = " ".repeat(1_048_576);
-
-const findEachSpace = runOf({ source: "[\\s-]", flags: "g" });
-
-/**
- * What a pattern that matches each of a million characters takes now, found one by one like those of the pattern or
- * replaced at once: others at work on the machine slow all of them down.
- */
-function plainMs(flags: string): number {
-  const run = flags.includes("g") ? findEachSpace : (text: string) => text.replace(/[\s-]/g, "");
-  return leastCpuMs(3, () => run(PLAIN_TEXT));
 }
 
 function textOf({ before, unit, after }: Attack, length: number): string {
@@ -318,10 +290,8 @@ function textOf({ before, unit, after }: Attack, length: number): string {
 }
 
 const MIB = 1_048_576;
-/** What takes less is not looked at again. */
-const BUDGET_MS = 50;
 const isFull = process.env.WAYGATE_SECURITY === "full";
-const CUT = { longest: MIB, budgetMs: BUDGET_MS, first: 1_024, prefixes: 2 };
+const CUT = { longest: MIB, first: 1_024, prefixes: 2 };
 const FULL = { ...CUT, first: 4_096, prefixes: 24 };
 
 const { literals, constructors } = findPatterns();
@@ -339,8 +309,9 @@ describe("regular expressions", () => {
 
   test.each(toPortions(literals, 50))(
     "of $label take a time in proportion to 1 MB of their worst text",
-    ({ patterns }) => {
-      const these = patterns.map((pattern) => timePattern(pattern, isFull ? FULL : CUT));
+    async ({ patterns }) => {
+      const these: TimedPattern[] = [];
+      for (const pattern of patterns) these.push(await timePattern(pattern, isFull ? FULL : CUT));
       timed.push(...these);
       expect(these.filter(({ isOver }) => isOver).map(describePattern)).toEqual([]);
     },
@@ -388,8 +359,8 @@ describe("the check of regular expressions finds", () => {
     ["an address inside another", "\\[([^[\\]\\n]+)\\]\\((https?:\\/\\/[^\\s)]+)\\)", "g"],
     ["an optional end of a path", "(\\/api(\\/v1)?|\\/app(\\/.*)?)?\\/*$", ""],
     ["labels of a name", "^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$", ""],
-  ])("%s", (_, source, flags) => {
-    expect(timePattern({ place: "here", source, flags }, CUT)).toMatchObject({ isOver: true });
+  ])("%s", async (_, source, flags) => {
+    expect(await timePattern({ place: "here", source, flags }, CUT)).toMatchObject({ isOver: true });
   });
 
   test("patterns anywhere in a source, and constructors", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isInProportion } from "../cpu-time.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { type Asked, addressOf, routeOf, wholeRequest } from "./bad-requests.ts";
 import { credentialsFor } from "./fuzz-target.ts";
@@ -12,9 +13,9 @@ const MOST_ITEMS = 65_536;
 /** What a request may answer, and what it may take of memory: its body as bytes, text and values, several times. */
 const MOST_ANSWER_MB = 2;
 const MOST_RISE_MB = 400;
-/** What a small request costs is noise; a product would cost sixteen times as much. */
+/** What a small request costs is noise. */
 const LEAST_MS = 100;
-const MOST_GROWTH = 10;
+const TRIES = 4;
 
 const OPERATIONS = readOperations().filter((one) => largeFields(one).length > 0);
 const TABLES = readOperations().filter((one) => routeOf(one).uploadTypes?.includes("text/csv"));
@@ -65,30 +66,38 @@ function blockOf({ longest_loop_delay_ms, processor_ms }: AttackCost): number {
   return Math.min(longest_loop_delay_ms, processor_ms);
 }
 
-function faultsOf(small: AttackCost, large: AttackCost): string[] {
+/** What no request may do, in any try. */
+function faultsOf({ statuses, answered_mb, reads, keeps_lanes }: AttackCost): string[] {
   const faults: string[] = [];
-  for (const { statuses, answered_mb, reads, memory_before_mb, memory_most_mb, keeps_lanes } of [
-    small,
-    large,
-  ]) {
-    if (Object.keys(statuses).some((status) => Number(status) >= 500)) faults.push(JSON.stringify(statuses));
-    if (Object.keys(reads).join() !== "200") faults.push(`another tenant got ${JSON.stringify(reads)}`);
-    if (answered_mb > MOST_ANSWER_MB) faults.push(`an answer of ${answered_mb} MB`);
+  if (Object.keys(statuses).some((status) => Number(status) >= 500)) faults.push(JSON.stringify(statuses));
+  if (Object.keys(reads).join() !== "200") faults.push(`another tenant got ${JSON.stringify(reads)}`);
+  if (answered_mb > MOST_ANSWER_MB) faults.push(`an answer of ${answered_mb} MB`);
+  if (!keeps_lanes) faults.push("a session changed its node");
+  return faults;
+}
+
+/** What others at work on the machine may cause now and then, and a product causes each time. */
+function costFaultsOf(small: AttackCost, large: AttackCost): string[] {
+  const faults: string[] = [];
+  for (const { memory_before_mb, memory_most_mb } of [small, large])
     if (memory_most_mb - memory_before_mb > MOST_RISE_MB) faults.push(`memory of ${memory_most_mb} MB`);
-    if (!keeps_lanes) faults.push("a session changed its node");
-  }
-  if (large.processor_ms > MOST_GROWTH * Math.max(small.processor_ms, LEAST_MS))
+  if (!isInProportion(small.processor_ms, large.processor_ms, LEAST_MS))
     faults.push(`${small.processor_ms} ms became ${large.processor_ms} ms`);
-  if (blockOf(large) > MOST_GROWTH * Math.max(blockOf(small), LEAST_MS))
+  if (!isInProportion(blockOf(small), blockOf(large), LEAST_MS))
     faults.push(`a block of ${blockOf(small)} ms became ${blockOf(large)} ms`);
   return faults;
 }
 
-/** Others at work on the machine may delay the loop of one request; a product blocks it each time. */
 async function growthFaults(operation: Operation, few: Asked, many: Asked): Promise<string[]> {
-  const small = await ask(operation, few);
-  const faults = faultsOf(small, await ask(operation, many));
-  return faults.length === 0 ? faults : faultsOf(small, await ask(operation, many));
+  const faults: string[] = [];
+  let costFaults: string[] = [];
+  for (let nth = 0; nth < TRIES; nth++) {
+    const [small, large] = [await ask(operation, few), await ask(operation, many)];
+    faults.push(...faultsOf(small), ...faultsOf(large));
+    costFaults = costFaultsOf(small, large);
+    if (costFaults.length === 0) break;
+  }
+  return [...faults, ...costFaults];
 }
 
 describe("a request with each list, map and text at the limit", () => {

@@ -338,16 +338,20 @@ describe("an API key", () => {
     await ask("instance", good, id, fresh());
     await expect.poll(async () => ((await lastUse())?.getTime() ?? 0) > Date.now() - 30_000).toBe(true);
   });
+});
+
+describe("a cached API key", () => {
+  changeTiming(CREDENTIAL_TIMING, { ttlMs: 86_400_000 });
 
   it("is rejected from its expiry on, although the cache holds it longer", async () => {
     const { key: good, id, key_id } = await makeTenant();
-    await test.database.pool.query("update api_key set expires_at = now() + interval '4 s' where id = $1", [
-      key_id,
-    ]);
-    await ask("instance", good, id);
+    const { db, pool } = test.database;
+    await pool.query("update api_key set expires_at = now() + interval '1 hour' where id = $1", [key_id]);
+    const control = createAuthorise({ db, tokens });
+    await ask("instance", good, id, control);
     const { now } = performance;
-    vi.spyOn(performance, "now").mockImplementation(() => now.call(performance) + 4_100);
-    await expect(ask("instance", good, id)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    vi.spyOn(performance, "now").mockImplementation(() => now.call(performance) + 3_600_000);
+    await expect(ask("instance", good, id, control)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
   });
 });
 

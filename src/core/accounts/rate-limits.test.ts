@@ -109,14 +109,11 @@ describe("a plan with a rate limit", () => {
     expect(body.data.limits).toMatchObject({ message_rate_limit_per_minute: 5, messages_per_minute: 2 });
     for (const caller of [shop.key, shop.user]) {
       await expect
-        .poll(
-          async () => {
-            const message = { number: "5511900000007", text: "Hi" };
-            const { status, headers } = await request(`POST ${path}/send-text`, message, caller);
-            return [status, headers.get("ratelimit-policy")];
-          },
-          { timeout: 20_000 },
-        )
+        .poll(async () => {
+          const message = { number: "5511900000007", text: "Hi" };
+          const { status, headers } = await request(`POST ${path}/send-text`, message, caller);
+          return [status, headers.get("ratelimit-policy")];
+        })
         .toEqual([429, '"messages";q=2;w=60']);
     }
     expect((await set(null)).body.data.limits.messages_per_minute).toBe(5);

@@ -53,7 +53,7 @@ describe("rows from a COPY", () => {
     const sent =
       "select wait_event from pg_stat_activity where datname = current_database() and query like 'copy%' and pid <> pg_backend_pid()";
     await expect
-      .poll(async () => (await store.database.pool.query(sent)).rows[0]?.wait_event, { timeout: 20_000 })
+      .poll(async () => (await store.database.pool.query(sent)).rows[0]?.wait_event)
       .toBe("ClientWrite");
     await reader.return(undefined);
   });

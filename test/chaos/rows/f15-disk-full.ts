@@ -101,7 +101,7 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   await expect("media full", /^200$/);
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966000005", media: { base64: PICTURE } });
   const isNamed = async () => (await readBlockers(gateway.url)).includes("media_store_full");
-  await waitUntil(isNamed, 20_000).catch(() => breaches.push("/health names no full media store"));
+  await waitUntil(isNamed).catch(() => breaches.push("/health names no full media store"));
   const waiting = (await states()).filter(({ status }) => status === "pending").length;
   disks.media.free();
   const began = performance.now();
@@ -296,7 +296,7 @@ function createSender(story: E2eStory, instance: PairedInstance) {
     /** Repeats every rejected request until it is accepted. */
     async finish() {
       for (const { key, known } of [...sends.values()]) {
-        if (known !== "ok") await waitUntil(async () => (await attempt(key)) === "202", 30_000);
+        if (known !== "ok") await waitUntil(async () => (await attempt(key)) === "202");
       }
     },
     async sendFor(name: string, ms: number): Promise<FullTime> {
