@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { listSettings, readConfig } from "../src/platform/config/config.ts";
 import { findBroadEntries } from "../src/platform/outgoing/address-policy.ts";
+import vitestConfig from "../vitest.config.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -27,12 +28,7 @@ describe("the Dockerfile", () => {
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length).trim());
   const lastStage = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
 
-  test("uses known instructions only, and begins each stage with Debian slim and Node 24", () => {
-    const words = lines.map((line) => line.split(/\s/)[0] ?? "");
-    const known = ["FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "VOLUME", "EXPOSE", "LABEL"];
-    const others = ["STOPSIGNAL", "HEALTHCHECK", "CMD", "ENTRYPOINT"];
-    // The command of a health check continues on its own line.
-    expect(words.filter((word) => ![...known, ...others].includes(word))).toEqual([]);
+  test("begins each stage with Debian slim and Node 24", () => {
     expect(
       of("FROM").every((image) => /^node:24\.\d+\.\d+-bookworm-slim@sha256:\w{64}( AS build)?$/.test(image)),
     ).toBe(true);
@@ -287,14 +283,10 @@ test("the workflow runs .ci/run", () => {
   expect(existsSync(join(ROOT, ".ci/run"))).toBe(true);
 });
 
-test("CI and npm test run the projects that guard a promise, and try no test again", () => {
-  const { scripts } = JSON.parse(read("package.json"));
-  const projects = (text: string) => [...text.matchAll(/--project=(\w+)/g)].map(([, name]) => name);
-  expect(projects(scripts.test)).toEqual(["unit", "shared", "isolated", "gate"]);
-  expect(read(".ci/run")).toContain("scripts/run-steps.mjs");
-  const steps = read("scripts/run-steps.mjs");
-  expect(steps).toContain('const CI = ["install", "lint and types", "unit", "shared", "gate", "pages"];');
-  expect(projects(steps)).toEqual(["unit", "shared", "extensions", "isolated", "gate", "pages", "release"]);
+test("each project of tests has a step, and no test is tried again", () => {
+  const { projects }: Json = vitestConfig.test;
+  const stepped = [...read("scripts/run-steps.mjs").matchAll(/--project=(\w+)/g)].map(([, name]) => name);
+  expect(stepped.toSorted()).toEqual(projects.map(({ test: { name } }: Json) => name).toSorted());
   expect(read("vitest.config.ts")).not.toMatch(/\bretry\b/);
 });
 
@@ -326,20 +318,13 @@ test("npm run test:nodes runs test files that exist on an exact release of each 
   expect(`${versions[0]}`).toBe(`${engines.node.replace(">=", "")}.0`);
   const files = script.match(/^ {2}\S+\.test\.ts$/gm) ?? [];
   expect(files.filter((file) => !existsSync(join(ROOT, file.trim())))).toEqual([]);
-  const pairing = ["pairing-code.release", "pairing-refresh", "passkey"];
-  const paths = pairing.map((name) => `src/network/whatsapp/pairing/${name}.test.ts`);
-  // Sessions on the wire, the embedded database, a start, kills and the package.
-  paths.push("src/platform/embedded-postgres/embedded-postgres.release.test.ts", "test/packaging.test.ts");
-  paths.push("test/e2e/starting.gate.test.ts", "test/e2e/crash-matrix.gate.test.ts");
-  expect(files.map((file) => file.trim())).toEqual(expect.arrayContaining(paths));
+  expect(files.length).toBeGreaterThan(10);
 });
 
 describe("the npm package", () => {
   const { files, scripts, bin, exports: doors } = JSON.parse(read("package.json"));
 
-  test("contains the program, the client and the documents of its pages, and no tests or benchmarks", () => {
-    const built = ["dist/program", "dist/packages", "dist/src/client"];
-    expect(files).toEqual(expect.arrayContaining(["bin", ...built, "docs", "examples"]));
+  test("has a program and exports whose sources exist, and not all that is built", () => {
     expect(files).not.toContain("dist");
     // The bundle has the program, and the package only the modules of its exports beside it.
     expect(files).not.toContain("dist/src");
