@@ -1,6 +1,5 @@
 import { UndecodableBodyError } from "../http/decode-response-body.ts";
 import { DnsResolutionError } from "./dns-resolver.ts";
-import { BlockedTargetError, ConnectTimeoutError } from "./outgoing-connector.ts";
 
 export const FETCH_FAILURES = [
   "blocked",
@@ -16,6 +15,24 @@ export const FETCH_FAILURES = [
 
 /** Why a request got no response. */
 export type FetchFailureCode = (typeof FETCH_FAILURES)[number];
+
+/** The address policy blocked the target. Does not reveal the resolved address. */
+export class BlockedTargetError extends Error {
+  override readonly name = "BlockedTargetError";
+
+  constructor() {
+    super("the address is not allowed");
+  }
+}
+
+/** No connection in time, including DNS and TLS. */
+export class ConnectTimeoutError extends Error {
+  override readonly name = "ConnectTimeoutError";
+
+  constructor() {
+    super("no connection in time");
+  }
+}
 
 /** The total time of the request is over. */
 export class DeadlineError extends Error {

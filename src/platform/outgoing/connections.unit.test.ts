@@ -5,10 +5,10 @@ import { buildConnector, Client } from "undici";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startLocalServer } from "../../../test/servers/local-server.ts";
 import { createAddressPolicy } from "./address-policy.ts";
-import { ClosedError } from "./classify-fetch-failure.ts";
+import { BlockedTargetError, ClosedError } from "./classify-fetch-failure.ts";
 import { type ConnectionPools, createConnectionPools, type LeasedSocket } from "./connection-pools.ts";
 import { createDnsResolver, DnsResolutionError } from "./dns-resolver.ts";
-import { BlockedTargetError, createOutgoingConnector } from "./outgoing-connector.ts";
+import { createOutgoingConnector } from "./outgoing-connector.ts";
 import { readInPieces } from "./read-in-pieces.ts";
 
 let pools: ConnectionPools;

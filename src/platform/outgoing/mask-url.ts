@@ -1,3 +1,5 @@
+import { parseUrlOrigin } from "./parse-url-origin.ts";
+
 /** Lower-case words and versions; any other path segment may be a token. */
 const PLAIN_SEGMENT = /^(?:v\d{1,2}|[a-z]{1,15}(?:[-_.][a-z]{1,15}){0,3})?$/;
 
@@ -18,7 +20,7 @@ export function maskUrl(url: string): string {
 
 /** The origin of a URL, without secrets in its path. */
 export function originOfUrl(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : "[not a URL]";
+  return parseUrlOrigin(url) ?? "[not a URL]";
 }
 
 function maskPath(path: string): string {

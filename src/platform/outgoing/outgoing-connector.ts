@@ -2,28 +2,11 @@ import type { LookupAddress } from "node:dns";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import type { AddressPolicy, NetworkTarget } from "./address-policy.ts";
+import { BlockedTargetError, ConnectTimeoutError } from "./classify-fetch-failure.ts";
 import type { DnsResolver } from "./dns-resolver.ts";
 import { readInPieces } from "./read-in-pieces.ts";
 
 const NEXT_ADDRESS_MS = 500;
-
-/** The address policy blocked the target. Does not reveal the resolved address. */
-export class BlockedTargetError extends Error {
-  override readonly name = "BlockedTargetError";
-
-  constructor() {
-    super("the address is not allowed");
-  }
-}
-
-/** No connection in time, including DNS and TLS. */
-export class ConnectTimeoutError extends Error {
-  override readonly name = "ConnectTimeoutError";
-
-  constructor() {
-    super("no connection in time");
-  }
-}
 
 /**
  * Opens the sockets of one origin. The policy checks the address that is actually connected to: a literal, or

@@ -7,13 +7,14 @@ import { ChunkHandlerError, readResponseBody, streamResponseBody } from "../http
 import type { Log } from "../log/log.ts";
 import { createAddressPolicy, type ListenAddress, localAddresses } from "./address-policy.ts";
 import { type BlockReason, createBlockedRequestLog, type Tenant } from "./blocked-request-log.ts";
-import { BLOCKED_MESSAGE, classifyFetchFailure, type FetchFailureCode } from "./classify-fetch-failure.ts";
+import { BlockedTargetError, classifyFetchFailure, type FetchFailureCode } from "./classify-fetch-failure.ts";
 import { type ConnectionPools, createConnectionPools } from "./connection-pools.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
 import { followRedirects } from "./follow-redirects.ts";
-import { BlockedTargetError, checkedLookup } from "./outgoing-connector.ts";
+import { checkedLookup } from "./outgoing-connector.ts";
 import { type OutgoingTarget, parseOutgoingTarget, type TargetRules } from "./outgoing-target.ts";
 import { type RequestDeadline, startRequestDeadline } from "./request-deadline.ts";
+import { findBlockReason, resolveTarget } from "./resolve-target.ts";
 
 const SAVE_LOOKUP_MS = 3000;
 
@@ -74,6 +75,9 @@ export type DownloadOutcome =
   | (ReceivedResponse & { bytes: number; truncated: boolean; url: string })
   | Failed<FetchFailure | "too_large" | "too_many_redirects">;
 
+type ResolveRequest = Pick<OutgoingRequest, "url" | "totalMs" | "policyKey" | "tenant">;
+type ResolveOutcome = { outcome: "resolved"; addresses: readonly string[] } | Failed<FetchFailure>;
+
 /** Every outgoing request goes through here: each address is checked on connect, each response is bounded. */
 export interface SafeFetch {
   /**
@@ -87,6 +91,11 @@ export interface SafeFetch {
    * Why a URL cannot be saved, as a message for its owner. A name that does not resolve now may do so later.
    */
   findBlockReason(url: string, owner?: RequestOwner): Promise<string | undefined>;
+  /**
+   * The addresses of the URL's host, for a client that connects itself and dials one of them; each is allowed. Nothing may
+   * pass by a proxy.
+   */
+  resolve(request: ResolveRequest): Promise<ResolveOutcome>;
   /** A DNS lookup for a client that connects itself; fails if an address of the URL's host is not allowed. */
   lookup(url: string, owner?: RequestOwner): LookupFunction;
   /** Closes every connection. */
@@ -142,7 +151,9 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
         return readResponseBody(body, maxBytes);
       }),
     download: (request) => followRedirects(request, (hop) => download(tools, hop)),
-    findBlockReason: (url, owner) => refusalOf(tools, url, owner),
+    findBlockReason: async (url, owner) =>
+      findBlockReason(url, { ...(await tools.rulesOf(owner)), lookup, totalMs: SAVE_LOOKUP_MS }),
+    resolve: (request) => resolve(tools, request),
     lookup: (url, owner) => {
       const { hostname: host, port, protocol } = new URL(url);
       const target = { host, port: Number(port) || (protocol === "https:" ? 443 : 80) };
@@ -276,29 +287,18 @@ function isPacked(url: string, headers: Dispatcher.ResponseData["headers"]): boo
   );
 }
 
-async function refusalOf(
-  { rulesOf, lookup }: FetchDeps,
-  url: string,
-  owner: RequestOwner | undefined,
-): Promise<string | undefined> {
-  const rules = await rulesOf(owner);
-  const { policy, isProxied } = rules;
-  const target = parseOutgoingTarget(url, rules);
-  if ("failure" in target) return target.error;
-  if (target.isLiteral || isProxied) {
-    return undefined;
-  }
-  const deadline = startRequestDeadline(SAVE_LOOKUP_MS, undefined);
-  try {
-    const addresses = await deadline.race(lookup(target.host));
-    return addresses.every(({ address }) => policy.allows(target, address)) ? undefined : BLOCKED_MESSAGE;
-  } catch (error) {
-    classifyFetchFailure(error);
-    // The name may resolve later; the decisive check happens on connect.
-    return undefined;
-  } finally {
-    deadline.clear();
-  }
+async function resolve(tools: FetchDeps, request: ResolveRequest): Promise<ResolveOutcome> {
+  const began = performance.now();
+  const rules = await tools.rulesOf(request.policyKey);
+  const found = await resolveTarget(request.url, {
+    ...rules,
+    lookup: tools.lookup,
+    totalMs: request.totalMs,
+  });
+  if ("addresses" in found) return { outcome: "resolved", ...found };
+  if (found.failure === "blocked") tools.noteBlocked(request, found.isResolved ? "resolved" : "url");
+  const { failure, error } = found;
+  return { outcome: "failed", failure, error, durationMs: msSince(began) };
 }
 
 /** Some hosts refuse clients without a name, or that accept nothing. */
