@@ -513,7 +513,7 @@ export interface WebhookTable {
   previous_secret: Buffer | null;
   previous_until: Date | null;
   headers: Buffer | null;
-  format: Generated<"native" | "evolution" | "uazapi" | "waha">;
+  format: Generated<"native" | "cloudevents" | "evolution" | "uazapi" | "waha">;
   /** Sealed. */
   format_token: Buffer | null;
   disabled_reason: string | null;

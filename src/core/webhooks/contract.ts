@@ -23,8 +23,8 @@ import {
   refuseEventName,
 } from "../events/contract.ts";
 
-/** The formats in which a webhook can receive events; all except `native` belong to other gateways. */
-const WEBHOOK_FORMATS = ["native", "evolution", "uazapi", "waha"] as const;
+/** The formats in which a webhook can receive events; the last three belong to other gateways. */
+const WEBHOOK_FORMATS = ["native", "cloudevents", "evolution", "uazapi", "waha"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
@@ -124,7 +124,7 @@ const shape = {
     .enum(WEBHOOK_FORMATS)
     .optional()
     .describe(
-      "Format of the bodies: Waygate's own, or that of another gateway; see docs/start/migration.md.",
+      "Format of the bodies: Waygate's own, CloudEvents 1.0, or that of another gateway; see docs/start/migration.md.",
     ),
   format_token: boundedText(256)
     .regex(/^[\x21-\x7e]+$/, "must be visible ASCII")

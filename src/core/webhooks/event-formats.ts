@@ -11,10 +11,14 @@ export interface FormatOptions {
   baseUrl: string;
 }
 
-/** The format of another gateway, for receivers that were written for it. */
+/** A format beside the gateway's own, for receivers that were written for it. */
 export interface EventFormat {
   /** The events that have a counterpart in the format. */
   events: readonly EventName[];
+  /** Default: `application/json; charset=utf-8`. */
+  contentType?: string;
+  /** Whether reports of deliveries have this format too; otherwise they are native. */
+  hasReports?: boolean;
   /** The body of a recorded event, parsed from its bytes; undefined without a counterpart. */
   toBody(event: unknown, options: FormatOptions): unknown;
 }
@@ -35,8 +39,7 @@ export function supportedEvents(
 
 /**
  * Formats an event for a webhook; undefined if the format has no counterpart. Uses only the recorded bytes
- * and the webhook's settings, so that every attempt sends the same bytes. Reports of deliveries are always
- * native.
+ * and the webhook's settings, so that every attempt sends the same bytes.
  */
 export function formatEventBody(
   formats: EventFormats,
@@ -46,9 +49,15 @@ export function formatEventBody(
 ): Buffer | undefined {
   if (format === "native") return body;
   const event = JSON.parse(body.toString("utf8")) as { event: string };
-  if (event.event.startsWith("webhook.")) return body;
-  const shaped = formats[format]?.toBody(event, options);
+  const known = formats[format];
+  if (event.event.startsWith("webhook.") && !known?.hasReports) return body;
+  const shaped = known?.toBody(event, options);
   return shaped === undefined ? undefined : Buffer.from(JSON.stringify(shaped));
+}
+
+/** The type of the bodies of a format. */
+export function contentTypeOf(formats: EventFormats, format: WebhookFormat): string {
+  return (format !== "native" && formats[format]?.contentType) || "application/json; charset=utf-8";
 }
 
 function getFormat(formats: EventFormats, format: Exclude<WebhookFormat, "native">): EventFormat {

@@ -109,12 +109,12 @@ function whenOf(described: EventPayloads[PageName]): string {
   return described ? `Recorded when ${described.when}.` : "This gateway does not record it.";
 }
 
-/** The same payload in the formats of other gateways. */
+/** The same payload in the formats of other gateways, which change it. */
 function otherFormats(formats: EventFormats, name: PageName, example: object): string {
   const body = Buffer.from(JSON.stringify(example));
   const options = { url: "https://example.com/hook", token: "your-token", baseUrl: "https://wa.example.com" };
   const shown = Object.entries(formats).flatMap(([format, { events }]) => {
-    if (!isIn(events, name)) return [];
+    if (format === "cloudevents" || !isIn(events, name)) return [];
     const formatted = formatEventBody(formats, body, format as keyof EventFormats, options);
     const text = JSON.stringify(JSON.parse(String(formatted)), null, 2);
     return `### ${format}\n\n\`\`\`json\n${text}\n\`\`\`\n`;

@@ -5,13 +5,13 @@ import { ROOT } from "../../../test/source-files.ts";
 import { EVENT_NAMES, STREAM_EVENTS } from "../../core/events/contract.ts";
 import { eventExample } from "../../core/events/event-example.ts";
 import { EVENT_PAYLOADS } from "../../processes/extensions.ts";
-import { COMPATIBILITY_FORMATS } from "../webhook-formats/webhook-formats.ts";
+import { WEBHOOK_FORMATS } from "../webhook-formats/webhook-formats.ts";
 import { createGuide } from "./guide.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";
 import { markdownToHtml } from "./markdown-to-html.ts";
 import { unescapeHtml } from "./page-layout.ts";
 
-const guide = createGuide({ payloads: EVENT_PAYLOADS, formats: COMPATIBILITY_FORMATS }, join(ROOT, "docs"));
+const guide = createGuide({ payloads: EVENT_PAYLOADS, formats: WEBHOOK_FORMATS }, join(ROOT, "docs"));
 /** The pages of events have no file. */
 const FILES = GUIDE.filter(({ event }) => event === undefined);
 

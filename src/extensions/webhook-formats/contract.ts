@@ -1,7 +1,7 @@
 import type { EventName } from "../../core/events/contract.ts";
 import type { WebhookFormat } from "../../core/webhooks/contract.ts";
 
-export type CompatibilityFormat = Exclude<WebhookFormat, "native">;
+export type CompatibilityFormat = Exclude<WebhookFormat, "native" | "cloudevents">;
 
 const IN_EVERY_FORMAT = [
   "message.received",
@@ -19,7 +19,7 @@ const IN_EVERY_FORMAT = [
   "instance.qr_expired",
 ] as const satisfies readonly EventName[];
 
-/** The events that have a counterpart in each format. */
+/** The events that have a counterpart in each format of another gateway. */
 export const FORMAT_EVENTS: Readonly<Record<CompatibilityFormat, readonly EventName[]>> = {
   evolution: [...IN_EVERY_FORMAT, "message.failed"],
   uazapi: IN_EVERY_FORMAT,

@@ -6,7 +6,7 @@ import { EVENT_NAMES, type EventName } from "../../core/events/contract.ts";
 import { eventExample } from "../../core/events/event-example.ts";
 import { formatEventBody } from "../../core/webhooks/event-formats.ts";
 import { type CompatibilityFormat, FORMAT_EVENTS } from "./contract.ts";
-import { COMPATIBILITY_FORMATS } from "./webhook-formats.ts";
+import { WEBHOOK_FORMATS } from "./webhook-formats.ts";
 
 /** `UPDATE_GOLDEN=1 npx vitest run src/extensions/webhook-formats` rewrites the recorded lines. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
@@ -133,7 +133,7 @@ function samplesOf(format: CompatibilityFormat): string[] {
 }
 
 function shape(format: CompatibilityFormat, body: unknown): Json {
-  const bytes = formatEventBody(COMPATIBILITY_FORMATS, Buffer.from(JSON.stringify(body)), format, OPTIONS);
+  const bytes = formatEventBody(WEBHOOK_FORMATS, Buffer.from(JSON.stringify(body)), format, OPTIONS);
   return bytes && JSON.parse(bytes.toString("utf8"));
 }
 
@@ -188,5 +188,32 @@ describe.each(FORMATS)("the format %s", (format) => {
 
 test("the native format returns the recorded bytes unchanged", () => {
   const body = Buffer.from('{"event": "message.received" }');
-  expect(formatEventBody(COMPATIBILITY_FORMATS, body, "native", OPTIONS)).toBe(body);
+  expect(formatEventBody(WEBHOOK_FORMATS, body, "native", OPTIONS)).toBe(body);
+});
+
+describe("the format cloudevents", () => {
+  const toCloudEvent = (body: unknown) =>
+    JSON.parse(
+      String(formatEventBody(WEBHOOK_FORMATS, Buffer.from(JSON.stringify(body)), "cloudevents", OPTIONS)),
+    );
+
+  test("is the structured mode of CloudEvents 1.0, with the native body as its data", () => {
+    const body = recorded("message.received");
+    expect(toCloudEvent(body)).toEqual({
+      specversion: "1.0",
+      id: body.event_id,
+      source: `https://wa.example.com/api/v1/instances/${body.instance.id}`,
+      type: "waygate.message.received",
+      subject: body.data.message.jid,
+      time: body.timestamp,
+      datacontenttype: "application/json",
+      data: body,
+    });
+  });
+
+  test("has every event, an event without a chat without a subject, and reports of deliveries too", () => {
+    expect(WEBHOOK_FORMATS.cloudevents?.events).toEqual(EVENT_NAMES);
+    expect(toCloudEvent(recorded("instance.connected"))).not.toHaveProperty("subject");
+    expect(toCloudEvent(recorded("webhook.sent")).type).toBe("waygate.webhook.sent");
+  });
 });
