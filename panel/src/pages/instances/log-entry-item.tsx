@@ -86,7 +86,7 @@ function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
       at={created_at}
       head={
         <>
-          <Pill tone={success ? "go" : "stop"}>{status_code ?? t("noResponse")}</Pill>
+          <Pill tone={success ? "go" : "stop"}>{status_code ?? t(success ? "stored" : "noResponse")}</Pill>
           <strong className="code">{event}</strong>
         </>
       }

@@ -95,7 +95,7 @@ function Result({ secret, status, durationMs, failure }: Tested) {
       <Notice tone={failure === undefined ? "go" : "stop"} isUrgent>
         <p>
           {failure === undefined
-            ? t("hookOk", { status: status ?? 0, duration: Math.round(durationMs) })
+            ? t("hookOk", { status: String(status), duration: Math.round(durationMs) })
             : t("hookFailed", { reason: reasonOf(failure) })}
         </p>
       </Notice>

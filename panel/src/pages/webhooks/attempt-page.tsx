@@ -75,7 +75,8 @@ function AttemptWay({ attempt }: { attempt: Attempt }) {
         },
         {
           key: "answer",
-          name: status_code === null ? t("noAnswer") : t("answered", { status: String(status_code) }),
+          name:
+            status_code === null && !success ? t("noAnswer") : t("answered", { status: String(status_code) }),
           detail: t("after", { duration: duration_ms }),
           state: success ? "done" : "failed",
         },
@@ -129,7 +130,9 @@ function Exchange({ id, attempt }: { id: number; attempt: Attempt }) {
     <>
       <section className="plate">
         <h3>{t("response")}</h3>
-        {attempt.status_code === null && <p className="hint">{t("noResponse")}</p>}
+        {attempt.status_code === null && (
+          <p className="hint">{t(attempt.success ? "stored" : "noResponse")}</p>
+        )}
         {attempt.status_code !== null &&
           (attempt.response_body ? (
             <CodeSample text={attempt.response_body} label={t("response")} />

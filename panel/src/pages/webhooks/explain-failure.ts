@@ -15,6 +15,7 @@ const BY_CLASS = [
   "blocked",
   "invalid_url",
   "protocol",
+  "rejected",
 ] as const;
 
 const BY_STATUS = {

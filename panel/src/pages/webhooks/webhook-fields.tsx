@@ -105,7 +105,13 @@ export function DeliveryFields({ draft, change }: FieldsProps) {
   );
 }
 
-/** For programs that were written for another gateway. */
+/** Of the formats of no other gateway, which have no key in the body. */
+const FORMAT_HINTS: Partial<Record<WebhookDraft["format"], "formatNative" | "formatCloud">> = {
+  native: "formatNative",
+  cloudevents: "formatCloud",
+};
+
+/** For programs that were written for another gateway, or for CloudEvents. */
 function FormatFields({ draft, change }: FieldsProps) {
   const t = useTranslations("webhooks.form");
   return (
@@ -113,11 +119,17 @@ function FormatFields({ draft, change }: FieldsProps) {
       <PickList
         label={t("format")}
         value={draft.format}
-        options={{ native: "Waygate", evolution: "Evolution API", uazapi: "uazapi", waha: "WAHA" }}
-        hint={t(draft.format === "native" ? "formatNative" : "formatOther")}
+        options={{
+          native: "Waygate",
+          cloudevents: "CloudEvents 1.0",
+          evolution: "Evolution API",
+          uazapi: "uazapi",
+          waha: "WAHA",
+        }}
+        hint={t(FORMAT_HINTS[draft.format] ?? "formatOther")}
         onChange={(format) => change({ format })}
       />
-      {draft.format !== "native" && (
+      {!(draft.format in FORMAT_HINTS) && (
         <FormField
           name="format_token"
           label={t("token")}

@@ -60,7 +60,9 @@ export function WebhookPage() {
 
 function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const t = useTranslations("webhooks");
-  const { last_delivery_at, last_status, ordering, retry_enabled, max_attempts, exclude, headers } = webhook;
+  const { last_delivery_at, ordering, retry_enabled, max_attempts, exclude, headers } = webhook;
+  const { last_status, last_error_class } = webhook;
+  const isStored = last_delivery_at !== null && last_status === null && last_error_class === null;
   const names = Object.keys(headers);
   return (
     <Facts
@@ -69,7 +71,10 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
           name: t("facts.last"),
           value: last_delivery_at === null ? t("facts.never") : <RelativeTime at={last_delivery_at} />,
         },
-        { name: t("facts.answer"), value: last_status ?? t("facts.never") },
+        {
+          name: t("facts.answer"),
+          value: isStored ? t("answered", { status: "null" }) : (last_status ?? t("facts.never")),
+        },
         {
           name: t("facts.events"),
           value: webhook.events.length === 0 ? t("facts.usual") : webhook.events.join(", "),

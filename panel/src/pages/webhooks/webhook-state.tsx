@@ -61,7 +61,7 @@ export function AttemptPill({ attempt: { success, status_code } }: { attempt: At
   const t = useTranslations("webhooks");
   return (
     <StatePill tone={success ? "go" : "stop"}>
-      {status_code === null ? t("noAnswer") : t("answered", { status: String(status_code) })}
+      {status_code === null && !success ? t("noAnswer") : t("answered", { status: String(status_code) })}
     </StatePill>
   );
 }

@@ -15,6 +15,7 @@ const failed = (status_code: number | null, error_class: string | null) =>
 test("a failure without a response is explained by its class, and an unknown one as unknown", () => {
   expect(failed(null, "dns")).toBe("dns");
   expect(failed(null, "timeout_total")).toBe("timeout_total");
+  expect(failed(null, "rejected")).toBe("rejected");
   expect(failed(null, "something new")).toBe("unknown");
 });
 

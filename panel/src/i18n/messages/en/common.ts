@@ -174,7 +174,7 @@ export const send = {
     hookLead: "Enter the address of your program. The gateway sends a signed test event at once.",
     hookUrl: "Address of the webhook",
     hookSubmit: "Add the webhook and test it",
-    hookOk: "Your program answered with status {status} after {duration} ms.",
+    hookOk: "{status, select, null {The broker stored the event after {duration} ms.} other {Your program answered with status {status} after {duration} ms.}}",
     hookFailed: "The webhook is stored, but the test did not arrive: {reason}",
     hookSecret: "Secret of this webhook",
     hookSecretHelp: "Shown only now. Your program checks each signature with it.",

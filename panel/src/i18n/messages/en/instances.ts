@@ -297,6 +297,7 @@ export const instancePages = {
     to: "To {who}",
     from: "From {who}",
     noResponse: "no response",
+    stored: "stored",
     attempt: "{webhook}, attempt {attempt}, {duration} ms",
     request: "{caller}, {duration} ms",
     callers: { user: "By a user", key: "By the API key", admin: "By the operator" },

@@ -174,7 +174,7 @@ export const send = {
     hookLead: "Escribe la dirección de tu programa. El gateway envía enseguida un evento de prueba firmado.",
     hookUrl: "Dirección del webhook",
     hookSubmit: "Agregar el webhook y probarlo",
-    hookOk: "Tu programa respondió con el estado {status} después de {duration} ms.",
+    hookOk: "{status, select, null {El broker guardó el evento después de {duration} ms.} other {Tu programa respondió con el estado {status} después de {duration} ms.}}",
     hookFailed: "El webhook está guardado, pero la prueba no llegó: {reason}",
     hookSecret: "Secreto de este webhook",
     hookSecretHelp: "Solo se muestra ahora. Tu programa comprueba cada firma con él.",

@@ -297,6 +297,7 @@ export const instancePages = {
     to: "Para {who}",
     from: "De {who}",
     noResponse: "sin respuesta",
+    stored: "guardado",
     attempt: "{webhook}, intento {attempt}, {duration} ms",
     request: "{caller}, {duration} ms",
     callers: { user: "Por un usuario", key: "Por la clave de API", admin: "Por el operador" },

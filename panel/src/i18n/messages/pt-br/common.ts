@@ -174,7 +174,7 @@ export const send = {
     hookLead: "Informe o endereço do seu programa. O gateway envia na hora um evento de teste assinado.",
     hookUrl: "Endereço do webhook",
     hookSubmit: "Adicionar o webhook e testar",
-    hookOk: "O seu programa respondeu com o status {status} após {duration} ms.",
+    hookOk: "{status, select, null {O broker guardou o evento após {duration} ms.} other {O seu programa respondeu com o status {status} após {duration} ms.}}",
     hookFailed: "O webhook está guardado, mas o teste não chegou: {reason}",
     hookSecret: "Segredo deste webhook",
     hookSecretHelp: "Só aparece agora. O seu programa confere cada assinatura com ele.",

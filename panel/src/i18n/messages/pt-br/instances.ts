@@ -297,6 +297,7 @@ export const instancePages = {
     to: "Para {who}",
     from: "De {who}",
     noResponse: "sem resposta",
+    stored: "guardado",
     attempt: "{webhook}, tentativa {attempt}, {duration} ms",
     request: "{caller}, {duration} ms",
     callers: { user: "Por um usuário", key: "Pela chave de API", admin: "Pelo operador" },
