@@ -48,6 +48,8 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
  */
 const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
   { part: /^(sharp|file-type|qrcode|@node-rs\/argon2|@aws-sdk\/.*|@zxcvbn-ts\/.*)$/ },
+  { part: /^(@nats-io\/.*|amqplib)$/, unless: /\/open-(nats|amqp)-connection\.ts$/ },
+  { part: /\/open-(nats|amqp)-connection\.ts$/ },
   { part: /^htmlparser2$/, unless: /\/read-page-summary\.ts$/ },
   { part: /\/read-page-summary\.ts$/ },
   { part: /\/start-serving\.ts$/ },
@@ -118,14 +120,17 @@ const MAY_CALL_OUT = [
   "src/network/whatsapp/session-transport.ts",
 ];
 
-/** Below HTTP: the database, the operator's bucket, and the proxies of sessions. */
+/** Below HTTP: the database, the operator's bucket, the proxies of sessions, and the brokers of webhooks. */
 const SOCKET_MAKERS =
-  /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*)$/;
+  /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*|@nats-io\/.*|amqplib)$/;
 const NO_SOCKET = new Set(["isIP", "createServer", "Query"]);
 const MAY_OPEN_SOCKETS = [
   "src/engine/heartbeat-connection.ts",
   "src/extensions/backups/write-backup.ts",
   "src/core/health/doctor-checks.ts",
+  // Their clients dial the addresses that SafeFetch has checked, and no others.
+  "src/extensions/nats/open-nats-connection.ts",
+  "src/extensions/rabbitmq/open-amqp-connection.ts",
   "src/network/whatsapp/session-transport.ts",
   "src/platform/db/database.ts",
   "src/platform/embedded-postgres/embedded-postgres.ts",
@@ -234,8 +239,12 @@ function breaches(rule: (file: SourceFile, target: string, values: readonly stri
 const BUNDLED = new Set([
   "@fastify/busboy",
   "@modelcontextprotocol/server",
+  "@nats-io/jetstream",
+  "@nats-io/nats-core",
+  "@nats-io/transport-node",
   "@zxcvbn-ts/core",
   "@zxcvbn-ts/language-common",
+  "amqplib",
   "baileys",
   "commander",
   "content-disposition",

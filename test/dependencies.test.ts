@@ -17,7 +17,7 @@ const { satisfies }: { satisfies(version: string, range: string): boolean } = fr
 const packages = readLockedPackages();
 const named = (found: LockedPackage[]) => [...new Set(found.map(({ name }) => name))];
 
-/** Licences that require only a notice. */
+/** Licences that require a notice at most. */
 const PERMISSIVE = new Set([
   "MIT",
   "ISC",
@@ -26,6 +26,7 @@ const PERMISSIVE = new Set([
   "BSD-3-Clause",
   "0BSD",
   "BlueOak-1.0.0",
+  "Unlicense",
 ]);
 
 beforeAll(buildDist);

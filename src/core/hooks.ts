@@ -9,6 +9,7 @@ import type { FindQuickReply } from "./messages/send/prepare-send.ts";
 import type { OutcomeFollower } from "./messages/send/record-outcome.ts";
 import type { DefaultRetention } from "./retention/retention-jobs.ts";
 import type { FindNetworkData } from "./sessions/delete-network-copies.ts";
+import type { Destination } from "./webhooks/delivery/destination.ts";
 import type { EventFormats } from "./webhooks/event-formats.ts";
 
 /** Other programs that know an instance and are told of its removal. */
@@ -22,6 +23,8 @@ export interface InstanceEnd {
 export interface CoreHooksPart {
   /** The formats of other gateways in which webhooks can receive events. */
   webhookFormats?: EventFormats;
+  /** Addresses beside http and https that webhooks can have. */
+  destination?: Destination;
   findQuickReply?: FindQuickReply;
   outcomeFollower?: OutcomeFollower;
   inboundFollower?: InboundFollower;
@@ -49,6 +52,7 @@ type Single = "findQuickReply" | "assistants" | "networkData" | "repeatErasure" 
 /** What all extensions of this gateway add; empty without them. */
 export interface CoreHooks extends Pick<CoreHooksPart, Single> {
   webhookFormats: EventFormats;
+  destinations: readonly Destination[];
   outcomeFollowers: readonly OutcomeFollower[];
   inboundFollowers: readonly InboundFollower[];
   retention: readonly DefaultRetention[];
@@ -84,6 +88,7 @@ export function joinHooks(parts: readonly CoreHooksPart[]): CoreHooks {
     ...(repeatErasure && { repeatErasure }),
     ...(homePath !== undefined && { homePath }),
     webhookFormats: Object.assign({}, ...parts.map(({ webhookFormats }) => webhookFormats)),
+    destinations: parts.flatMap(({ destination }) => destination ?? []),
     outcomeFollowers: parts.flatMap(({ outcomeFollower }) => outcomeFollower ?? []),
     inboundFollowers: parts.flatMap(({ inboundFollower }) => inboundFollower ?? []),
     retention: parts.flatMap(({ retention }) => retention ?? []),

@@ -14,6 +14,7 @@ import { countSentMessages } from "../core/plans/count-sent-messages.ts";
 import { retentionJobs } from "../core/retention/retention-jobs.ts";
 import { markSeenInstances } from "../core/sessions/mark-seen-instances.ts";
 import { createAttemptCounter } from "../core/webhooks/create-attempt-counter.ts";
+import type { Destinations } from "../core/webhooks/delivery/destination.ts";
 import type { DeliveryDispatcher } from "../core/webhooks/delivery-dispatcher.ts";
 import { disableFailingWebhooks } from "../core/webhooks/disable-webhook.ts";
 import { finishWebhookRemovals } from "../core/webhooks/remove-webhook.ts";
@@ -27,7 +28,6 @@ import { ensurePartitions } from "../platform/db/partitions.ts";
 import { deleteExpiredResponses } from "../platform/http/run-idempotently.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { Metrics } from "../platform/log/metrics.ts";
-import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { OpenedExtensions } from "./open-extensions.ts";
 
@@ -36,13 +36,13 @@ export interface WorkerOptions {
   db: Db;
   engine: Engine;
   box: SecretBox;
-  outgoing: SafeFetch;
   deliveries: DeliveryDispatcher;
   outcomes: OutcomeRecorder;
   extensions: Pick<OpenedExtensions, "lanes" | "recurringJobs">;
   clientVersion: ClientVersionUpdater;
   version: string;
   hooks: CoreHooks;
+  destinations: Destinations;
   log: Log;
   metrics: Metrics;
 }
@@ -53,7 +53,7 @@ const HOUR = 60 * MINUTE;
 
 /** Starts the work of a node with the role `worker`: webhook deliveries and the cluster's maintenance jobs. */
 export function addWorker(parts: WorkerOptions): void {
-  const { config, db, engine, box, outgoing, outcomes, version, log } = parts;
+  const { config, db, engine, box, outcomes, version, log } = parts;
   for (const lane of parts.extensions.lanes) engine.register(lane);
   engine.register(
     webhookLane({
@@ -61,7 +61,7 @@ export function addWorker(parts: WorkerOptions): void {
       engine,
       deliveries: parts.deliveries,
       box,
-      outgoing,
+      destinations: parts.destinations,
       formats: parts.hooks.webhookFormats,
       baseUrl: config.baseUrl,
       scheduleMs: config.retryScheduleMs,

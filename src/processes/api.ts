@@ -30,6 +30,7 @@ import { profileHandlers } from "../core/profile/profile.ts";
 import { createSessionOperationRunner } from "../core/session-operations/session-operations.ts";
 import { sessionHandlers } from "../core/sessions/sessions.ts";
 import { createDefaultWebhook } from "../core/webhooks/change-default-webhook.ts";
+import { type Destinations, destinationOf } from "../core/webhooks/delivery/destination.ts";
 import { toWebhookRecord } from "../core/webhooks/webhook-record.ts";
 import { webhookHandlers } from "../core/webhooks/webhooks.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -66,6 +67,7 @@ export interface ApiParts {
   dataDir: string;
   version: string;
   hooks: CoreHooks;
+  destinations: Destinations;
   log: Log;
   metrics: Metrics;
 }
@@ -217,10 +219,15 @@ function customerHandlers(parts: ApiParts, access: AccessControl) {
       invalidateApiKeys: access.invalidateApiKeys,
       createDefaultWebhook: async (trx, input) =>
         toWebhookRecord(
-          await createDefaultWebhook(trx, { box, formats: parts.hooks.webhookFormats }, input),
+          await createDefaultWebhook(
+            trx,
+            { box, formats: parts.hooks.webhookFormats, destinations: parts.destinations },
+            input,
+          ),
           box,
           { revealSecret: true },
         ),
+      findWebhookIssue: (url) => destinationOf(parts.destinations, url).findIssue(url, "tenant"),
     }),
     ...sessionHandlers({ db, engine, findCountry }),
   };
@@ -261,7 +268,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       db,
       engine,
       box,
-      outgoing,
+      destinations: parts.destinations,
       version,
       formats: parts.hooks.webhookFormats,
       baseUrl: config.baseUrl,

@@ -9,11 +9,13 @@ import { consentExtension } from "../extensions/consent/extension.ts";
 import { crmExtension } from "../extensions/crm/extension.ts";
 import { integrationsExtension } from "../extensions/integrations/extension.ts";
 import { linkingExtension } from "../extensions/linking/extension.ts";
+import { natsExtension } from "../extensions/nats/extension.ts";
 import { oauthExtension } from "../extensions/oauth/extension.ts";
 import { panelExtension } from "../extensions/panel/extension.ts";
 import { privacyExtension } from "../extensions/privacy/extension.ts";
 import { publicPagesExtension } from "../extensions/public-pages/extension.ts";
 import { quickRepliesExtension } from "../extensions/quick-replies/extension.ts";
+import { rabbitmqExtension } from "../extensions/rabbitmq/extension.ts";
 import { sandboxExtension } from "../extensions/sandbox/extension.ts";
 import { webhookFormatsExtension } from "../extensions/webhook-formats/extension.ts";
 
@@ -21,6 +23,8 @@ import { webhookFormatsExtension } from "../extensions/webhook-formats/extension
 export const EXTENSIONS: readonly Extension[] = [
   publicPagesExtension,
   webhookFormatsExtension,
+  natsExtension,
+  rabbitmqExtension,
   consentExtension,
   campaignsExtension,
   crmExtension,

@@ -14,6 +14,8 @@ import { createReportRecorder } from "../core/messages/record/report-recorder.ts
 import { createStanzaCounter, type StanzaCounter } from "../core/sessions/create-stanza-counter.ts";
 import { resumeOutdated } from "../core/sessions/resume-outdated.ts";
 import { commitPairings, type PairingCommit } from "../core/sessions/sealed-pairing-store.ts";
+import type { Destinations } from "../core/webhooks/delivery/destination.ts";
+import { createHttpDestination } from "../core/webhooks/delivery/http-destination.ts";
 import { DeliveryDispatcher } from "../core/webhooks/delivery-dispatcher.ts";
 import { createEngine, type Engine } from "../engine/engine.ts";
 import type { ClientVersions } from "../network/client-version.ts";
@@ -86,6 +88,8 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   };
   const extensions = chooseExtensions(config.extensions);
   const hooks = await makeHooks(extensions, base);
+  const destinations: Destinations = [createHttpDestination(outgoing), ...hooks.destinations];
+  undo.add(() => Promise.all(destinations.map((destination) => destination.close())));
   const deliveries = new DeliveryDispatcher(engine);
   const metrics = createMetrics(config.metricsToken);
   const counters = createMessageCounters(metrics.registry);
@@ -118,6 +122,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     clientVersion: await openClientVersion(on, engine, outgoing),
     version: readVersion(),
     hooks,
+    destinations,
     log,
     metrics,
   };

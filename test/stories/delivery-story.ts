@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type EventDraft, recordEvents } from "../../src/core/events/events.ts";
+import type { Destinations } from "../../src/core/webhooks/delivery/destination.ts";
+import { createHttpDestination } from "../../src/core/webhooks/delivery/http-destination.ts";
 import { DeliveryDispatcher } from "../../src/core/webhooks/delivery-dispatcher.ts";
-import { insertWebhook, type NewWebhook } from "../../src/core/webhooks/save-webhook.ts";
+import { insertWebhook, type NewWebhook, type SavedWith } from "../../src/core/webhooks/save-webhook.ts";
 import { webhookLane } from "../../src/core/webhooks/webhook-lane.ts";
 import type { WebhookRow } from "../../src/core/webhooks/webhook-record.ts";
 import type { Engine, EngineOptions, JobResult } from "../../src/engine/engine.ts";
@@ -28,6 +30,7 @@ export interface DeliveryWorker {
 export interface DeliveryStory extends EngineStory {
   readonly ran: RanDelivery[];
   readonly box: SecretBox;
+  readonly savedWith: SavedWith;
   addInstance(): Promise<{ id: number; account_id: number }>;
   addWebhook(
     instance: { id: number; account_id: number },
@@ -43,6 +46,8 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
   const story = await createEngineStory();
   const { db, pool } = story.database;
   const box = createSecretBox("0".repeat(64));
+  const destinations: Destinations = [createHttpDestination(createSafeFetch({ allowedHosts: ["loopback"] }))];
+  const savedWith = { box, formats: {}, destinations };
   const ran: RanDelivery[] = [];
   const hasRow = async (job: number) =>
     (await pool.query("select from job where id = $1", [job])).rows.length > 0;
@@ -50,6 +55,7 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
     ...story,
     ran,
     box,
+    savedWith,
     async rest() {
       await story.rest();
       ran.length = 0;
@@ -68,18 +74,14 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
     },
     addWebhook: ({ id: instance_id, account_id }, input) =>
       db.transaction().execute((trx) =>
-        insertWebhook(
-          trx,
-          { box, formats: {} },
-          {
-            instance_id,
-            account_id,
-            name: "w",
-            events: ["message.received"],
-            secret: SECRET,
-            ...input,
-          },
-        ),
+        insertWebhook(trx, savedWith, {
+          instance_id,
+          account_id,
+          name: "w",
+          events: ["message.received"],
+          secret: SECRET,
+          ...input,
+        }),
       ),
     record: (drafts) => db.transaction().execute((trx) => recordEvents(trx, [...drafts])),
     async startWorker(id, options) {
@@ -91,7 +93,7 @@ export async function createDeliveryStory(): Promise<DeliveryStory> {
         deliveries,
         box,
         formats: {},
-        outgoing: createSafeFetch({ allowedHosts: ["loopback"] }),
+        destinations,
         timeoutMs: 15_000,
         version: "0",
         baseUrl: "http://localhost",

@@ -14,7 +14,7 @@ import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { planLimits } from "../plans/contract.ts";
-import { eventFilter, httpUrl, REFUSED_WEBHOOK_FIELDS, webhook } from "../webhooks/contract.ts";
+import { eventFilter, REFUSED_WEBHOOK_FIELDS, webhook, webhookUrl } from "../webhooks/contract.ts";
 
 export const instanceStatus = named(
   "InstanceStatus",
@@ -264,11 +264,11 @@ const fields = {
 const createInput = z.object({
   name: fields.name,
   webhook_url: z
-    .union([z.literal(""), httpUrl])
+    .union([z.literal(""), webhookUrl])
     .nullish()
     .describe("Address of the first webhook, which the gateway then creates."),
   webhook: z
-    .union([z.literal(""), httpUrl, z.object({ url: httpUrl, events: eventFilter.optional() })])
+    .union([z.literal(""), webhookUrl, z.object({ url: webhookUrl, events: eventFilter.optional() })])
     .nullish()
     .describe("The same as `webhook_url`, or an object that also selects the events."),
   network: z.enum(["whatsapp", "sandbox"]).optional(),

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import { invalidField } from "../../platform/gateway-error.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { claimIdempotencyKey, storeResponse } from "../../platform/http/run-idempotently.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
@@ -12,11 +13,7 @@ import { createWebhookSecret } from "./create-webhook-secret.ts";
 import type { InstanceRow } from "./instance-row.ts";
 import { readSettings, requireSettingsWithinPlan } from "./instance-settings.ts";
 import { holdApiKey, issueApiKey } from "./issue-api-key.ts";
-import {
-  type OutgoingPolicy,
-  requireAllowedProxyUrl,
-  requireAllowedWebhookUrl,
-} from "./require-allowed-urls.ts";
+import { type OutgoingPolicy, requireAllowedProxyUrl } from "./require-allowed-urls.ts";
 import { requireSandbox, type SandboxUse } from "./require-sandbox.ts";
 import { toWebhookSetupView } from "./to-instance-view.ts";
 
@@ -31,6 +28,8 @@ export interface CreateInstanceDeps {
   /** Default network of new instances. */
   network: "whatsapp" | "sandbox";
   sandbox: SandboxUse;
+  /** Why an address cannot be that of a webhook. */
+  findWebhookIssue(url: string): Promise<string | undefined>;
   /** Adds the first webhook, which signs with the instance's secret; returns it with the secret. */
   createDefaultWebhook(
     trx: Trx,
@@ -52,7 +51,8 @@ export async function createInstance(
   const network = input.network ?? deps.network;
   if (network === "sandbox") await requireSandbox(deps, account_id);
   const webhook = readWebhook(input);
-  await requireAllowedWebhookUrl(deps.outgoing, webhook?.url);
+  const issue = webhook && (await deps.findWebhookIssue(webhook.url));
+  if (issue) throw invalidField("webhook_url", issue);
   await requireAllowedProxyUrl(deps.outgoing, input.proxy?.url);
   const columns = {
     name: input.name,

@@ -5,15 +5,6 @@ const SOCKS_PORT = 1080;
 
 export type OutgoingPolicy = Pick<SafeFetch, "findBlockReason">;
 
-/** Rejects, before anything is created, a webhook URL that every delivery would reject. */
-export async function requireAllowedWebhookUrl(
-  outgoing: OutgoingPolicy,
-  url: string | undefined,
-): Promise<void> {
-  const issue = url && (await outgoing.findBlockReason(url));
-  if (issue) throw invalidField("webhook_url", issue);
-}
-
 /** Rejects a proxy that the policy for outgoing requests blocks. */
 export async function requireAllowedProxyUrl(
   outgoing: OutgoingPolicy,

@@ -6,7 +6,7 @@ import { type PartitionRange, withPartitions } from "../../platform/db/partition
 import { rowCountHint } from "../../platform/db/prepared-statement.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 
-/** One HTTP attempt, with its result for the delivery and the job. */
+/** One attempt, with its result for the delivery and the job. */
 export interface AttemptRecord {
   lane: { id: number; epoch: number };
   job_id: number;

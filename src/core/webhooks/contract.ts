@@ -33,6 +33,14 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
 }
 
+const WEBHOOK_SCHEMES = ["http:", "https:", "nats:", "tls:", "amqp:", "amqps:"];
+
+/** The destination of an address reads the rest of it. */
+export const webhookUrl = trimmedText(2048).refine(
+  (text) => URL.canParse(text) && WEBHOOK_SCHEMES.includes(new URL(text).protocol),
+  "must be an address that begins with https, http, nats, tls, amqp or amqps",
+);
+
 const filterNames = [...EVENT_GROUPS, ...EVENT_NAMES] as const;
 
 export const eventFilter = named(
@@ -95,7 +103,7 @@ export const MAX_ATTEMPTS = 20;
 
 const webhookFields = {
   name: trimmedText(100).min(1),
-  url: httpUrl,
+  url: webhookUrl.describe("`https://...`, or of a broker: see docs/guides/destinations.md."),
   events: eventFilter,
   is_active: z.boolean(),
   retry_enabled: z.boolean().describe("false: only one attempt."),
@@ -201,7 +209,9 @@ export const webhook = named(
     last_error_class: z
       .string()
       .nullable()
-      .describe("Why the last attempt failed, such as `dns`, `tls` or `status`; null: it did not."),
+      .describe(
+        "Why the last attempt failed, such as `dns`, `rejected` (by a broker) or `status`; null: it did not.",
+      ),
     disabled_reason: z.string().nullable(),
     failing_since: isoTime.nullable().describe("Time of the first failed attempt since the last success."),
     previous_secret_until: isoTime
@@ -350,7 +360,7 @@ const setGlobal = {
   example: { url: "https://example.com/hook", enabled: true },
   input: z.object({
     enabled: z.boolean().optional().describe("Default: true if an address is given, otherwise unchanged."),
-    url: z.union([z.literal(""), httpUrl]).optional(),
+    url: z.union([z.literal(""), webhookUrl]).optional(),
     events: webhookFields.events.optional(),
     secret: webhookFields.secret.optional(),
     max_attempts: webhookFields.max_attempts.optional(),
@@ -546,7 +556,7 @@ export const webhooksContract = {
     access: "instance",
     role: "admin",
     tag,
-    summary: "List the delivery attempts, one row per HTTP request",
+    summary: "List the delivery attempts, one row each",
     message: "Webhook logs",
     aliases: searchAliases,
     input: z.object({

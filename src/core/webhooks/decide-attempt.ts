@@ -1,4 +1,4 @@
-import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import type { DeliveryOutcome } from "./delivery/destination.ts";
 import { isN8nStartingUp } from "./is-n8n-starting-up.ts";
 import { requestedDelayMs, retryDelayMs } from "./retry-schedule.ts";
 
@@ -19,7 +19,7 @@ export interface RetryPlan {
 
 /** Decides what follows attempt `attempt` (from 1); `random` in [0, 1) spreads retries by ±20 %. */
 export function decideAttempt(
-  outcome: FetchOutcome,
+  outcome: DeliveryOutcome,
   attempt: number,
   plan: RetryPlan,
   random: () => number = Math.random,
@@ -38,26 +38,33 @@ export function decideAttempt(
   };
 }
 
-/** A 2xx response, except that of an n8n that starts and discards the event. */
-export function isSuccess(outcome: FetchOutcome): boolean {
+/** A broker's confirmation, or a 2xx response, except that of an n8n that starts and discards the event. */
+export function isSuccess(outcome: DeliveryOutcome): boolean {
+  if (outcome.outcome === "accepted") return true;
   const isOk = outcome.outcome === "response" && outcome.status >= 200 && outcome.status < 300;
   return isOk && !isN8nStartingUp(outcome);
 }
 
 /** Describes the failure in one sentence for logs and lists. */
-export function describeFailure(outcome: FetchOutcome): string {
+export function describeFailure(outcome: DeliveryOutcome): string {
   if (isN8nStartingUp(outcome)) return "n8n was starting, so it responded with 200 and discarded the event.";
-  return outcome.outcome === "response" ? `The receiver responded with ${outcome.status}.` : outcome.error;
+  return outcome.outcome === "failed" ? outcome.error : `The receiver responded with ${statusOf(outcome)}.`;
 }
 
-/** A 4xx that a retry will hardly change counts double in the circuit breaker. */
-export function failureWeightOf(outcome: FetchOutcome): 1 | 2 {
+/** The status of an HTTP response; null without one. */
+export function statusOf(outcome: DeliveryOutcome): number | null {
+  return outcome.outcome === "response" ? outcome.status : null;
+}
+
+/** A rejection that a retry will hardly change counts double in the circuit breaker. */
+export function failureWeightOf(outcome: DeliveryOutcome): 1 | 2 {
+  if (outcome.outcome === "failed" && outcome.failure === "rejected") return 2;
   if (outcome.outcome !== "response" || outcome.status < 400 || outcome.status >= 500) return 1;
   return [408, 409, 425, 429].includes(outcome.status) ? 1 : 2;
 }
 
 /** Seconds or a date; applies only to 429 and 503. */
-function readRetryAfterMs(outcome: FetchOutcome): number | undefined {
+function readRetryAfterMs(outcome: DeliveryOutcome): number | undefined {
   if (outcome.outcome !== "response" || (outcome.status !== 429 && outcome.status !== 503)) return undefined;
   const header = outcome.headers["retry-after"]?.trim() ?? "";
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -1,7 +1,8 @@
-import type { FetchOutcome, SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../platform/ulid.ts";
+import { type DeliveryOutcome, type Destinations, destinationOf } from "./delivery/destination.ts";
+import { passwordOf } from "./delivery/masked-password.ts";
 import type { LoadedDelivery } from "./delivery-loader.ts";
 import { receiverUrl } from "./receiver-url.ts";
 import { openHeaders, openSecrets, openToken } from "./webhook-record.ts";
@@ -11,6 +12,7 @@ import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
 export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlobal"> & {
   /** The event in the webhook's format. */
   body: Buffer;
+  contentType: string;
   /** Number of this attempt, from 1. */
   attempt: number;
   /** The span of the attempt; undefined while tracing is off. */
@@ -18,7 +20,7 @@ export type WebhookDelivery = Pick<LoadedDelivery, "event" | "webhook" | "isGlob
 };
 
 export interface DeliverWebhookOptions {
-  outgoing: SafeFetch;
+  destinations: Destinations;
   box: SecretBox;
   /** URL of this gateway, by which its own receiver is known. */
   baseUrl: string;
@@ -26,42 +28,50 @@ export interface DeliverWebhookOptions {
   version: string;
 }
 
-/** What came of an attempt; `requestHeaders` only if the gateway's own receiver got it. */
-export type DeliveryOutcome = FetchOutcome & { requestHeaders?: Record<string, string> };
-
-const READ_AT_MOST_BYTES = 64 * 1024;
-
-/** Posts once. Returns the receiver's errors instead of throwing. Removes echoed secrets. */
+/** Sends once. Returns the receiver's errors instead of throwing. Removes echoed secrets. */
 export async function deliverWebhook(
   options: DeliverWebhookOptions,
   delivery: WebhookDelivery,
 ): Promise<DeliveryOutcome> {
-  const { outgoing, box, timeoutMs, version, baseUrl } = options;
+  const { destinations, box, timeoutMs, version, baseUrl } = options;
   const { webhook, isGlobal, body, trace, event } = delivery;
   const secrets = openSecrets(webhook, box);
   const headers = openHeaders(webhook, box);
+  const at = new Date();
+  const attempt_id = `dlv_${ulid(at)}`;
   const own = {
-    ...deliveryHeaders(delivery, secrets, new Date()),
+    ...deliveryHeaders(delivery, secrets, attempt_id, at),
     ...(trace !== undefined && { traceparent: trace }),
     "user-agent": `Waygate-Webhooks/${version}`,
   };
   if (webhook.url === receiverUrl(baseUrl, event.instance_id)) return receiveHere(own);
-  const outcome = await outgoing.fetch({
+  const outcome = await destinationOf(destinations, webhook.url).send({
     url: webhook.url,
-    method: "POST",
     headers: { ...(trace === undefined ? headers : withoutTraceContext(headers)), ...own },
     body,
+    event_id: event.event_id,
+    event: event.event,
+    instance_id: event.instance_id,
+    chat: event.chat,
+    attempt_id,
     totalMs: timeoutMs,
-    maxBytes: READ_AT_MOST_BYTES,
-    policyKey: isGlobal ? "operator" : "tenant",
-    tenant: { instance_id: delivery.event.instance_id },
-    // The lane limits its own requests, but many webhooks of many customers may use one host.
-    isPaced: true,
+    owner: isGlobal ? "operator" : "tenant",
   });
-  if (outcome.outcome === "failed") return outcome;
-  const token = openToken(webhook, box);
-  const known = [...secrets, ...Object.values(headers), ...(token === null ? [] : [token])];
-  return { ...outcome, body: withoutSecrets(outcome.body, known) };
+  const known = () => {
+    const token = openToken(webhook, box);
+    return [...secrets, ...Object.values(headers), ...(token === null ? [] : [token])];
+  };
+  if (outcome.outcome === "response") {
+    const text = outcome.body.toString("latin1");
+    const shown = withoutSecrets(text, known());
+    return shown === text ? outcome : { ...outcome, body: Buffer.from(shown, "latin1") };
+  }
+  if (outcome.outcome === "failed" && outcome.failure === "rejected")
+    return {
+      ...outcome,
+      error: withoutSecrets(outcome.error, [...known(), decodeURIComponent(passwordOf(webhook.url))]),
+    };
+  return outcome;
 }
 
 /** The gateway's own receiver accepts all, without the network: no request leaves the process. */
@@ -72,15 +82,15 @@ function receiveHere(requestHeaders: Record<string, string>): DeliveryOutcome {
 
 /** Headers that let a receiver verify, deduplicate and route without parsing the body. */
 function deliveryHeaders(
-  { event: { event_id, event, instance_id }, webhook, body, attempt }: WebhookDelivery,
+  { event: { event_id, event, instance_id }, webhook, body, contentType, attempt }: WebhookDelivery,
   secrets: readonly [string, ...string[]],
+  delivery: string,
   at: Date,
 ): Record<string, string> {
   const seconds = Math.floor(at.getTime() / 1000);
   const [secret, previous] = secrets;
-  const delivery = `dlv_${ulid(at)}`;
   return {
-    "content-type": "application/json; charset=utf-8",
+    "content-type": contentType,
     "x-waygate-signature": signBody(secret, body),
     ...(previous !== undefined && { "x-waygate-signature-previous": signBody(previous, body) }),
     "x-waygate-event": event,
@@ -113,10 +123,8 @@ function withoutTraceContext(headers: Record<string, string>): Record<string, st
 
 const SHORTEST_SECRET = 8;
 
-function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
-  const text = body.toString("latin1");
-  const shown = secrets
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .reduce((masked, secret) => masked.replaceAll(secret, "****"), text);
-  return shown === text ? body : Buffer.from(shown, "latin1");
 }

@@ -68,9 +68,7 @@ const recordOnly = (...drafts: EventDraft[]) =>
 async function change(webhook: WebhookRow, what: Omit<WebhookChange, "overlap_seconds">): Promise<void> {
   await db
     .transaction()
-    .execute((trx) =>
-      changeWebhook(trx, { box: story.box, formats: {} }, webhook, { ...what, overlap_seconds: 0 }),
-    );
+    .execute((trx) => changeWebhook(trx, story.savedWith, webhook, { ...what, overlap_seconds: 0 }));
   publishWebhookChange(worker.engine);
 }
 
@@ -220,9 +218,7 @@ describe("a webhook that changes after an event of it was recorded", () => {
     const dispatch = await recordOnly(draft(1));
     await db
       .transaction()
-      .execute((trx) =>
-        changeWebhook(trx, { box: story.box, formats: {} }, webhook, { url: other.url, overlap_seconds: 0 }),
-      );
+      .execute((trx) => changeWebhook(trx, story.savedWith, webhook, { url: other.url, overlap_seconds: 0 }));
     publishWebhookChange(api);
     await isCleared;
     dispatch();

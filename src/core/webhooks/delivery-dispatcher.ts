@@ -82,10 +82,10 @@ export class DeliveryDispatcher implements EventRecorder {
     const delivery = attempts === 0 && trigger === "auto" ? this.#recent.take(id) : undefined;
     if (!delivery) return undefined;
     const { event, sequence, webhook, isGlobal, isReported } = delivery;
-    const { event_id, event: name, instance_id, account_id, head, tail, at } = event;
+    const { event_id, event: name, chat, instance_id, account_id, head, tail, at } = event;
     const body = Buffer.from(`${head}${sequence}${tail}`);
     return {
-      event: { event_id, event: name, body, instance_id, account_id, created_at: new Date(at) },
+      event: { event_id, event: name, body, chat, instance_id, account_id, created_at: new Date(at) },
       delivery: { id, attempts },
       webhook: { ...webhook, url: openUrl(webhook, box) },
       isGlobal,

@@ -36,6 +36,7 @@ export interface LoadedDelivery {
     event_id: string;
     event: string;
     body: Buffer;
+    chat: string;
     instance_id: number;
     account_id: number;
     created_at: Date;
@@ -77,7 +78,7 @@ async function loadDeliveries(
 
 function selectDeliveries(refs: DeliveryRef[], { mark, table, from, to }: PartitionRange) {
   return sql<Row>`${mark}
-    select r.ord, e.event_id, e.event, e.body, e.instance_id, e.account_id, e.created_at,
+    select r.ord, e.event_id, e.event, e.body, e.chat, e.instance_id, e.account_id, e.created_at,
       d.id as delivery_id, d.attempts, ${sql.join(TARGET_COLUMNS.map((name) => sql.ref(`w.${name}`)))},
       w.instance_id is null as is_global,
       ${isReported(sql`instance_id = e.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
@@ -95,10 +96,10 @@ function selectDeliveries(refs: DeliveryRef[], { mark, table, from, to }: Partit
 }
 
 function toLoaded(row: Row, box: SecretBox): LoadedDelivery {
-  const { ord, event_id, event, body, instance_id, account_id, created_at, ...rest } = row;
+  const { ord, event_id, event, body, chat, instance_id, account_id, created_at, ...rest } = row;
   const { delivery_id, attempts, is_global, is_reported, ...webhook } = rest;
   return {
-    event: { event_id, event, body, instance_id, account_id, created_at },
+    event: { event_id, event, body, chat, instance_id, account_id, created_at },
     delivery: { id: delivery_id, attempts },
     webhook: { ...webhook, url: openUrl(webhook, box) },
     isGlobal: is_global,

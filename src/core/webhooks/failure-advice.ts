@@ -13,6 +13,8 @@ const BY_CLASS: Readonly<Record<string, string>> = {
   dns: "Check the host name of the webhook's url.",
   invalid_url: "Correct the webhook's url.",
   protocol: "Check that the webhook's url leads to an HTTP server.",
+  rejected:
+    "Read what the broker said in the error of the attempt, and correct it there or in the webhook's url.",
   reset: "Read the log of the receiver: it closed the connection without a response.",
   timeout_total: "Let the receiver respond with 2xx first and do its work afterwards.",
   tls: "Check the certificate of the receiver.",

@@ -1,25 +1,25 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
-import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
-import type { EventFormats } from "./event-formats.ts";
-import { changeWebhook, createsSecret, nextWebhookId, type SavedWith } from "./save-webhook.ts";
+import {
+  changeWebhook,
+  createsSecret,
+  nextWebhookId,
+  requireAllowedUrl,
+  type SavedWith,
+} from "./save-webhook.ts";
 import { toWebhookRecord, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
-interface GlobalDeps {
+interface GlobalDeps extends SavedWith {
   db: Db;
   engine: Pick<Engine, "publish">;
-  box: SecretBox;
-  formats: EventFormats;
-  outgoing: SafeFetch;
 }
 
 type GlobalHandlers = Pick<
@@ -30,10 +30,9 @@ type GlobalInput = InputOf<typeof webhooksContract.putGlobalWebhook>;
 
 /** The operator's webhook: one row without an instance, delivered through one lane per instance. */
 export function globalWebhookHandlers(deps: GlobalDeps): GlobalHandlers {
-  const { db, engine, box, outgoing } = deps;
+  const { db, engine, box, destinations } = deps;
   async function save(input: GlobalInput, by: AuditActor) {
-    const refused = input.url ? await outgoing.findBlockReason(input.url, "operator") : undefined;
-    if (refused) throw invalidField("url", refused);
+    await requireAllowedUrl(destinations, input.url, "operator");
     const { row, isNew } = await db.transaction().execute(async (trx) => {
       const saved = await saveGlobal(trx, deps, input);
       const target = { type: "webhook", id: saved.row.id };

@@ -1,11 +1,11 @@
-import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
+import type { DeliveryOutcome } from "./delivery/destination.ts";
 
 /** What n8n returns for every request during a migration of its database. Source: `abstract-server`. */
 const STARTING_UP = /^n8n is starting up\b/;
 const LONGEST_SENTENCE = 200;
 
 /** Whether the receiver is an n8n that has discarded the request, because its workflows are not loaded yet: status 200. */
-export function isN8nStartingUp(outcome: FetchOutcome): boolean {
+export function isN8nStartingUp(outcome: DeliveryOutcome): boolean {
   return (
     outcome.outcome === "response" &&
     outcome.status === 200 &&

@@ -2,22 +2,19 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
-import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import type { webhooksContract } from "./contract.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
-import { type EventFormats, formatEventBody } from "./event-formats.ts";
+import { formatEventBody } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import { receiverUrl } from "./receiver-url.ts";
-import { insertWebhook } from "./save-webhook.ts";
+import { insertWebhook, type SavedWith } from "./save-webhook.ts";
 import { openToken, openUrl, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
-interface ReceiverDeps {
+interface ReceiverDeps extends SavedWith {
   db: Db;
   engine: Engine;
-  box: SecretBox;
-  formats: EventFormats;
   baseUrl: string;
 }
 

@@ -3,10 +3,11 @@ import { addLane } from "../../engine/lane-store.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
-import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, isMaskedSecret, type WebhookFormat } from "./contract.ts";
+import { type DestinationOwner, type Destinations, destinationOf } from "./delivery/destination.ts";
+import { hasMaskedPassword, withPasswordOf } from "./delivery/masked-password.ts";
 import { type EventFormats, supportedEvents } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import {
@@ -39,30 +40,37 @@ export interface NewWebhook extends WebhookOptions {
   is_default?: boolean;
 }
 
-/** What seals a webhook's secrets, and the formats that it may have. */
+/** What seals a webhook's secrets, and the formats and addresses that it may have. */
 export interface SavedWith {
   box: SecretBox;
   formats: EventFormats;
+  destinations: Destinations;
 }
 
 const MAX_WEBHOOKS_PER_INSTANCE = 50;
 
-/** Rejects a URL that the outgoing policy blocks, since every delivery would fail. */
-export async function requireAllowedUrl(outgoing: SafeFetch, url: string | undefined): Promise<void> {
-  const issue = url === undefined ? undefined : await outgoing.findBlockReason(url);
+/** Rejects a URL that the outgoing policy blocks or its destination cannot use, since every delivery would fail. */
+export async function requireAllowedUrl(
+  destinations: Destinations,
+  url: string | undefined,
+  owner: DestinationOwner = "tenant",
+): Promise<void> {
+  const issue = url ? await destinationOf(destinations, url).findIssue(url, owner) : undefined;
   if (issue) throw invalidField("url", issue);
 }
 
 /** Inserts a webhook and its lane; the caller has locked the instance. */
 export async function insertWebhook(
   trx: Trx,
-  { box, formats }: SavedWith,
+  { box, formats, destinations }: SavedWith,
   webhook: NewWebhook,
 ): Promise<WebhookRow> {
   await requireWebhookQuota(trx, webhook.instance_id);
   const id = await nextWebhookId(trx);
   const lane = await addLane(trx, "webhook", String(id));
   const { url, events, secret, headers, format_token, ...columns } = webhook;
+  if (hasMaskedPassword(url)) throw maskedPassword();
+  requireSendableHeaders(destinations, url, headers);
   return trx
     .insertInto("webhook")
     .values({
@@ -133,13 +141,15 @@ export interface WebhookChange extends WebhookOptions {
 /** Changes fields of a locked webhook. The default webhook shares the instance's secret, so both change. */
 export async function changeWebhook(
   trx: Trx,
-  { box, formats }: SavedWith,
+  { box, formats, destinations }: SavedWith,
   row: WebhookRow,
   change: WebhookChange,
 ): Promise<WebhookRow> {
   const { secret: _, rotate_secret: __, overlap_seconds, events: ___, ...rest } = change;
-  const { url, headers, format_token, ...columns } = rest;
+  const { url: requested, headers, format_token, ...columns } = rest;
+  const url = requested && withStoredPassword(requested, row, box);
   requireCredentialsForOrigin(row, box, change);
+  requireSendableHeaders(destinations, url ?? openUrl(row, box), headers);
   const secret = newSecretOf(change);
   if (secret && row.is_default && row.instance_id !== null) {
     await trx
@@ -167,6 +177,34 @@ export async function changeWebhook(
     .where("id", "=", row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+function maskedPassword(): GatewayError {
+  return invalidField(
+    "url",
+    "has a masked password, and none is stored for this user and host; send the password itself",
+  );
+}
+
+/** A masked password stays the stored one, if user and host do. */
+function withStoredPassword(url: string, row: WebhookRow, box: SecretBox): string {
+  if (!hasMaskedPassword(url)) return url;
+  const whole = withPasswordOf(openUrl(row, box), url);
+  if (whole === undefined) throw maskedPassword();
+  return whole;
+}
+
+/** Rejects a header that the destination of the URL cannot send. */
+function requireSendableHeaders(
+  destinations: Destinations,
+  url: string,
+  headers: Record<string, string> | undefined,
+): void {
+  const destination = destinationOf(destinations, url);
+  for (const name of Object.keys(headers ?? {})) {
+    const issue = destination.findHeaderIssue?.(name);
+    if (issue) throw invalidField(`headers.${name}`, issue);
+  }
 }
 
 /** Prevents that stored credentials go to another origin: the request must contain them again. */

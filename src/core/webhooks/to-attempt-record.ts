@@ -4,8 +4,8 @@ import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
 import { causedBy, type EventDraft } from "../events/events.ts";
 import type { AttemptRecord } from "./attempt-writer.ts";
-import { type AttemptDecision, describeFailure, isSuccess } from "./decide-attempt.ts";
-import type { DeliveryOutcome } from "./deliver-webhook.ts";
+import { type AttemptDecision, describeFailure, isSuccess, statusOf } from "./decide-attempt.ts";
+import type { DeliveryOutcome } from "./delivery/destination.ts";
 import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
 import { deliveryReport } from "./webhook-report-events.ts";
 
@@ -64,20 +64,20 @@ function statusAfter(
   return isParked ? "parked" : "retrying";
 }
 
-/** The columns of a log row that describe the HTTP attempt. */
+/** The columns of a log row that describe the attempt. */
 export function describeAttempt(outcome: DeliveryOutcome) {
   const success = isSuccess(outcome);
-  const hasResponse = outcome.outcome === "response";
   return {
     success,
-    status_code: hasResponse ? outcome.status : null,
+    status_code: statusOf(outcome),
     error: success ? null : describeFailure(outcome),
-    error_class: success ? null : hasResponse ? "status" : outcome.failure,
+    error_class: success ? null : outcome.outcome === "failed" ? outcome.failure : "status",
     duration_ms: Math.round(outcome.durationMs),
-    response_body: hasResponse
-      ? cleanText(outcome.body.subarray(0, SHOWN_RESPONSE_BYTES).toString("utf8"))
-      : null,
-    request_headers: outcome.requestHeaders ?? null,
+    response_body:
+      outcome.outcome === "response"
+        ? cleanText(outcome.body.subarray(0, SHOWN_RESPONSE_BYTES).toString("utf8"))
+        : null,
+    request_headers: (outcome.outcome === "response" && outcome.requestHeaders) || null,
   };
 }
 

@@ -15,17 +15,13 @@ import {
 } from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
 import type { AttemptCounter } from "./create-attempt-counter.ts";
-import { decideAttempt, isSuccess } from "./decide-attempt.ts";
-import {
-  type DeliverWebhookOptions,
-  type DeliveryOutcome,
-  deliverWebhook,
-  type WebhookDelivery,
-} from "./deliver-webhook.ts";
+import { decideAttempt, isSuccess, statusOf } from "./decide-attempt.ts";
+import { type DeliverWebhookOptions, deliverWebhook, type WebhookDelivery } from "./deliver-webhook.ts";
+import { type DeliveryOutcome, type Destinations, destinationOf } from "./delivery/destination.ts";
 import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
 import { disableWebhook } from "./disable-webhook.ts";
-import { type EventFormats, formatEventBody } from "./event-formats.ts";
+import { contentTypeOf, type EventFormats, formatEventBody } from "./event-formats.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { type CompletedAttempt, toAttemptRecord } from "./to-attempt-record.ts";
 import { openToken } from "./webhook-record.ts";
@@ -108,10 +104,10 @@ async function attemptDelivery(
 ): Promise<CompletedAttempt> {
   const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
   const attempt = loaded.delivery.attempts + 1;
-  const delivery = { ...loaded, body, attempt };
-  const outcome = await inAttemptSpan(delivery, (job.ref as DeliveryRef).trace, (trace) =>
-    deliverWebhook(options, { ...delivery, trace }),
-  );
+  const { format } = loaded.webhook;
+  const delivery = { ...loaded, body, contentType: contentTypeOf(options.formats, format), attempt };
+  const span = () => spanOf(delivery, options.destinations, (job.ref as DeliveryRef).trace);
+  const outcome = await inAttemptSpan(span, (trace) => deliverWebhook(options, { ...delivery, trace }));
   const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
   return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
 }
@@ -184,37 +180,33 @@ function createReceiverLog(log: Pick<Log, "warn" | "info">) {
  * attribute: it can name a person or contain a secret.
  */
 function inAttemptSpan(
-  delivery: Pick<WebhookDelivery, "event" | "webhook" | "attempt">,
-  parent: TraceParent | undefined,
-  post: (trace: TraceParent | undefined) => Promise<DeliveryOutcome>,
+  span: () => NewSpan,
+  send: (trace: TraceParent | undefined) => Promise<DeliveryOutcome>,
 ): Promise<DeliveryOutcome> {
-  return inSpan(
-    "deliver webhook",
-    () => ({ ...spanOf(delivery), parent }),
-    async (span) => {
-      const outcome = await post(traceParentOf(span));
-      if (outcome.outcome === "response") span?.setAttribute("http.response.status_code", outcome.status);
-      if (!isSuccess(outcome))
-        failSpan(span, outcome.outcome === "response" ? String(outcome.status) : outcome.failure);
-      return outcome;
-    },
-  );
+  return inSpan("deliver webhook", span, async (span) => {
+    const outcome = await send(traceParentOf(span));
+    if (outcome.outcome === "response") span?.setAttribute("http.response.status_code", outcome.status);
+    if (!isSuccess(outcome))
+      failSpan(span, outcome.outcome === "failed" ? outcome.failure : String(statusOf(outcome)));
+    return outcome;
+  });
 }
 
-function spanOf({
-  event: { event, event_id, instance_id },
-  webhook,
-  attempt,
-}: Pick<WebhookDelivery, "event" | "webhook" | "attempt">): NewSpan {
+function spanOf(
+  { event: { event, event_id, instance_id }, webhook, attempt }: WebhookDelivery,
+  destinations: Destinations,
+  parent: TraceParent | undefined,
+): NewSpan {
   return {
     kind: SpanKind.CLIENT,
     attributes: {
-      "http.request.method": "POST",
+      ...destinationOf(destinations, webhook.url).spanAttributes,
       ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
       "waygate.event.name": event,
       "waygate.event.id": event_id,
       "waygate.instance.id": instance_id,
       "waygate.webhook.id": webhook.id,
     },
+    parent,
   };
 }

@@ -6,6 +6,7 @@ import {
   type SecretBox,
 } from "../../platform/secrets/secret-box.ts";
 import type { WebhookTable } from "../../tables.ts";
+import { maskPassword } from "./delivery/masked-password.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
 
@@ -27,7 +28,7 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
   const headers = Object.keys(openHeaders(row, box)).map((name) => [name, SECRET_MASK]);
   return {
     ...row,
-    url: openUrl(row, box),
+    url: maskPassword(openUrl(row, box)),
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),
     format_token: token === null ? null : SECRET_MASK,

@@ -17,7 +17,7 @@ import type { webhooksContract } from "./contract.ts";
 import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
-import type { EventFormats } from "./event-formats.ts";
+import { contentTypeOf, type EventFormats, formatEventBody } from "./event-formats.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
@@ -28,14 +28,30 @@ import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
 import { describeAttempt } from "./to-attempt-record.ts";
-import { openSecrets, openUrl, toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
+import { openSecrets, openToken, openUrl, toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
 import { testEvent } from "./webhook-report-events.ts";
 
 interface WebhookTestDeps extends DeliverWebhookOptions {
   db: Db;
+  formats: EventFormats;
 }
 
 export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
+export {
+  type BrokerAddress,
+  decodePart,
+  InvalidAddressError,
+  parseBrokerAddress,
+  readTopicPrefix,
+} from "./delivery/broker-address.ts";
+export {
+  type BrokerConnection,
+  type BrokerMessage,
+  BrokerRefusal,
+  LostConnectionError,
+} from "./delivery/broker-connections.ts";
+export { type Broker, createBrokerDestination } from "./delivery/broker-destination.ts";
+export { ReceiveAllowance } from "./delivery/receive-allowance.ts";
 export { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 export { failureAdvice } from "./failure-advice.ts";
 export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
@@ -44,7 +60,6 @@ export { signBody } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;
-  formats: EventFormats;
   /** URL of this gateway, which some formats contain. */
   baseUrl: string;
 }
@@ -68,7 +83,7 @@ type SavingHandlers = Pick<
 >;
 
 function savingHandlers(deps: WebhookDeps): SavingHandlers {
-  const { db, engine, box, outgoing } = deps;
+  const { db, engine, box, destinations } = deps;
   return {
     async listWebhooks({ input }) {
       const before = readCursor(input.cursor);
@@ -87,7 +102,7 @@ function savingHandlers(deps: WebhookDeps): SavingHandlers {
 
     async createWebhook({ input, ...by }) {
       const { id, secret = createWebhookSecret(), ...fields } = input;
-      await requireAllowedUrl(outgoing, fields.url);
+      await requireAllowedUrl(destinations, fields.url);
       const row = await db.transaction().execute(async (trx) => {
         const { account_id } = await lockInstance(trx, id);
         const added = await insertWebhook(trx, deps, { ...fields, secret, instance_id: id, account_id });
@@ -100,7 +115,7 @@ function savingHandlers(deps: WebhookDeps): SavingHandlers {
 
     async updateWebhook({ input, ...by }) {
       const { id, webhookId, ...change } = input;
-      await requireAllowedUrl(outgoing, change.url);
+      await requireAllowedUrl(destinations, change.url);
       const row = await db.transaction().execute(async (trx) => {
         const changed = await changeWebhook(trx, deps, await lockWebhook(trx, id, webhookId), change);
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
@@ -115,7 +130,7 @@ function savingHandlers(deps: WebhookDeps): SavingHandlers {
 type OtherHandlers = Pick<Handlers<typeof webhooksContract>, "deleteWebhook" | "updateDefaultWebhook">;
 
 function otherHandlers(deps: WebhookDeps): OtherHandlers {
-  const { db, engine, box, outgoing } = deps;
+  const { db, engine, box, destinations } = deps;
   return {
     async deleteWebhook({ input: { id, webhookId }, ...by }) {
       const row = await db.transaction().execute(async (trx) => {
@@ -132,7 +147,7 @@ function otherHandlers(deps: WebhookDeps): OtherHandlers {
 
     async updateDefaultWebhook({ input, ...by }) {
       const { id, ...change } = input;
-      await requireAllowedUrl(outgoing, change.url);
+      await requireAllowedUrl(destinations, change.url);
       const row = await db.transaction().execute(async (trx) => {
         const changed = await changeDefaultWebhook(trx, deps, id, change);
         await recordAudit(trx, entryOf(by, "webhook.update", changed, input));
@@ -214,8 +229,12 @@ function createWebhookTest(deps: WebhookTestDeps) {
     allow(row.id);
     const webhook = { ...row, url: openUrl(row, deps.box) };
     const event = await recordTestEvent(deps.db, webhook, instanceId);
+    const { format } = row;
+    const shape = { url: webhook.url, token: openToken(row, deps.box), baseUrl: deps.baseUrl };
+    const body = formatEventBody(deps.formats, event.body, format, shape) ?? event.body;
+    const contentType = contentTypeOf(deps.formats, format);
     const described = describeAttempt(
-      await deliverWebhook(deps, { event, webhook, isGlobal: false, body: event.body, attempt: 1 }),
+      await deliverWebhook(deps, { event, webhook, isGlobal: false, body, contentType, attempt: 1 }),
     );
     const log = await deps.db
       .insertInto("attempt")

@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["campaigns", "Campaigns"],
     ["webhooks", "Webhooks"],
     ["verifying-webhooks", "Verifying webhooks"],
+    ["destinations", "Brokers as destinations"],
     ["integrations", "Integrations"],
     ["n8n", "n8n"],
     ["typebot", "Typebot"],
