@@ -29,7 +29,9 @@ need curl curl
 need ffmpeg ffmpeg
 need openssl openssl
 if [ "${1:-}" = all ]; then
+  need nats-server nats-server
   need python3 python3
+  need rabbitmq-server rabbitmq-server
   ls /usr/lib/postgresql/*/bin/postgres > /dev/null 2>&1 || packages+=(postgresql)
 fi
 

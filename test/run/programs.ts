@@ -31,8 +31,10 @@ const PROGRAMS = {
     subject: "the conversion of audio and video",
   },
   helm: { names: ["helm"], projects: ["release"], subject: "the Helm chart" },
-  postgres: { names: ["postgres"], projects: ["release"], subject: "a PostgreSQL of the system" },
+  "nats-server": { names: ["nats-server"], projects: ["release"], subject: "webhooks to NATS" },
   openssl: { names: ["openssl"], projects: ["shared"], subject: "signatures against OpenSSL" },
+  postgres: { names: ["postgres"], projects: ["release"], subject: "a PostgreSQL of the system" },
+  "rabbitmq-server": { names: ["rabbitmq-server"], projects: ["release"], subject: "webhooks to RabbitMQ" },
 } satisfies Record<string, Program>;
 
 export type ProgramName = keyof typeof PROGRAMS;
@@ -42,6 +44,7 @@ const POSTGRES = "/usr/lib/postgresql";
 const PLACES = [
   "/usr/bin",
   "/usr/local/bin",
+  "/usr/sbin",
   "/snap/bin",
   "/opt/google/chrome",
   ...(existsSync(POSTGRES) ? readdirSync(POSTGRES).map((version) => join(POSTGRES, version, "bin")) : []),
