@@ -18,6 +18,7 @@ import type { CoreHooks, CoreHooksPart } from "./hooks.ts";
 import type { OpenedFile } from "./media/open-file.ts";
 import type { NodeMedia } from "./media/open-media.ts";
 import type { OutcomeRecorder } from "./messages/send/record-outcome.ts";
+import type { TableDeclarations } from "./personal-data/personal-data.ts";
 import type { StatementHooksPart } from "./statement-hooks.ts";
 
 /** What a gateway can have beside its core. Its folder and its line in the list of extensions are all of it. */
@@ -32,6 +33,8 @@ export interface Extension {
   undescribed?: Contract;
   /** The events that it records. */
   events?: EventPayloads;
+  /** Its tables, and the personal data in them: an account's removal and an anonymisation find it here. */
+  tables?: TableDeclarations;
   /** What it does in statements of core, also while it is switched off. */
   inStatements?: StatementHooksPart;
   /** Its lines of `waygate doctor`. */

@@ -1,6 +1,8 @@
 import type { RawBuilder } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Db, Trx } from "../platform/db/database.ts";
+import type { ErasureSteps } from "./personal-data/anonymisation.ts";
+import type { TableDeclarations } from "./personal-data/table-declaration.ts";
 
 /** Gets events beside webhooks, through jobs that the statement of an event adds. */
 export interface EventSubscriber {
@@ -22,15 +24,13 @@ export interface SendGuard {
   withdraw(db: Db, engine: Engine, messageId: number): Promise<void>;
 }
 
-/** Lanes and tables of an extension that go with an instance or an account. */
+/** Lanes and rows of an extension that go with an instance or an account. */
 export interface Removal {
   /** The lanes of an instance, whose jobs end with it. */
   lanesOfInstance?(trx: Trx, instanceId: number): Promise<number[]>;
   /** Deletes the rows that belong to these lanes, after they are locked. */
   removeFromInstance?(trx: Trx, instanceId: number): Promise<void>;
   lanesOfAccount?(trx: Trx, accountId: number): Promise<number[]>;
-  /** Tables with rows of an account; referencing tables first. */
-  accountTables?: readonly string[];
 }
 
 /**
@@ -48,6 +48,9 @@ export interface StatementHooks {
   /** Ends what a key of these instances (a query of ids) has made. */
   endKeyAccess: readonly ((trx: Trx, instances: RawBuilder<unknown>) => Promise<void>)[];
   removals: readonly Removal[];
+  erasures: readonly ErasureSteps[];
+  /** The tables of each extension, by its name. */
+  tables: Readonly<Record<string, TableDeclarations>>;
 }
 
 /** What one extension adds. */
@@ -58,6 +61,14 @@ export interface StatementHooksPart {
   endUserAccess?: StatementHooks["endUserAccess"][number];
   endKeyAccess?: StatementHooks["endKeyAccess"][number];
   removal?: Removal;
+  erasure?: ErasureSteps;
+}
+
+/** The part of an extension's manifest that statements read. */
+interface StatementExtension {
+  name: string;
+  tables?: TableDeclarations;
+  inStatements?: StatementHooksPart;
 }
 
 let filled = joinStatementHooks([]);
@@ -67,11 +78,12 @@ export function statementHooks(): StatementHooks {
 }
 
 /** Called once, with the extensions of the program, by the module that lists them. */
-export function setStatementHooks(parts: readonly StatementHooksPart[]): void {
-  filled = joinStatementHooks(parts);
+export function setStatementHooks(extensions: readonly StatementExtension[]): void {
+  filled = joinStatementHooks(extensions);
 }
 
-function joinStatementHooks(parts: readonly StatementHooksPart[]): StatementHooks {
+function joinStatementHooks(extensions: readonly StatementExtension[]): StatementHooks {
+  const parts = extensions.flatMap(({ inStatements }) => inStatements ?? []);
   const sendGuard = parts.find((part) => part.sendGuard)?.sendGuard;
   return {
     eventSubscribers: parts.flatMap(({ eventSubscriber }) => eventSubscriber ?? []),
@@ -80,5 +92,7 @@ function joinStatementHooks(parts: readonly StatementHooksPart[]): StatementHook
     endUserAccess: parts.flatMap(({ endUserAccess }) => endUserAccess ?? []),
     endKeyAccess: parts.flatMap(({ endKeyAccess }) => endKeyAccess ?? []),
     removals: parts.flatMap(({ removal }) => removal ?? []),
+    erasures: parts.flatMap(({ erasure }) => erasure ?? []),
+    tables: Object.fromEntries(extensions.flatMap(({ name, tables }) => (tables ? [[name, tables]] : []))),
   };
 }

@@ -40,7 +40,7 @@ export const EXTENSIONS: readonly Extension[] = [
   sandboxExtension,
 ];
 
-setStatementHooks(EXTENSIONS.map(({ inStatements = {} }) => inStatements));
+setStatementHooks(EXTENSIONS);
 
 /** Every event that this program records. */
 export const EVENT_PAYLOADS: EventPayloads = Object.assign(

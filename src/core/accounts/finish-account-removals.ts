@@ -3,6 +3,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import { recordAudit } from "../audit/audit.ts";
+import { columnsOf } from "../personal-data/personal-data.ts";
 import { statementHooks } from "../statement-hooks.ts";
 
 export interface FinishAccountRemovalsDeps {
@@ -62,10 +63,14 @@ async function removeLanes(trx: Trx, id: number): Promise<number[]> {
 
 /** All tables with rows of an account except the two logs; referencing tables first. A test checks it. */
 export function accountTables(): string[] {
-  return [...statementHooks().removals.flatMap((removal) => removal.accountTables ?? []), ...CORE_TABLES];
+  const ofExtensions = Object.values(statementHooks().tables).flatMap((tables) => Object.entries(tables));
+  return [
+    ...ofExtensions.flatMap(([name, table]) => (columnsOf(table).includes("account_id") ? [name] : [])),
+    ...TABLES_OF_CORE,
+  ];
 }
 
-const CORE_TABLES = [
+const TABLES_OF_CORE = [
   "media",
   "outgoing_media",
   "action",

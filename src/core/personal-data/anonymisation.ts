@@ -1,6 +1,5 @@
-import type { EventDraft } from "../../core/events/events.ts";
+import type { RawBuilder } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
-import type { DataRequestTable } from "../../tables.ts";
 import type { AnonymisationPart, AnonymisationRequest } from "./treatment.ts";
 
 /** One anonymisation, as each of its batches sees it. */
@@ -19,8 +18,6 @@ export interface AnonymisationBatch {
   after: unknown;
   /** Lanes whose jobs were removed, to be woken after the commit. */
   lanes?: readonly number[];
-  /** Recorded last in the transaction. */
-  events?: readonly EventDraft[];
 }
 
 /** One kind of rows, processed in batches; each batch can be repeated. */
@@ -36,25 +33,18 @@ export interface AnonymisationStep {
   readonly runBatch?: (trx: Trx, run: Anonymisation, after: unknown) => Promise<AnonymisationBatch>;
 }
 
-export const ROWS_AT_ONCE = 500;
-
-export type AnonymisationScope = NonNullable<DataRequestTable["scope"]>;
-
-/** The parts of each scope; a conversation consists of its messages. */
-export const PARTS_OF_SCOPE: Readonly<Record<AnonymisationScope, readonly AnonymisationPart[]>> = {
-  account: ["account"],
-  messages: ["messages"],
-  leads: ["leads"],
-  conversations: ["conversations", "messages"],
-  all: ["account", "messages", "leads", "conversations"],
-  person: ["messages", "leads", "conversations"],
-};
-
-/** Whether the request needs the step. */
-export function isRequested(
-  { parts, only }: AnonymisationStep,
-  run: Pick<Anonymisation, "parts" | "person">,
-): boolean {
-  const isForThem = only === undefined || (only === "person") === (run.person !== undefined);
-  return isForThem && parts.some((part) => run.parts.has(part));
+/** What an anonymisation does in an extension, beside the treatment of its tables. */
+export interface ErasureSteps {
+  /** End work that concerns the erased people: before messages are erased, and once more. */
+  readonly cancel?: readonly AnonymisationStep[];
+  /** Run after messages are erased, and before the tables are treated. */
+  readonly erase?: readonly AnonymisationStep[];
+  /** A query of the lanes of an account whose jobs deliver messages. */
+  deliveryLanes?(accountId: number): RawBuilder<unknown>;
+  /** Called with pending sends that the anonymisation has ended. */
+  endSends?(trx: Trx, messageIds: readonly number[]): Promise<void>;
+  /** Called with messages of the one person, whose texts it may repeat. */
+  eraseTexts?(trx: Trx, messageIds: readonly number[]): Promise<void>;
 }
+
+export const ROWS_AT_ONCE = 500;

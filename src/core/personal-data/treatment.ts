@@ -18,22 +18,9 @@ export interface Treatment {
   readonly to: (column: string, request: AnonymisationRequest) => RawBuilder<unknown>;
 }
 
-/** The personal data in a table, column by column. */
-export interface TablePersonalData {
-  /** Columns without personal data. */
-  readonly plain: string;
-  /** Sealed, or used only for signing in: never exported, and stays valid. */
-  readonly secret?: string;
-  /** Personal data that is retained, with the reason. */
-  readonly retained?: { readonly columns: string; readonly because: string };
-  readonly personal?: Readonly<Record<string, Treatment>>;
-  /** Columns that are deleted with their rows: cached copies of other data, or short-lived data. */
-  readonly deleted?: { readonly columns: string; readonly parts: readonly AnonymisationPart[] };
-}
-
 /** The assignments of the update statement. */
 export function assignments(
-  data: TablePersonalData,
+  data: { readonly personal?: Readonly<Record<string, Treatment>> },
   request: AnonymisationRequest,
 ): RawBuilder<unknown> | undefined {
   const changed = Object.entries(data.personal ?? {}).filter(([, { parts }]) =>
@@ -161,12 +148,4 @@ function renamed(body: RawBuilder<unknown>): RawBuilder<unknown> {
       'id', instance_id, 'name', 'anon-' || instance_id, 'phone', value -> 'phone', 'metadata', '{}'::json)
       else value end)
     from json_each(${body}))::text, 'UTF8')`;
-}
-
-/** All declared columns, with the word under which they are declared. */
-export function columnsOf({ plain, secret, retained, personal, deleted }: TablePersonalData): string[] {
-  const lists = [plain, secret, retained?.columns, deleted?.columns].flatMap(
-    (list) => list?.split(" ") ?? [],
-  );
-  return [...lists, ...Object.keys(personal ?? {})];
 }

@@ -11,6 +11,17 @@ import { readBackupFindings } from "./read-backup-findings.ts";
 export const backupsExtension: Extension = {
   name: "backups",
   contract: backupsContract,
+  tables: {
+    backup: {
+      plain:
+        "id status reason trigger file node size checksum key_id rows app_version schema_version created_at started_at finished_at verified_at",
+    },
+    restore_record: { plain: "id backup backup_at restored_at action decided_at" },
+    held_job: {
+      plain: "id lane kind prio pos run_at attempts max_attempts",
+      deleted: { columns: "grp ref", parts: ["messages"] },
+    },
+  },
   examine: checkBackups,
   hooks: ({ config, db, dataDir }) => ({
     findings: {

@@ -10,5 +10,4 @@ export const campaignRemoval: Removal = {
       .execute();
     return found.flatMap(({ lane }) => lane ?? []);
   },
-  accountTables: ["campaign_recipient", "campaign"],
 };

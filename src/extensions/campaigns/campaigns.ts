@@ -28,7 +28,6 @@ import {
 } from "./campaign-row.ts";
 import {
   type ChangeCampaignDeps,
-  cancelCampaigns,
   changeCampaignHandlers,
   PAUSABLE_STATUSES,
 } from "./change-campaign-handlers.ts";
@@ -81,7 +80,7 @@ const MOST_POINTS = 400;
 
 const MOST_REASONS = 100;
 
-export { cancelCampaigns, ENDED_STATUSES, withdrawSendsTo };
+export { ENDED_STATUSES, withdrawSendsTo };
 
 export type CampaignDeps = AddRecipientsDeps & ChangeCampaignDeps & SaveCampaignDeps;
 

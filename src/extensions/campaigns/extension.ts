@@ -1,8 +1,10 @@
 import type { Extension } from "../../core/extension.ts";
 import { createSuppressionList } from "../consent/consent.ts";
+import { CAMPAIGN_ERASURE } from "./campaign-erasure.ts";
 import { campaignLane } from "./campaign-lane.ts";
 import { campaignRemoval } from "./campaign-removal.ts";
 import { CAMPAIGN_RETENTION } from "./campaign-retention.ts";
+import { CAMPAIGN_TABLES } from "./campaign-tables.ts";
 import { campaignHandlers } from "./campaigns.ts";
 import { campaignsContract } from "./contract.ts";
 import { CAMPAIGN_EVENT_PAYLOADS } from "./event-payloads.ts";
@@ -15,7 +17,13 @@ export const campaignsExtension: Extension = {
   needs: ["consent"],
   contract: campaignsContract,
   events: CAMPAIGN_EVENT_PAYLOADS,
-  inStatements: { sendGuard: campaignSendGuard, fileUse: isFileOfCampaign, removal: campaignRemoval },
+  tables: CAMPAIGN_TABLES,
+  inStatements: {
+    sendGuard: campaignSendGuard,
+    fileUse: isFileOfCampaign,
+    removal: campaignRemoval,
+    erasure: CAMPAIGN_ERASURE,
+  },
   hooks: ({ config }) => ({
     outcomeFollower: updateRecipientStatus,
     retention: { rule: CAMPAIGN_RETENTION, defaultMs: config.campaignRetentionMs },

@@ -5,6 +5,7 @@ import { crmContract } from "./contract.ts";
 import { crmHandlers } from "./crm.ts";
 import { createLeadFollower } from "./lead-follower.ts";
 import { LEAD_RETENTION } from "./lead-retention.ts";
+import { LEAD_TABLES } from "./lead-tables.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -12,7 +13,7 @@ export const crmExtension: Extension = {
   name: "crm",
   needs: ["campaigns", "consent"],
   contract: crmContract,
-  inStatements: { removal: { accountTables: ["lead_note", "lead", "custom_field"] } },
+  tables: LEAD_TABLES,
   hooks: async ({ config, db, box }) => ({
     inboundFollower: createLeadFollower(await createSuppressionList(db, box)),
     retention: { rule: LEAD_RETENTION, defaultMs: config.leadRetentionMs },

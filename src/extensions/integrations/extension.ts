@@ -1,8 +1,10 @@
 import type { Extension } from "../../core/extension.ts";
 import { integrationsContract } from "./contract.ts";
 import { INTEGRATION_EVENT_PAYLOADS } from "./event-payloads.ts";
+import { INTEGRATION_ERASURE } from "./integration-erasure.ts";
 import { integrationRemoval } from "./integration-removal.ts";
 import { integrationSubscriber } from "./integration-subscriber.ts";
+import { INTEGRATION_TABLES } from "./integration-tables.ts";
 import { createNodeIntegrations } from "./node-integrations.ts";
 import { unregisterIntegrations } from "./unregister-integrations.ts";
 import { waitUntilIntegrationsIdle } from "./wait-until-integrations-idle.ts";
@@ -13,7 +15,12 @@ export const integrationsExtension: Extension = {
   name: "integrations",
   contract: integrationsContract,
   events: INTEGRATION_EVENT_PAYLOADS,
-  inStatements: { eventSubscriber: integrationSubscriber, removal: integrationRemoval },
+  tables: INTEGRATION_TABLES,
+  inStatements: {
+    eventSubscriber: integrationSubscriber,
+    removal: integrationRemoval,
+    erasure: INTEGRATION_ERASURE,
+  },
   hooks: ({ db, box, outgoing, log }) => ({
     instanceEnd: {
       report: (id, timeoutMs) => waitUntilIntegrationsIdle(db, id, timeoutMs),

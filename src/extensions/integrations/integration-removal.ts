@@ -13,5 +13,4 @@ export const integrationRemoval: Removal = {
   async removeFromInstance(trx, instanceId) {
     await trx.deleteFrom("integration").where("instance_id", "=", instanceId).execute();
   },
-  accountTables: ["integration_link", "integration_chat", "integration_inbound", "integration"],
 };

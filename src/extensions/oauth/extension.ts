@@ -13,12 +13,20 @@ export const oauthExtension: Extension = {
   needs: ["public-pages"],
   contract: oauthContract,
   undescribed: oauthWireContract,
+  tables: {
+    oauth_client: { plain: "id name redirect_uris network created_at last_used_at" },
+    oauth_grant: {
+      plain:
+        "id account_id user_id client_id client_name redirect_host scopes instance_ids created_at expires_at activated_at last_used_at",
+    },
+    oauth_code: { plain: "grant_id redirect_uri expires_at used_at", secret: "digest challenge" },
+    oauth_token: { plain: "grant_id kind scopes expires_at used_at", secret: "digest" },
+  },
   inStatements: {
     // With the grants end their tokens.
     async endUserAccess(trx, userId) {
       await trx.deleteFrom("oauth_grant").where("user_id", "=", userId).execute();
     },
-    removal: { accountTables: ["oauth_grant"] },
   },
   hooks: ({ config, requestDb }) => ({
     assistants: {

@@ -1,44 +1,26 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
-import { cancelCampaigns } from "../campaigns/campaigns.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationStep,
+  isAddressOf,
   ROWS_AT_ONCE,
-} from "./anonymisation.ts";
-import { andOfPerson, isAddressOf, isEventOf, isIdentityOf } from "./erased-person.ts";
+} from "../../core/personal-data/personal-data.ts";
+import { statementHooks } from "../../core/statement-hooks.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { isEventOf, isIdentityOf } from "./find-person.ts";
 
-const CAMPAIGNS_AT_ONCE = 10;
 /** Marks a message whose outcome must still be reported; the mark is deleted with the content. */
 const UNTOLD = '{"untold": true}';
 
 /** Ends pending sends to the affected people and pending reports about them. */
-export const CANCEL_STEPS: readonly AnonymisationStep[] = [
-  { name: "cancelled_campaigns", parts: ["messages", "leads"], only: "everybody", runBatch: stopCampaigns },
-  { name: "skipped_recipients", parts: ["leads"], only: "person", runBatch: skipRecipients },
-  { name: "cancelled_sends", parts: ["messages"], runBatch: cancelSends },
-  { name: "cancelled_actions", parts: ["messages"], runBatch: dropActions },
-  { name: "cancelled_deliveries", parts: ["messages"], runBatch: discardDeliveries },
-];
-
-async function stopCampaigns(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
-  const { count, lanes } = await cancelCampaigns(trx, run.account_id, CAMPAIGNS_AT_ONCE);
-  return { rows: count, lanes, after: count < CAMPAIGNS_AT_ONCE ? null : count };
-}
-
-/** Campaigns go on without the person. */
-async function skipRecipients(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
-  const { numAffectedRows = 0n } = await sql`
-    with waiting as (
-      select id from campaign_recipient
-      where account_id = ${run.account_id} and status = 'pending' ${andOfPerson("campaign_recipient", run.person)}
-      order by id limit ${ROWS_AT_ONCE} for update
-    )
-    update campaign_recipient set status = 'skipped', reason = 'erased', decided_at = now()
-    where id in (select id from waiting)`.execute(trx);
-  const rows = Number(numAffectedRows);
-  return { rows, after: rows < ROWS_AT_ONCE ? null : rows };
+export function cancelSteps(): AnonymisationStep[] {
+  return [
+    ...statementHooks().erasures.flatMap(({ cancel }) => cancel ?? []),
+    { name: "cancelled_sends", parts: ["messages"], runBatch: cancelSends },
+    { name: "cancelled_actions", parts: ["messages"], runBatch: dropActions },
+    { name: "cancelled_deliveries", parts: ["messages"], runBatch: discardDeliveries },
+  ];
 }
 
 /** Narrows a statement to the chat of the one person, if the erasure is about one. */
@@ -51,7 +33,7 @@ function andInChat({ person }: Anonymisation, chat: string): RawBuilder<unknown>
  * follow once the content is anonymised.
  */
 async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
-  const { rows } = await sql<{ lane: number }>`
+  const { rows } = await sql<{ id: number; lane: number }>`
     with open as materialized (
       select m.id, m.submitted_at, m.content ->> 'upload' as upload, i.lane
       from message m join instance i on i.id = m.instance_id
@@ -69,11 +51,10 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
       delete from job j using open o where j.lane = o.lane and j.pos = o.id and j.ref ->> 'do' = 'send'
     ), dropped as (
       delete from outgoing_media where id in (select upload from open)
-    ), reported as (
-      update campaign_recipient r set status = 'failed', reason = 'UNKNOWN_OUTCOME', decided_at = now()
-      from open o where r.message = o.id
     )
-    select lane from open`.execute(trx);
+    select id, lane from open`.execute(trx);
+  const ids = rows.map(({ id }) => id);
+  for (const { endSends } of statementHooks().erasures) await endSends?.(trx, ids);
   return toBatch(rows);
 }
 
@@ -87,12 +68,14 @@ function isDeliveryOf({ person }: Anonymisation): RawBuilder<boolean> {
 
 /** The lock on the lanes excludes attempts whose results are being written. */
 async function discardDeliveries(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+  const others = statementHooks().erasures.flatMap(({ deliveryLanes }) => {
+    return deliveryLanes ? [sql`union (${deliveryLanes(run.account_id)})`] : [];
+  });
   const { rows } = await sql<{ lanes: number[]; deleted: number; last: number | null }>`
     with matching as (
       select global_lane as lane from instance where id = any(${run.instances}::bigint[])
       union select lane from webhook where instance_id = any(${run.instances}::bigint[])
-      union select lane from integration where account_id = ${run.account_id}
-      union select inbound_lane from integration where account_id = ${run.account_id}
+      ${others.length > 0 ? sql.join(others, sql` `) : sql``}
     ), locked as materialized (
       select id from lane where id in (select lane from matching) order by id for update
     ), page as materialized (

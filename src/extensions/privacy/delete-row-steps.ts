@@ -1,67 +1,45 @@
 import { sql } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationStep,
+  declaredTables,
   ROWS_AT_ONCE,
-} from "./anonymisation.ts";
-import { andOfPerson, hasRowsOfPerson } from "./erased-person.ts";
-import type { DeclaredTable } from "./personal-data.ts";
-import type { AnonymisationPart } from "./treatment.ts";
-
-type Owner = "account_id" | "instance_id";
-
-const DELETED_TABLES: readonly (readonly [DeclaredTable, Owner, AnonymisationPart])[] = [
-  ["idempotency", "instance_id", "messages"],
-  ["integration_inbound", "account_id", "messages"],
-  ["integration_chat", "account_id", "messages"],
-  ["number_check", "instance_id", "conversations"],
-  ["group_chat", "instance_id", "conversations"],
-  ["group_list", "instance_id", "conversations"],
-  ["account_idempotency", "account_id", "account"],
-];
+  type TableDeclaration,
+  type TableName,
+} from "../../core/personal-data/personal-data.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { andOfPerson } from "./anonymise-table-steps.ts";
 
 /** Rows that are cached copies of other data or short-lived are deleted. */
-export const DELETE_ROW_STEPS: readonly AnonymisationStep[] = [
-  { name: "outgoing_media", parts: ["messages"], only: "everybody", runBatch: deleteCampaignFiles },
-  {
-    name: "message_receipt",
-    parts: ["messages", "conversations"],
-    only: "everybody",
-    runBatch: deleteReceipts,
-  },
-  ...DELETED_TABLES.map(
-    ([name, owner, part]): AnonymisationStep => ({
-      name,
-      parts: [part],
-      only: hasRowsOfPerson(name) ? undefined : "everybody",
-      runBatch: (trx, run) => deleteRows(trx, name, owner, run),
-    }),
-  ),
-];
-
-async function deleteRows(
-  trx: Trx,
-  table: DeclaredTable,
-  owner: Owner,
-  run: Anonymisation,
-): Promise<AnonymisationBatch> {
-  const owners = owner === "account_id" ? [run.account_id] : run.instances;
-  const { numAffectedRows = 0n } = await sql`
-    delete from ${sql.table(table)}
-    where ${sql.ref(owner)} = any(${owners}::bigint[]) ${andOfPerson(table, run.person)}`.execute(trx);
-  return { rows: Number(numAffectedRows), after: null };
+export function deleteRowSteps(): AnonymisationStep[] {
+  return [
+    {
+      name: "message_receipt",
+      parts: ["messages", "conversations"],
+      only: "everybody",
+      runBatch: deleteReceipts,
+    },
+    ...declaredTables().flatMap(([table, declaration]) => toStep(table, declaration)),
+  ];
 }
 
-/** Deletes the files that wait for a campaign's messages. */
-async function deleteCampaignFiles(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from outgoing_media where id in (
-      select media ->> 'shared' from campaign where account_id = ${run.account_id} and media is not null)`.execute(
-    trx,
-  );
-  return { rows: Number(numAffectedRows), after: null };
+function toStep(table: TableName, { deleted, foundBy, ofPerson }: TableDeclaration): AnonymisationStep[] {
+  if (!deleted || !foundBy || typeof foundBy === "function") return [];
+  return [
+    {
+      name: table,
+      parts: deleted.parts,
+      only: ofPerson ? undefined : "everybody",
+      async runBatch(trx, run) {
+        const owners = foundBy === "instance_id" ? run.instances : [run.account_id];
+        const { numAffectedRows = 0n } = await sql`
+          delete from ${sql.table(table)}
+          where ${sql.ref(foundBy)} = any(${owners}::bigint[]) ${andOfPerson(ofPerson, run)}`.execute(trx);
+        return { rows: Number(numAffectedRows), after: null };
+      },
+    },
+  ];
 }
 
 /** Deletes the record of who read what in a group. */

@@ -1,18 +1,19 @@
 import { sql } from "kysely";
+import type { EventDraft } from "../../core/events/events.ts";
 import { markFilesForDeletion } from "../../core/media/media.ts";
 import { outcomeEvents } from "../../core/messages/messages.ts";
-import type { Db, Trx } from "../../platform/db/database.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationStep,
+  assignments,
+  declarationOf,
   ROWS_AT_ONCE,
-} from "./anonymisation.ts";
+} from "../../core/personal-data/personal-data.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
 import { anonymiseRows } from "./anonymise-table-steps.ts";
-import { isEventOf, isMessageOf } from "./erased-person.ts";
+import { isEventOf, isMessageOf } from "./find-person.ts";
 import { eraseTracesInEvents, eraseTracesInMessages, logGroupMessages } from "./person-trace-steps.ts";
-import { PERSONAL_DATA } from "./personal-data.ts";
-import { assignments } from "./treatment.ts";
 
 /** The sender of a message, for the sandbox network, which stores copies. */
 export interface WrittenMessage {
@@ -27,6 +28,11 @@ export interface EraseMessagesDeps {
     phones: readonly string[],
     messages: readonly WrittenMessage[],
   ) => Promise<void>;
+}
+
+/** A batch with the events that report it, recorded last in its transaction. */
+export interface ReportedBatch extends AnonymisationBatch {
+  events?: readonly EventDraft[];
 }
 
 /** Messages with their files, and the events about them. */
@@ -122,7 +128,7 @@ async function deleteCopies(
   await deleteOnNetwork(run.account_id, isFirst && instance.phone ? [instance.phone] : [], written);
 }
 
-async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
+async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Promise<ReportedBatch> {
   const position = (after as LogPosition | null) ?? START;
   const found = await findMessages(trx, run, position);
   const { theirs: ids, others } = divide(found);
@@ -130,7 +136,7 @@ async function eraseMessages(trx: Trx, run: Anonymisation, after: unknown): Prom
     select id, blob, upload from media where message = any(${ids}::bigint[]) order by id for update`.execute(
     trx,
   );
-  const changes = assignments(PERSONAL_DATA.media, run);
+  const changes = assignments(declarationOf("media"), run);
   if (files.length > 0 && changes)
     await sql`
       update media set ${changes}, blob = null where id = any(${files.map(({ id }) => id)}::text[])`.execute(

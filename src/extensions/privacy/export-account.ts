@@ -3,12 +3,17 @@ import { type RawBuilder, sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import { recordAudit } from "../../core/audit/audit.ts";
 import { openOfMessage } from "../../core/messages/messages.ts";
+import {
+  declarationOf,
+  declaredTables,
+  type TableName,
+  wordsOf,
+} from "../../core/personal-data/personal-data.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
 import type { Log } from "../../platform/log/log.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
-import type { EXPORTED_LISTS, privacyContract } from "./contract.ts";
-import { type DeclaredTable, dataOf } from "./personal-data.ts";
+import { EXPORTED_LISTS, type privacyContract } from "./contract.ts";
 import { readLastRows } from "./request-erasure.ts";
 
 const ROWS_AT_ONCE = 500;
@@ -80,15 +85,17 @@ async function* write({ db, box, log, ...about }: Source, exportedAt: string): A
     const head = { success: true, message: "Data exported", requestId: about.request, data: { exportedAt } };
     yield JSON.stringify(head).slice(0, -2);
     yield `,"account":${await readAccount(db, about)}`;
-    for (const [name, { table, pages }] of Object.entries(LISTS)) {
+    const tables = exportedTables();
+    for (const name of EXPORTED_LISTS) {
+      const table = tables.get(name);
       yield `,"${name}":[`;
       let rows = 0;
-      for await (const page of pages(db, about, table)) {
+      for await (const page of table ? readList(db, about, table) : []) {
         const text = withOpenedBytes(page, box);
         yield rows === 0 ? text : `,${text}`;
         rows += page.rows;
       }
-      counts[table] = rows;
+      if (table) counts[table] = rows;
       yield "]";
     }
     yield "}}";
@@ -125,27 +132,16 @@ function withOpenedBytes({ text, unsupported }: Page, box: SecretBox): string {
   return opened;
 }
 
-type Pages = (db: Db, about: Export, table: DeclaredTable) => AsyncGenerator<Page>;
+/** The tables of the lists; a list of an extension that the program does not have stays empty. */
+export function exportedTables(): Map<string, TableName> {
+  return new Map(
+    declaredTables().flatMap(([table, { exportedAs }]) => (exportedAs ? [[exportedAs, table]] : [])),
+  );
+}
 
-const LISTS: Readonly<Record<(typeof EXPORTED_LISTS)[number], { table: DeclaredTable; pages: Pages }>> = {
-  users: { table: "account_user", pages: byNumber },
-  instances: { table: "instance", pages: byNumber },
-  conversations: { table: "conversation", pages: byNumber },
-  messages: { table: "message", pages: byTime },
-  leads: { table: "lead", pages: byNumber },
-  consentRecords: { table: "consent", pages: byNumber },
-  contacts: { table: "contact", pages: byNumber },
-  groups: { table: "group_chat", pages: byNumber },
-  leadNotes: { table: "lead_note", pages: byNumber },
-  customFields: { table: "custom_field", pages: byNumber },
-  quickReplies: { table: "quick_reply", pages: byNumber },
-  campaigns: { table: "campaign", pages: byNumber },
-  campaignRecipients: { table: "campaign_recipient", pages: byNumber },
-  webhooks: { table: "webhook", pages: byNumber },
-  integrations: { table: "integration", pages: byNumber },
-  integrationLinks: { table: "integration_link", pages: byNumber },
-  dataRequests: { table: "data_request", pages: byNumber },
-};
+function readList(db: Db, about: Export, table: TableName): AsyncGenerator<Page> {
+  return table === "message" ? byTime(db, about) : byNumber(db, about, table);
+}
 
 /** The position in a list: by number, or by time and number. */
 interface ListPosition {
@@ -154,7 +150,7 @@ interface ListPosition {
   id: number;
 }
 
-async function* byNumber(db: Db, about: Export, table: DeclaredTable): AsyncGenerator<Page> {
+async function* byNumber(db: Db, about: Export, table: TableName): AsyncGenerator<Page> {
   const last = about.until[table];
   const isOldEnough = last === undefined ? sql`` : sql`and id <= ${last}`;
   yield* readPages(
@@ -168,7 +164,7 @@ async function* byNumber(db: Db, about: Export, table: DeclaredTable): AsyncGene
 }
 
 /** One instance after the other, each through an index. */
-async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenerator<Page> {
+async function* byTime(db: Db, about: Export): AsyncGenerator<Page> {
   const instances = await db
     .selectFrom("instance")
     .select("id")
@@ -178,7 +174,7 @@ async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenera
   for (const instance of instances) {
     yield* readPages(
       db,
-      table,
+      "message",
       ({ at, id }) => sql`
       select *, (extract(epoch from sent_at) * 1000000)::bigint as at from message
       where instance_id = ${instance.id} and id <= ${about.until.message ?? 0}
@@ -190,7 +186,7 @@ async function* byTime(db: Db, about: Export, table: DeclaredTable): AsyncGenera
 
 async function* readPages(
   db: Db,
-  table: DeclaredTable,
+  table: TableName,
   pageAfter: (position: ListPosition) => RawBuilder<unknown>,
 ): AsyncGenerator<Page> {
   for (let position: ListPosition = { at: -1, id: 0 }, rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE; ) {
@@ -212,23 +208,22 @@ const WITHOUT_NO_BYTES = sql` - case when t.raw is null then 'raw' else '' end`;
 const UNSUPPORTED_BYTES = sql`json_agg(json_build_object('instance_id', instance_id, 'message_id', message_id,
           'raw', encode(raw, 'hex'))) filter (where raw is not null)`;
 
-/** A row as JSON, without secrets and internal columns; a message with its file. */
-function toJson(table: DeclaredTable): RawBuilder<unknown> {
-  const row = sql`(to_jsonb(t) - ${hiddenOf(table)}::text[]${table === "message" ? WITHOUT_NO_BYTES : sql``})`;
-  if (table !== "message" && table !== "campaign") return row;
-  const inner = sql`(${row} #- '{content,ref}' #- '{content,upload}' #- '{content,shared}' #- '{media,shared}')`;
-  if (table === "campaign") return inner;
-  return sql`(${inner} || jsonb_build_object('file', (
-    select to_jsonb(f) - ${hiddenOf("media")}::text[] from media f where f.message = t.id)) || (
+/** A row `t` as JSON, without secrets and internal columns; a message with its file. */
+function toJson(table: TableName): RawBuilder<unknown> {
+  const row = withoutHidden(sql`to_jsonb(t)`, table);
+  if (table !== "message") return row;
+  return sql`(${row}${WITHOUT_NO_BYTES} || jsonb_build_object('file', (
+    select ${withoutHidden(sql`to_jsonb(f)`, "media")} from media f where f.message = t.id)) || (
     select case when count(*) = 0 then '{}' else jsonb_build_object('receipts', jsonb_agg(to_jsonb(r)
       - '{message,person,account_id,instance_id}'::text[] order by r.person)) end
     from message_receipt r where r.message = t.id))`;
 }
 
-const INNER = "at lane global_lane inbound_lane config progress until blob upload secret".split(" ");
-
-function hiddenOf(table: DeclaredTable): string[] {
-  return [...INNER, ...(dataOf(table).secret?.split(" ") ?? [])];
+/** Also without `at`, the position of the row in its list. */
+function withoutHidden(row: RawBuilder<unknown>, table: TableName): RawBuilder<unknown> {
+  const { internal, secret } = declarationOf(table);
+  const hidden = ["at", ...wordsOf(secret), ...wordsOf(internal)].map((name) => name.split("."));
+  return hidden.reduce((rest, path) => sql`(${rest} #- ${path}::text[])`, row);
 }
 
 async function readAccount(db: Db, { account_id }: Export): Promise<string> {

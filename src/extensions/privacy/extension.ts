@@ -1,4 +1,5 @@
 import type { Extension } from "../../core/extension.ts";
+import { eraseValue } from "../../core/personal-data/personal-data.ts";
 import { privacyContract } from "./contract.ts";
 import { failInterruptedExports } from "./export-account.ts";
 import { privacyHandlers } from "./privacy.ts";
@@ -9,9 +10,20 @@ const HOUR_MS = 3_600_000;
 
 export const privacyExtension: Extension = {
   name: "privacy",
-  needs: ["campaigns", "crm"],
+  needs: ["crm"],
   contract: privacyContract,
-  inStatements: { removal: { accountTables: ["data_request"] } },
+  tables: {
+    data_request: {
+      plain:
+        "id account_id request_type scope status requested_by until progress affected due_at created_at processed_at",
+      retained: { columns: "person", because: "the request needs it until its end, which deletes it" },
+      personal: { ip: eraseValue("account") },
+      foundBy: "account_id",
+      exportedAs: "dataRequests",
+      internal: "progress until",
+    },
+    pseudonym: { plain: "request", deleted: { columns: "subject name", parts: ["messages"] } },
+  },
   hooks: ({ db, engine }) => ({ repeatErasure: (entry) => repeatErasure(db, engine, entry) }),
   open(parts) {
     const { db, requestDb, engine, box, findCountry, hooks, media, conversations, clearDeliveries } = parts;

@@ -1,23 +1,18 @@
 import { type RawBuilder, sql } from "kysely";
+import {
+  declarationOf,
+  declaredTables,
+  type ErasedPerson,
+  isAddressOf,
+  type TableName,
+  wordsOf,
+} from "../../core/personal-data/personal-data.ts";
 import { lidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { numberVariantsOf } from "../../platform/phone/number-variants.ts";
 import { isImpossiblePhone } from "../../platform/phone/read-phone-number.ts";
-import type { Tables } from "../../tables.ts";
-
-/** The one person whom an anonymisation concerns. */
-export interface ErasedPerson {
-  /** Phones in every format, JIDs and LIDs. */
-  readonly addresses: readonly string[];
-  readonly leads: readonly number[];
-}
 
 type Condition = RawBuilder<boolean>;
-
-/** Whether the value is an address of the person; null for null. */
-export function isAddressOf(value: RawBuilder<unknown>, { addresses }: ErasedPerson): Condition {
-  return sql`${value} = any(${addresses}::text[])`;
-}
 
 const IDENTITY = ["jid", "lid", "phone"] as const;
 
@@ -46,58 +41,8 @@ export function isEventOf(person: ErasedPerson): Condition {
         and (m.content ? 'anonymized_at' or ${isMessageOf(person)}))))`;
 }
 
-const anyOf =
-  (...columns: string[]) =>
-  (person: ErasedPerson): Condition =>
-    sql`(${sql.join(
-      columns.map((column) => isAddressOf(sql.ref(column), person)),
-      sql` or `,
-    )})`;
-
-/** The rows about the person, of the tables that have such rows apart from messages and events. */
-export const ROWS_OF_PERSON = {
-  contact: anyOf("jid", "lid", "phone"),
-  conversation: (person) => sql`type = 'contact' and ${anyOf("jid", "phone")(person)}`,
-  number_check: anyOf("number", "jid", "lid"),
-  lead: (person) => sql`(id = any(${person.leads}::bigint[]) or ${anyOf("phone", "lid")(person)})`,
-  lead_note: ({ leads }) => sql`lead_id = any(${leads}::bigint[])`,
-  campaign_recipient: anyOf("phone", "person"),
-  consent: (person) => sql`(lead_id = any(${person.leads}::bigint[]) or ${anyOf("phone")(person)})`,
-  integration_link: anyOf("chat"),
-  integration_chat: anyOf("chat"),
-  // Not behind or before a digit: a longer number is another person's, whose reply would be lost.
-  integration_inbound: ({ addresses }) =>
-    sql`body::text ~ any(${addresses.map((address) => `(?<!\\d)${address.replaceAll(".", "\\.")}(?!\\d)`)}::text[])`,
-} as const satisfies Partial<Record<keyof Tables, (person: ErasedPerson) => Condition>>;
-
-/** Whether one person can be erased from a table by `ROWS_OF_PERSON`. */
-export function hasRowsOfPerson(table: string): table is keyof typeof ROWS_OF_PERSON {
-  return table in ROWS_OF_PERSON;
-}
-
-/** Narrows a statement on a table to the rows of the one person, if it is about one. */
-export function andOfPerson(table: string, person: ErasedPerson | undefined): RawBuilder<unknown> {
-  return person && hasRowsOfPerson(table) ? sql`and ${ROWS_OF_PERSON[table](person)}` : sql``;
-}
-
-const refs = (...columns: string[]) => columns.map((column) => sql.ref<string>(column));
-
-/** Where rows that the log of erasures can name have the addresses of the person. */
-const NAMED_ROWS = {
-  contact: refs("jid", "lid", "phone"),
-  conversation: refs("jid", "phone"),
-  lead: refs("phone", "lid"),
-  campaign_recipient: refs("phone"),
-  consent: refs("phone"),
-  // In a group: the conversation is not the person's.
-  message: IDENTITY.map((name) => sql<string>`sender ->> ${sql.lit(name)}`),
-} as const;
-
-type NamedTable = keyof typeof NAMED_ROWS;
-const NAMED_TABLES = Object.keys(NAMED_ROWS) as NamedTable[];
-
-/** Ids by table. Of a group, the person was a member. */
-export type RowsOfPerson = Partial<Record<NamedTable | "group_chat", readonly number[]>>;
+/** Ids by table: rows from which a restored backup knows the person again. Of a group, the person was a member. */
+export type RowsOfPerson = Partial<Record<TableName, readonly number[]>>;
 
 /** A few are enough to know the addresses again. */
 const MOST_NAMED = 20;
@@ -109,10 +54,10 @@ export async function findRowsOfPerson(
   person: ErasedPerson,
 ): Promise<RowsOfPerson> {
   const found: RowsOfPerson = {};
-  for (const table of NAMED_TABLES) {
-    if (!hasRowsOfPerson(table)) continue;
+  for (const [table, { knownBy, ofPerson }] of declaredTables()) {
+    if (!knownBy || !ofPerson) continue;
     const { rows } = await sql<{ id: number }>`
-      select id from ${sql.table(table)} where account_id = ${account_id} and ${ROWS_OF_PERSON[table](person)}
+      select id from ${sql.table(table)} where account_id = ${account_id} and ${ofPerson(person)}
       order by id limit ${MOST_NAMED}`.execute(trx);
     if (rows.length > 0) found[table] = rows.map(({ id }) => id);
   }
@@ -147,6 +92,9 @@ export async function findGroupMessages(
   return rows.map(({ id }) => id);
 }
 
+/** Of a message in a group, whose conversation is not the person's. */
+const WRITERS = IDENTITY.map((name) => sql<string>`sender ->> ${sql.lit(name)}`);
+
 /** The person behind rows that a restore has brought back; without addresses once they are anonymised. */
 export async function findPersonByRows(
   trx: Trx,
@@ -154,10 +102,13 @@ export async function findPersonByRows(
   named: RowsOfPerson,
 ): Promise<ErasedPerson> {
   const addresses: string[] = [];
-  for (const table of NAMED_TABLES) {
+  for (const [table, { knownBy }] of declaredTables()) {
+    const ids = named[table];
+    const values = table === "message" ? WRITERS : wordsOf(knownBy).map((column) => sql.ref<string>(column));
+    if (!ids || values.length === 0) continue;
     const { rows } = await sql<{ address: string | null }>`
-      select unnest(array[${sql.join(NAMED_ROWS[table])}]) as address from ${sql.table(table)}
-      where account_id = ${account_id} and id = any(${named[table] ?? []}::bigint[])`.execute(trx);
+      select unnest(array[${sql.join(values)}]) as address from ${sql.table(table)}
+      where account_id = ${account_id} and id = any(${ids}::bigint[])`.execute(trx);
     addresses.push(...rows.flatMap(({ address }) => address ?? []));
   }
   return findPerson(trx, account_id, { addresses, leads: named.lead ?? [] });
@@ -173,17 +124,21 @@ export async function findPerson(
   { addresses: given, leads }: ErasedPerson,
 ): Promise<ErasedPerson> {
   const seed = { addresses: unique(given.flatMap(formsOf)), leads };
-  const addressesIn = (table: "contact" | "number_check" | "lead", columns: string) => sql`
-    select unnest(array[${sql.join(columns.split(" ").map((column) => sql.ref(column)))}]) as address
-    from ${sql.table(table)} where account_id = ${account_id} and ${ROWS_OF_PERSON[table](seed)}`;
+  const addressesIn = (table: TableName, columns: string) => sql`
+    select unnest(array[${sql.join(wordsOf(columns).map((column) => sql.ref(column)))}]) as address
+    from ${sql.table(table)} where account_id = ${account_id} and ${isRowOf(table, seed)}`;
   const { rows } = await sql<{ address: string | null }>`
     ${addressesIn("contact", "jid lid phone")} union ${addressesIn("number_check", "number jid lid")}
     union ${addressesIn("lead", "phone lid")}`.execute(trx);
   const known = rows.flatMap(({ address }) => (address === null ? [] : formsOf(address)));
   const person = { addresses: unique([...seed.addresses, ...known]), leads };
   const { rows: found } = await sql<{ id: number }>`
-    select id from lead where account_id = ${account_id} and ${ROWS_OF_PERSON.lead(person)}`.execute(trx);
+    select id from lead where account_id = ${account_id} and ${isRowOf("lead", person)}`.execute(trx);
   return { ...person, leads: found.map(({ id }) => id) };
+}
+
+function isRowOf(table: TableName, person: ErasedPerson): Condition {
+  return declarationOf(table).ofPerson?.(person) ?? sql`false`;
 }
 
 /**

@@ -1,20 +1,17 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Trx } from "../../platform/db/database.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationStep,
-  ROWS_AT_ONCE,
-} from "./anonymisation.ts";
-import { anonymiseRows } from "./anonymise-table-steps.ts";
-import {
   type ErasedPerson,
-  findGroupMessages,
   isAddressOf,
-  isIdentityOf,
-  logErasure,
-} from "./erased-person.ts";
-import { pseudonym } from "./treatment.ts";
+  pseudonym,
+  ROWS_AT_ONCE,
+} from "../../core/personal-data/personal-data.ts";
+import { statementHooks } from "../../core/statement-hooks.ts";
+import type { Trx } from "../../platform/db/database.ts";
+import { anonymiseRows } from "./anonymise-table-steps.ts";
+import { findGroupMessages, isIdentityOf, logErasure } from "./find-person.ts";
 
 /** Rows of one batch: those to be anonymised, and those of other people. */
 interface Divided {
@@ -35,11 +32,7 @@ export async function eraseTracesInMessages(
     where m.id = any(${theirs}::bigint[]) and s.instance_id = m.instance_id and s.id = m.id
       and s.at = case when m.mode is null then m.sent_at else m.created_at end`.execute(trx);
   await sql`delete from idempotency where message = any(${theirs}::bigint[])`.execute(trx);
-  const { rows: links } = await sql<{ id: number }>`
-    select l.id from message m join integration g on g.instance_id = m.instance_id
-    join integration_link l on l.integration_id = g.id and l.message_id = m.message_id
-    where m.id = any(${theirs}::bigint[]) and l.error is not null`.execute(trx);
-  await anonymiseRows(trx, run, "integration_link", idsOf(links));
+  for (const { eraseTexts } of statementHooks().erasures) await eraseTexts?.(trx, theirs);
   const isReader = ["person", "jid", "lid", "phone"].map((column) => isAddressOf(sql.ref(column), person));
   await sql`
     delete from message_receipt
@@ -109,10 +102,9 @@ export async function eraseTracesInEvents(
     where id = any(${others}::bigint[]) and event = 'group.updated' and ${names(person, body)}`.execute(trx);
 }
 
-/** What is about the person in rows that stay: the members of groups, and the lists of integrations. */
+/** Members of groups, whose rows stay. */
 export const PERSON_TRACE_STEPS: readonly AnonymisationStep[] = [
   { name: "group_chat", parts: ["conversations"], only: "person", runBatch: leaveGroups },
-  { name: "integration", parts: ["conversations"], only: "person", runBatch: leaveIntegrations },
 ];
 
 /** The next read of a group fetches its members again. */
@@ -140,22 +132,6 @@ export async function forgetMembers(trx: Trx, account_id: number, groups: readon
   await sql`
     update group_chat set participants = '[]', owner = null, is_stale = true, updated_at = now()
     where account_id = ${account_id} and id = any(${groups}::bigint[])`.execute(trx);
-}
-
-async function leaveIntegrations(
-  trx: Trx,
-  { account_id, person }: Anonymisation,
-): Promise<AnonymisationBatch> {
-  if (!person) return { rows: 0, after: null };
-  const written = person.addresses.flatMap((address) => [address, `+${address}`]);
-  const { numAffectedRows = 0n } = await sql`
-    update integration g set last_error = null, config = case when config ? 'ignore_jids'
-      then jsonb_set(config, '{ignore_jids}', (config -> 'ignore_jids') - ${written}::text[]) else config end
-    where account_id = ${account_id} and (config -> 'ignore_jids' ?| ${written}::text[] or exists (
-      select from integration_link l where l.integration_id = g.id and ${isAddressOf(sql`l.chat`, person)}))`.execute(
-    trx,
-  );
-  return { rows: Number(numAffectedRows), after: null };
 }
 
 /** Whether a JSON text has an address of the person as a value. */

@@ -1,36 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { recordEvents } from "../../core/events/events.ts";
-import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
-import type { Db, Trx } from "../../platform/db/database.ts";
-import { faultPoint } from "../../platform/fault-point.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
-  type AnonymisationScope,
+  type AnonymisationPart,
   type AnonymisationStep,
-  isRequested,
-  PARTS_OF_SCOPE,
-} from "./anonymisation.ts";
-import { CHAT_STEPS, NAME_STEPS, PERSON_STEPS } from "./anonymise-table-steps.ts";
-import { CANCEL_STEPS } from "./cancel-steps.ts";
-import { DELETE_ROW_STEPS } from "./delete-row-steps.ts";
-import { eraseMessageSteps } from "./erase-message-steps.ts";
+  declaredTables,
+} from "../../core/personal-data/personal-data.ts";
+import { statementHooks } from "../../core/statement-hooks.ts";
+import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
+import type { Db, Trx } from "../../platform/db/database.ts";
+import { faultPoint } from "../../platform/fault-point.ts";
+import { type AnonymisationScope, isRequested, PARTS_OF_SCOPE } from "./anonymisation-scope.ts";
+import { chatSteps, nameSteps, remainingTableSteps } from "./anonymise-table-steps.ts";
+import { cancelSteps } from "./cancel-steps.ts";
+import { deleteRowSteps } from "./delete-row-steps.ts";
+import { eraseMessageSteps, type ReportedBatch } from "./erase-message-steps.ts";
 import { PERSON_TRACE_STEPS } from "./person-trace-steps.ts";
-import { type DeclaredTable, dataOf, PERSONAL_DATA } from "./personal-data.ts";
 import { PRIVACY_LANE, readLastRows } from "./request-erasure.ts";
-import type { AnonymisationPart } from "./treatment.ts";
 
 /** The tables in which an anonymisation changes or deletes rows, or stores its names while it runs. */
-export const ERASED_TABLES: readonly string[] = [
-  ...new Set([
-    "pseudonym",
-    ...(Object.keys(PERSONAL_DATA) as DeclaredTable[]).filter((table) => {
-      const { personal, deleted } = dataOf(table);
-      return personal !== undefined || deleted !== undefined;
-    }),
-  ]),
-];
+export function erasedTables(): string[] {
+  return declaredTables().flatMap(([table, { personal, deleted }]) => (personal || deleted ? [table] : []));
+}
 
 export interface PrivacyLaneDeps {
   db: Db;
@@ -66,24 +59,25 @@ export function privacyLane(deps: PrivacyLaneDeps): LaneKind {
 function stepsOf(deps: PrivacyLaneDeps): readonly AnonymisationStep[] {
   const marks: AnonymisationStep = { name: "marks", parts: ALL, runBatch: moveMarks };
   return [
-    ...NAME_STEPS,
+    ...nameSteps(),
     marks,
-    ...CANCEL_STEPS,
+    ...cancelSteps(),
     // First, so that no session reads a name again.
     {
       name: "people_on_network",
       parts: ["conversations"],
       beforeBatch: ({ account_id, person }) => deps.deletePeopleOnNetwork(account_id, person?.addresses),
     },
-    ...CHAT_STEPS,
+    ...chatSteps(),
     { name: "wait_for_caches", parts: ["conversations"], beforeBatch: () => waitForCaches(deps) },
     // Messages that arrived meanwhile are included.
     marks,
-    ...CANCEL_STEPS,
+    ...cancelSteps(),
     ...eraseMessageSteps(deps),
-    ...DELETE_ROW_STEPS,
+    ...deleteRowSteps(),
     ...PERSON_TRACE_STEPS,
-    ...PERSON_STEPS,
+    ...statementHooks().erasures.flatMap(({ erase }) => erase ?? []),
+    ...remainingTableSteps(),
     { name: "files", parts: ["messages"], beforeBatch: () => dropFiles(deps) },
     { name: "names", parts: ALL, beforeBatch: (run) => deletePseudonyms(deps.db, run) },
   ];
@@ -141,7 +135,7 @@ async function runNextBatch(
     );
     if (rows.length === 0) return [];
     await sql`set local waygate.erasing = 'on'`.execute(trx);
-    const batch: AnonymisationBatch =
+    const batch: ReportedBatch =
       needed?.runBatch === undefined ? NOTHING : await needed.runBatch(trx, run, at.after);
     const next =
       batch.after === null ? { step: at.step + 1, after: null } : { step: at.step, after: batch.after };
@@ -201,7 +195,7 @@ async function deletePseudonyms(db: Db, { request }: Anonymisation): Promise<voi
 
 /** Small tables never reach the threshold of autovacuum. A busy table is left to autovacuum. */
 async function vacuum(db: Db): Promise<void> {
-  await sql`vacuum (skip_locked) ${sql.join(ERASED_TABLES.map((table) => sql.table(table)))}`.execute(db);
+  await sql`vacuum (skip_locked) ${sql.join(erasedTables().map((table) => sql.table(table)))}`.execute(db);
 }
 
 /** On every node, an erasure also evicts the cached data of the erased people, or deletes their files. */

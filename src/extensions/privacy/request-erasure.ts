@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "../../core/accounts/accounts.ts";
 import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
+import type { ErasedPerson } from "../../core/personal-data/personal-data.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { addJobs } from "../../engine/job-store.ts";
 import { addLane } from "../../engine/lane-store.ts";
@@ -10,16 +11,15 @@ import { invalidField } from "../../platform/gateway-error.ts";
 import { wholeAccount } from "../../platform/reach.ts";
 import type { ErasureLogTable } from "../../tables.ts";
 import { getLead } from "../crm/crm.ts";
-import type { AnonymisationScope } from "./anonymisation.ts";
-import { NUMBERED_TABLES } from "./anonymise-table-steps.ts";
+import type { AnonymisationScope } from "./anonymisation-scope.ts";
+import { numberedTables } from "./anonymise-table-steps.ts";
 import {
-  type ErasedPerson,
   findPerson,
   findPersonByRows,
   findRowsOfPerson,
   logErasure,
   type RowsOfPerson,
-} from "./erased-person.ts";
+} from "./find-person.ts";
 import { forgetMembers } from "./person-trace-steps.ts";
 
 /** The kind of the lane that runs requests, those of one account sequentially. */
@@ -106,7 +106,7 @@ async function readGiven(
 
 /** The current last row of each table. */
 export async function readLastRows(db: Db | Trx): Promise<Record<string, number>> {
-  const last = NUMBERED_TABLES.map(
+  const last = numberedTables().map(
     (table) => sql`select ${sql.lit(table)} as name, coalesce(max(id), 0) as id from ${sql.table(table)}`,
   );
   const { rows } = await sql<{ name: string; id: number }>`${sql.join(last, sql` union all `)}`.execute(db);
