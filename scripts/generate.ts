@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { tablesByOwner } from "../src/core/personal-data/personal-data.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/config/package-version.ts";
+// Fills the declarations of extensions.
+import "../src/processes/extensions.ts";
 import { errorPage } from "./error-page.ts";
 import { describeApi } from "./openapi/describe-api.ts";
 import { formatOpenApi } from "./openapi/format-openapi.ts";
@@ -13,6 +16,7 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/reference/errors.md": errorPage,
   "packages/webhooks/src/webhook-message.ts": webhookMessageFile,
   ".env.example": envExample,
+  "ARCHITECTURE.md": architecturePage,
   "openapi.json": () => formatOpenApi(describeApi()),
 };
 
@@ -74,6 +78,19 @@ function commentOf(description: string): string {
     }
   }
   return lines.map((line) => `#${line}`).join("\n");
+}
+
+/** The page with its list of tables by owner, which stands between two comments. */
+function architecturePage(): string {
+  const page = readFileSync(join(packageRoot(), "ARCHITECTURE.md"), "utf8");
+  const [head, , foot] = page.split(/(?<=<!-- Written by `npm run generate`\. -->)|(?=<!-- End -->)/);
+  if (foot === undefined) throw new Error("ARCHITECTURE.md does not mark where its list of tables is.");
+  const lines = Object.entries(tablesByOwner()).map(([owner, tables]) => {
+    return `* ${owner}: ${Object.keys(tables)
+      .map((table) => `\`${table}\``)
+      .join(", ")}`;
+  });
+  return `${head}\n\n${lines.toSorted().join("\n")}\n\n${foot}`;
 }
 
 function isStale(path: string, text: string): boolean {

@@ -1,13 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT, readSources, type SourceFile } from "./source-files.ts";
-
-interface TableOwner {
-  owner: string;
-  /** Files of other parts that write the table too, as their path below `src`, `core`, `extensions` or `network`. */
-  others: string[];
-}
+import { tablesByOwner } from "../src/core/personal-data/personal-data.ts";
+// Fills the declarations of extensions.
+import "../src/processes/extensions.ts";
+import { readSources, type SourceFile } from "./source-files.ts";
 
 const WRITES =
   /(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*"([a-z_.]+)"|\b(?:insert into|delete from|truncate(?: table)?|merge into|copy)\s+([a-z_]+(?:\.[a-z_]+)?)\b|\bupdate\s+(?:only\s+)?([a-z_]+(?:\.[a-z_]+)?)(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b/g;
@@ -37,26 +32,153 @@ function nameOf({ path }: SourceFile): string {
   return path.replace(/^src\/(?:(?:core|extensions|network)\/)?/, "");
 }
 
-/** Reads the rows `| tables | owner | other writers |` of a document. */
-function readOwners(text: string): Map<string, TableOwner> {
-  const rows = [...text.matchAll(/^\| (`[a-z_.`, ]+`) \| ([a-z-]+) \| (.*?) ?\|$/gm)];
-  return new Map(
-    rows.flatMap(([, tables = "", owner = "", others = ""]) =>
-      ticked(tables).map((table): [string, TableOwner] => [table, { owner, others: ticked(others) }]),
-    ),
+/** The declared tables with their owner; the schema of the sandbox network belongs to it. */
+function readOwners(): Map<string, string> {
+  const made = readSources("migrations").flatMap(({ text }) => [
+    ...text.matchAll(/create (?:unlogged )?table (sandbox\.\w+)/g),
+  ]);
+  const ofSandbox = [...made.map(([, name = ""]) => name), "sandbox.inbox"];
+  const declared = Object.entries(tablesByOwner()).flatMap(([owner, list]) =>
+    Object.keys(list).map((table) => [table, owner] as const),
   );
+  return new Map([...declared, ...ofSandbox.map((table) => [table, "sandbox"] as const)]);
 }
 
-function ticked(cell: string): string[] {
-  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-}
-
-const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const sources = readSources("src").filter(({ path }) => !path.endsWith(".test.ts"));
-const owners = readOwners(read("ARCHITECTURE.md"));
+const owners = readOwners();
 
-/** Written by triggers only, and the view of the last entries. */
-const WRITTEN_BY_THE_DATABASE = ["consent_state", "storage_usage", "stored_file"];
+/** Written by triggers only. */
+const WRITTEN_BY_THE_DATABASE = ["storage_usage", "stored_file"];
+
+/** Files of other parts that write a table, as their path below `src`, `core`, `extensions` or `network`. */
+const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
+  account_user: ["instances/request-removal.ts"],
+  action: ["backups/held-jobs.ts", "privacy/cancel-steps.ts"],
+  api_key: ["accounts/credential-cache.ts"],
+  api_log: ["sessions/remove-instance.ts"],
+  attempt: ["sessions/remove-instance.ts"],
+  audit: ["accounts/finish-account-removals.ts"],
+  campaign: ["backups/finish-restore.ts"],
+  connection_log: ["sessions/remove-instance.ts"],
+  contact: ["messages/send/record-outcome.ts"],
+  conversation: [
+    "chats/record-chat-update.ts",
+    "groups/save-groups.ts",
+    "messages/inbound/insert-inbound-messages.ts",
+    "messages/send/insert-messages.ts",
+    "messages/send/record-outcome.ts",
+    "messages/send/run-send.ts",
+  ],
+  credential: ["backups/finish-restore.ts"],
+  delivery: [
+    "backups/held-jobs.ts",
+    "events/events.ts",
+    "privacy/cancel-steps.ts",
+    "privacy/erase-message-steps.ts",
+    "sessions/remove-instance.ts",
+    "retention/retention-jobs.ts",
+  ],
+  erasure_log: ["backups/erasure-log.ts", "privacy/find-person.ts"],
+  event: ["sessions/remove-instance.ts", "retention/retention-jobs.ts", "privacy/person-trace-steps.ts"],
+  event_counter: ["instances/create-instance.ts", "sessions/remove-instance.ts"],
+  group_chat: ["privacy/person-trace-steps.ts", "sessions/remove-instance.ts"],
+  group_list: ["sessions/remove-instance.ts"],
+  held_job: ["privacy/cancel-steps.ts"],
+  idempotency: ["sessions/remove-instance.ts", "privacy/person-trace-steps.ts"],
+  instance: [
+    "backups/finish-restore.ts",
+    "messages/send/new-chats.ts",
+    "messages/send/run/send-circuit-breakers.ts",
+    "profile/profile.ts",
+    "sessions/connect-instance.ts",
+    "sessions/mark-seen-instances.ts",
+    "sessions/session-event-recorder.ts",
+    "sessions/remove-instance.ts",
+    "webhooks/save-webhook.ts",
+  ],
+  job: [
+    "accounts/finish-account-removals.ts",
+    "backups/finish-restore.ts",
+    "backups/held-jobs.ts",
+    "campaigns/campaign-lane.ts",
+    "campaigns/change-campaign-handlers.ts",
+    "campaigns/campaigns.ts",
+    "campaigns/withdraw-sends.ts",
+    "contacts/move-messages.ts",
+    "events/events.ts",
+    "integrations/typebot/claim-turn.ts",
+    "integrations/complete-job.ts",
+    "integrations/integration-subscriber.ts",
+    "integrations/typebot/pause-bot-for-agent.ts",
+    "integrations/resume-deliveries.ts",
+    "integrations/retry-request.ts",
+    "integrations/save-integration.ts",
+    "media/media-job-runner.ts",
+    "media/media.ts",
+    "media/record-ready-file.ts",
+    "messages/actions/action-runner.ts",
+    "messages/send/insert-messages.ts",
+    "messages/send/record-outcome.ts",
+    "messages/receipts/record-receipts.ts",
+    "messages/send/submit-sends.ts",
+    "privacy/cancel-steps.ts",
+    "sessions/remove-instance.ts",
+    "sessions/run-control-job.ts",
+    "webhooks/attempt-writer.ts",
+    "webhooks/recover-deliveries.ts",
+    "webhooks/remove-webhook.ts",
+  ],
+  lane: [
+    "accounts/finish-account-removals.ts",
+    "backups/finish-restore.ts",
+    "integrations/save-integration.ts",
+    "sessions/remove-instance.ts",
+  ],
+  media: [
+    "privacy/erase-message-steps.ts",
+    "retention/retention-jobs.ts",
+    "sessions/delete-network-copies.ts",
+  ],
+  message: [
+    "backups/finish-restore.ts",
+    "backups/held-jobs.ts",
+    "campaigns/withdraw-sends.ts",
+    "chats/record-chat-update.ts",
+    "contacts/move-messages.ts",
+    "instances/change-status.ts",
+    "integrations/typebot/pause-bot-for-agent.ts",
+    "privacy/cancel-steps.ts",
+    "sessions/delete-network-copies.ts",
+    "retention/retention-jobs.ts",
+    "privacy/person-trace-steps.ts",
+  ],
+  message_receipt: [
+    "privacy/delete-row-steps.ts",
+    "sessions/remove-instance.ts",
+    "privacy/person-trace-steps.ts",
+  ],
+  message_search: [
+    "campaigns/withdraw-sends.ts",
+    "contacts/move-messages.ts",
+    "privacy/erase-message-steps.ts",
+    "sessions/remove-instance.ts",
+    "retention/retention-jobs.ts",
+    "privacy/person-trace-steps.ts",
+  ],
+  message_usage: ["campaigns/withdraw-sends.ts"],
+  number_check: ["sessions/remove-instance.ts"],
+  oauth_grant: ["backups/finish-restore.ts"],
+  outgoing_media: [
+    "campaigns/campaign-erasure.ts",
+    "integrations/typebot/pause-bot-for-agent.ts",
+    "media/record-ready-file.ts",
+    "privacy/cancel-steps.ts",
+    "privacy/erase-message-steps.ts",
+    "retention/retention-jobs.ts",
+  ],
+  sign_in: ["backups/finish-restore.ts"],
+  webhook: ["sessions/remove-instance.ts"],
+};
 
 /** These files write a list of tables: of an account, an instance, a day, a backup or a contact. */
 const BY_NAME = [
@@ -74,17 +196,7 @@ const BY_NAME = [
   "webhooks/attempt-writer.ts",
 ];
 
-/** The tables of the gateway by `src/tables.ts`, and those of the sandbox network by the migrations. */
-function readTables(): Set<string> {
-  const [, list = ""] = read("src/tables.ts").split("export interface Tables {");
-  const own = [...list.matchAll(/^ {2}(\w+): \w+;$/gm)].map(([, name = ""]) => name);
-  const made = readSources("migrations").flatMap(({ text }) => [
-    ...text.matchAll(/create (?:unlogged )?table (sandbox\.\w+)/g),
-  ]);
-  return new Set([...own, ...made.map(([, name = ""]) => name), "sandbox.inbox"]);
-}
-
-const tables = readTables();
+const tables = new Set(owners.keys());
 
 /** The files that write a table. */
 function readWriters(files: readonly SourceFile[]): Map<string, SourceFile[]> {
@@ -98,25 +210,28 @@ function readWriters(files: readonly SourceFile[]): Map<string, SourceFile[]> {
 const writers = readWriters(sources);
 
 describe("a table", () => {
-  it("has one owner in ARCHITECTURE.md", () => {
-    const written = [...writers.keys()].filter((table) => !owners.has(table));
-    expect(written).toEqual([]);
-    expect([...owners.keys()].filter((table) => !tables.has(table))).toEqual([]);
+  it("is declared by one owner", () => {
+    const all = Object.values(tablesByOwner()).flatMap((list) => Object.keys(list));
+    expect(all.filter((table, index) => all.indexOf(table) !== index)).toEqual([]);
+    const parts = new Set(sources.map(({ path }) => partOf(path)));
+    expect([...owners.values()].filter((owner) => !parts.has(owner))).toEqual([]);
   });
 
-  it("is written only by its owner, and by the files that ARCHITECTURE.md names", () => {
+  it("is written only by its owner, and by the known files of other parts", () => {
     const found = [...writers].flatMap(([table, files]) =>
       files
-        .filter(({ path }) => partOf(path) !== owners.get(table)?.owner)
+        .filter(({ path }) => partOf(path) !== owners.get(table))
         .map((file) => `${table}: ${nameOf(file)}`),
     );
-    const listed = [...owners].flatMap(([table, { others }]) => others.map((file) => `${table}: ${file}`));
+    const listed = Object.entries(ALSO_WRITTEN_BY).flatMap(([table, others]) =>
+      others.map((file) => `${table}: ${file}`),
+    );
     expect(found.toSorted()).toEqual(listed.toSorted());
   });
 
   it("is written by its owner, unless the database writes it", () => {
     const unwritten = [...owners].filter(
-      ([table, { owner }]) => !writers.get(table)?.some(({ path }) => partOf(path) === owner),
+      ([table, owner]) => !writers.get(table)?.some(({ path }) => partOf(path) === owner),
     );
     expect(unwritten.map(([table]) => table).toSorted()).toEqual(WRITTEN_BY_THE_DATABASE);
   });
