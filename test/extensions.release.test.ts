@@ -1,13 +1,17 @@
-import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../src/client/client.ts";
 import { EXTENSIONS } from "../src/processes/extensions.ts";
 import { createEmptyDatabase } from "./database.ts";
-import { ADMIN_TOKEN, newPhone } from "./gateway.ts";
+import { type DocumentBlock, readBlocks } from "./documents/document-blocks.ts";
+import { ADMIN_TOKEN, newPhone, waitUntil } from "./gateway.ts";
 import { buildDist } from "./run/build-dist.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 import { spawnGateway } from "./run/spawn-gateway.ts";
+import { OWNER, signIn } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 /** Where extensions have their lines. */
@@ -62,25 +66,35 @@ test.each(EXTENSIONS.map(({ name }) => name))(
     for (const folder of ["migrations", "packages"])
       await cp(join(ROOT, "dist", folder), join(dist, folder), { recursive: true });
     await removeExtensions(dist, names);
-    const store = await createEmptyDatabase();
-    const settings = {
-      DATABASE_URL: store.url,
-      WAYGATE_DATA_DIR: join(scratch.path, `data-${name}`),
-      WAYGATE_SECRET_KEY: "q83vEjRWeJq83vASNFZ4mg0Tg6XzLk7d",
-      WAYGATE_ADMIN_TOKEN: ADMIN_TOKEN,
-      WAYGATE_PORT: "0",
-    };
-    const gateway = await spawnGateway(settings, { program: join(dist, "src/main.js") });
-    try {
-      expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200);
-      if (!names.has("public-pages")) await expectRoutes(gateway.url, names);
-      if (!names.has("sandbox")) await sendInSandbox(gateway.url);
-    } finally {
-      await gateway.kill();
-      await store.drop();
-    }
+    await withGateway(dist, async (url) => {
+      expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+      if (!names.has("public-pages")) await expectRoutes(url, names);
+      if (!names.has("sandbox")) await sendInSandbox(url);
+    });
   },
 );
+
+/** Starts the compiled program on an empty database. */
+async function withGateway(dist: string, use: (url: string) => Promise<void>): Promise<void> {
+  const store = await createEmptyDatabase();
+  const settings = {
+    DATABASE_URL: store.url,
+    WAYGATE_DATA_DIR: join(dirname(dist), "data"),
+    WAYGATE_SECRET_KEY: "q83vEjRWeJq83vASNFZ4mg0Tg6XzLk7d",
+    WAYGATE_ADMIN_TOKEN: ADMIN_TOKEN,
+    WAYGATE_OWNER_EMAIL: OWNER.email,
+    WAYGATE_OWNER_PASSWORD: OWNER.password,
+    WAYGATE_PORT: "0",
+  };
+  const gateway = await spawnGateway(settings, { program: join(dist, "src/main.js") });
+  try {
+    await use(gateway.url);
+  } finally {
+    await gateway.kill();
+    await store.drop();
+    await rm(settings.WAYGATE_DATA_DIR, { recursive: true, force: true });
+  }
+}
 
 /** Its description has the routes of core and of what is left. */
 async function expectRoutes(baseUrl: string, without: ReadonlySet<string>): Promise<void> {
@@ -102,4 +116,53 @@ async function sendInSandbox(baseUrl: string): Promise<void> {
   await client.sandboxScan({ id });
   const sent = await client.sendText({ id, number: newPhone(), text: "Hello" });
   expect(sent.data.message_id).toMatch(/^3EB0/);
+}
+
+test("the extension that the page about extensions builds compiles, starts and lists who wrote", async () => {
+  const tree = join(scratch.path, "tree");
+  const folders = ["src", "test", "migrations", "packages", "scripts"];
+  for (const path of [...folders, "package.json", "openapi.json", "tsconfig.json", "tsconfig.build.json"])
+    await cp(join(ROOT, path), join(tree, path), { recursive: true });
+  await symlink(join(ROOT, "node_modules"), join(tree, "node_modules"));
+  for (const block of readBlocks("docs/contributing/extensions.md")) await addBlock(tree, block);
+  // With the page's own test, which the build leaves out, and what it expects of the test run.
+  const config = {
+    extends: "./tsconfig.build.json",
+    files: ["src/extensions/newcomers/newcomers.test.ts", "test/run/global-setup.ts"],
+    compilerOptions: { declaration: false, sourceMap: false },
+  };
+  await writeFile(join(tree, "tsconfig.example.json"), JSON.stringify(config));
+  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+  const args = [compiler, "-p", join(tree, "tsconfig.example.json")];
+  await promisify(execFile)(process.execPath, args).catch(({ stdout }) => expect(stdout).toBe(""));
+  await withGateway(join(tree, "dist"), async (url) => {
+    const { client, headers } = await signIn(url);
+    const { id } = (await client.createInstance({ name: "Shop", network: "sandbox" })).data;
+    await client.sandboxScan({ id });
+    await waitUntil(async () => (await client.getInstanceStatus({ id })).data.connected);
+    const from = newPhone();
+    await client.sandboxReceive({ id, from, text: "Hello" });
+    const list = async () => (await fetch(`${url}/api/newcomers`, { headers })).text();
+    await waitUntil(async () => (await list()).includes(`"${from}"`));
+  });
+});
+
+/** A block of code is a file; a block of changes has the line of a file that comes before each of its new lines. */
+async function addBlock(tree: string, { language, text }: DocumentBlock): Promise<void> {
+  const [, name = "", body = ""] = text.match(/^\/\/ (\S+)\n([\s\S]*)$/) ?? [];
+  const path = join(tree, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, language === "diff" ? withLines(await readFile(path, "utf8"), body) : body);
+}
+
+function withLines(file: string, changes: string): string {
+  const lines = file.split("\n");
+  let at = -1;
+  for (const change of changes.trimEnd().split("\n")) {
+    const line = change.slice(1);
+    at = change.startsWith("+") ? at + 1 : lines.indexOf(line);
+    if (at < 0) throw new Error(`no line of the file is ${line}`);
+    if (change.startsWith("+")) lines.splice(at, 0, line);
+  }
+  return lines.join("\n");
 }

@@ -66,6 +66,7 @@ const GROUPS: Readonly<Record<string, readonly (readonly [slug: string, title: s
     ["asvs", "OWASP ASVS 5.0"],
   ],
   contributing: [
+    ["extensions", "Writing an extension"],
     ["decisions", "Decisions"],
     ["dependencies", "Dependencies"],
     ["releasing", "Releasing"],
