@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient } from "../../src/client/client.ts";
 import { ADMIN_TOKEN } from "../gateway.ts";
 import { SAMPLE } from "../sample-files.ts";
 import { type Receiver, startReceiver } from "../servers/receiver.ts";
-import { PASSWORD, signIn } from "../sign-in.ts";
+import { PASSWORD } from "../sign-in.ts";
 import {
   type Asked,
   addressOf,
@@ -315,8 +316,7 @@ describe("a new user's mistake", () => {
 
   test("of a send before the pairing, a private address or another gateway's path says what to do", async () => {
     const hello = '{"number":"5511999990004","text":"Hello"}';
-    // Drawn requests may have ended the owner's session.
-    const { client: owner } = await signIn(target.gateway.url);
+    const owner = createClient({ baseUrl: target.gateway.url, token: quiet.token });
     const { data } = await owner.createInstance({ name: "New", network: "sandbox" });
     const key = { "x-api-key": data.api_key };
     const { message } = await post(`/api/v1/instances/${data.id}/send-text`, hello, key);
