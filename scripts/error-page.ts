@@ -1,9 +1,10 @@
 import { PAIRING_ERROR_CODES, pairingError } from "../src/network/whatsapp/pairing/pairing-error.ts";
 import { ERROR_CODES, MESSAGE_ERROR_CODES, TOOL_ERROR_CODES } from "../src/platform/error-codes.ts";
+import { ISSUE_CODES } from "../src/platform/issue-codes.ts";
 
 const HEAD = `# Errors
 
-<!-- Written by \`npm run generate\` from src/platform/error-codes.ts and src/network/whatsapp/pairing/pairing-error.ts. -->
+<!-- Written by \`npm run generate\` from src/platform/error-codes.ts, src/platform/issue-codes.ts and src/network/whatsapp/pairing/pairing-error.ts. -->
 
 A request that fails has a status of 400 or more and a body of this form. The example sends a text without a recipient:
 
@@ -24,6 +25,10 @@ HTTP/1.1 400 Bad Request
     "fields": [
       {
         "field": "number",
+        "code": "one_of_required",
+        "params": {
+          "fields": "number, phone, jid"
+        },
         "issue": "one of number, phone or jid is required"
       }
     ]
@@ -32,8 +37,8 @@ HTTP/1.1 400 Bad Request
 }
 \`\`\`
 
-Let your program decide by \`code\`: codes are stable. \`message\` is a sentence for people and can change; \`error\` repeats
-it. Give \`request_id\` to the operator, who finds the request in the log by it. With \`Accept: application/problem+json\` the
+Let your program decide by \`code\`: codes are stable. \`message\` and \`issue\` are sentences for people and can change; \`error\`
+repeats \`message\`. Give \`request_id\` to the operator, who finds the request in the log by it. With \`Accept: application/problem+json\` the
 body has the form of RFC 9457 and the same \`code\`.
 
 If a repetition can help later, the response has the header \`Retry-After\` with the seconds to wait. With an
@@ -43,6 +48,16 @@ If a repetition can help later, the response has the header \`Retry-After\` with
 
 | Code | Status | Meaning | What to do |
 |---|---|---|---|
+`;
+
+const ISSUES = `
+## Codes of wrong fields
+
+Each entry of \`details.fields\`, and each refused row of an import or a campaign, has one of these codes. Its \`params\` hold at
+least these values.
+
+| Code | Params | Meaning |
+|---|---|---|
 `;
 
 const FAILED_MESSAGES = `
@@ -96,6 +111,8 @@ export function errorPage(): string {
   return [
     HEAD,
     ...responses,
+    ISSUES,
+    ...Object.entries(ISSUE_CODES).map(toIssueRow),
     FAILED_MESSAGES,
     ...messages,
     PAIRING,
@@ -104,6 +121,13 @@ export function errorPage(): string {
     ...tools,
     ELSEWHERE,
   ].join("");
+}
+
+function toIssueRow([code, { params, meaning }]: [
+  string,
+  { params: readonly string[]; meaning: string },
+]): string {
+  return `| \`${code}\` | ${params.map((name) => `\`${name}\``).join(", ")} | ${meaning} |\n`;
 }
 
 function toRows(codes: Readonly<Record<string, { meaning: string; advice: string }>>): string[] {

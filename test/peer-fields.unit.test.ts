@@ -763,7 +763,7 @@ function refusedFields(name: Name, body: unknown): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return ((error.details?.fields ?? []) as { field: string }[]).map(({ field }) => field);
+    return (error.details?.fields ?? []).map(({ field }) => field);
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ERROR_CODES, type ErrorCode } from "../../src/platform/error-codes.ts";
 import { GatewayError, invalidField } from "../../src/platform/gateway-error.ts";
+import { fieldIssue } from "../../src/platform/http/issue-schema.ts";
 import { errorBody } from "../../src/platform/http/response-serializer.ts";
 import type { Route, RouteAccess } from "../../src/platform/http/route.ts";
 import { named } from "../../src/platform/http/schema-name.ts";
@@ -71,7 +72,7 @@ const refusal = named(
     message: z.string().describe("Description of the error for people; it may change."),
     error: z.string().describe("The same as `message`."),
     details: z
-      .object({ fields: z.array(named("FieldIssue", z.object({ field: z.string(), issue: z.string() }))) })
+      .object({ fields: z.array(fieldIssue) })
       .partial()
       .optional()
       .describe("Further data of the error; for VALIDATION_ERROR the invalid `fields`."),
@@ -96,7 +97,9 @@ const problem = named(
 
 /** By the name of their schema. */
 export const ERROR_EXAMPLES = {
-  Refusal: bodyOf(invalidField("number", "must have 7 to 15 digits, with country and area code")),
+  Refusal: bodyOf(
+    invalidField("number", "must have 7 to 15 digits, with country and area code", "too_short", { min: 7 }),
+  ),
   Problem: bodyOf(new GatewayError("NOT_FOUND", "There is no such instance."), "application/problem+json"),
 };
 

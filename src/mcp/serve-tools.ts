@@ -127,7 +127,7 @@ function readArguments({ name, input }: Tool, sent: Readonly<Record<string, unkn
   if (unknown !== undefined) {
     const field = unknown.slice(0, LONGEST_NAME);
     const known = { one: `an argument of ${name}`, all: "Arguments", names, aliases: others };
-    throw invalidField(field, explainUnknownName(field, known));
+    throw invalidField(field, explainUnknownName(field, known), "unknown_field");
   }
   if (aliases.number)
     refuseDifferentAddresses({ aliases: { number: ["jid", ...aliases.number] } }, (field) => sent[field]);

@@ -46,6 +46,7 @@ function missingInstance(baseUrl: string | undefined): GatewayError {
     baseUrl === undefined
       ? "is required: the credential belongs to no single instance. get_instances lists them"
       : "is required: neither WAYGATE_INSTANCE_ID nor the API key names an instance",
+    "missing",
   );
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { CallOptions, Client } from "../client/client.ts";
 import { contract } from "../contract.ts";
 import type { AssistantScope, Route } from "../platform/http/route.ts";
+import { rule } from "../platform/issue-codes.ts";
 
 /** What a tool works with: the gateway, and the default instance. */
 export interface ToolContext {
@@ -82,7 +83,7 @@ export function withRecipient<Shape extends z.ZodRawShape>(shape: Shape) {
         target.number !== undefined || target.jid !== undefined,
       {
         path: ["number"],
-        message: "number or jid is required",
+        ...rule("number or jid is required", "one_of_required", { fields: "number, jid" }),
       },
     );
 }

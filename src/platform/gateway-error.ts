@@ -1,7 +1,20 @@
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
+import {
+  type FieldIssue,
+  type IssueCode,
+  type IssueReason,
+  type ParamsOf,
+  valueIssue,
+} from "./issue-codes.ts";
+
+export interface ErrorDetails {
+  readonly [name: string]: unknown;
+  /** The wrong fields of a VALIDATION_ERROR. */
+  readonly fields?: readonly FieldIssue[];
+}
 
 export interface GatewayErrorOptions {
-  details?: Record<string, unknown>;
+  details?: ErrorDetails;
   retryAfterSeconds?: number;
   /** Extra headers of the response. */
   headers?: Record<string, string>;
@@ -12,7 +25,7 @@ export interface GatewayErrorOptions {
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: ErrorCode;
-  readonly details: Record<string, unknown> | undefined;
+  readonly details: ErrorDetails | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
@@ -30,23 +43,31 @@ export class GatewayError extends Error {
   }
 }
 
-/** What programs read of a wrong field, beside the sentence. */
-export interface FieldReason {
-  code: string;
-  params: Record<string, string | number>;
+/** An error that names one field of the request. */
+export function invalidField<C extends IssueCode>(
+  field: string,
+  issue: string,
+  code: C,
+  ...[params]: ParamsOf<C>
+): GatewayError {
+  return invalidFields([{ field, code, params: params ?? {}, issue }]);
 }
 
-/** An error that names one field of the request. */
-export function invalidField(field: string, issue: string, reason?: FieldReason): GatewayError {
+/** An error that names several fields: its message is about the first one. */
+export function invalidFields(
+  fields: readonly [FieldIssue, ...FieldIssue[]],
+  details: Record<string, unknown> = {},
+): GatewayError {
+  const [{ field, issue }] = fields;
   return new GatewayError("VALIDATION_ERROR", `${field}: ${issue}`, {
-    details: { fields: [{ field, issue, ...reason }] },
+    details: { ...details, fields },
   });
 }
 
-/** The reason of the first wrong field; undefined for an error that only has a sentence. */
-export function reasonOf({ details }: GatewayError): FieldReason | undefined {
-  const [field] = Array.isArray(details?.fields) ? (details.fields as Partial<FieldReason>[]) : [];
-  return field?.code === undefined ? undefined : { code: field.code, params: field.params ?? {} };
+/** The reason of the first wrong field. */
+export function reasonOf({ details }: GatewayError): IssueReason {
+  const { code, params } = details?.fields?.[0] ?? valueIssue("", "invalid");
+  return { code, params };
 }
 
 export function notForAgents(): GatewayError {

@@ -10,6 +10,7 @@ import {
   addressOf,
   cursorRequests,
   faultsOf,
+  faultsOfReason,
   longTextRequests,
   namesField,
   randomRequest,
@@ -197,7 +198,10 @@ function faultsOfRefusal({ status, text, body }: Answer, { field }: WrongRequest
   if (status !== 400 || code !== "VALIDATION_ERROR") return [`${status} ${text}`];
   const isNamed =
     namesField({ details }, field) && faultsOf({ details }).some((one) => message.includes(one.field));
-  return isNamed ? [] : [`the field is not named: ${text}`];
+  return [
+    ...(isNamed ? [] : [`the field is not named: ${text}`]),
+    ...faultsOf({ details }).flatMap(faultsOfReason),
+  ];
 }
 
 const hasNoBody = (text: string) => text.includes('"The request has no body');

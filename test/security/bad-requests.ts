@@ -4,6 +4,7 @@ import { contract } from "../../src/contract.ts";
 import { GatewayError } from "../../src/platform/gateway-error.ts";
 import { readInput } from "../../src/platform/http/input/read-input.ts";
 import type { Contract, Route } from "../../src/platform/http/route.ts";
+import { ISSUE_CODES, type IssueReason } from "../../src/platform/issue-codes.ts";
 import { fieldValue, type KnownValues } from "./json-values.ts";
 import type { Operation } from "./operations.ts";
 import { isFullRun } from "./run-size.ts";
@@ -51,6 +52,25 @@ type Part = [schema: z.ZodType, at: (path: string) => string];
 
 const here = (path: string) => path;
 const below = (name: string) => (path: string) => (path === "" ? name : `${path}.${name}`);
+
+/** Every rule of our own in an input, by its sentence, that does not say its reason. */
+export function findRulesWithoutReason(
+  schema: z.ZodType,
+  above: ReadonlySet<z.ZodType> = new Set(),
+): string[] {
+  if (above.has(schema)) return [];
+  const within = new Set([...above, schema]);
+  const def: Definition = schema._zod.def;
+  const own: Definition[] = [def, ...(def.checks ?? []).map((check: Check) => check._zod.def)];
+  const silent = own.filter(
+    ({ check, fn, params }) => check === "custom" && fn && params?.code === undefined,
+  );
+  const inside = [...partsOf(schema).map(([one]) => one), ...(def.type === "pipe" ? [def.out] : [])];
+  return [
+    ...silent.map(({ error, fn }) => String(error?.({}) ?? fn)),
+    ...inside.flatMap((one) => findRulesWithoutReason(one, within)),
+  ];
+}
 
 /** The schemas inside a schema; of a pipe the one that reads what comes in. */
 function partsOf(schema: z.ZodType): Part[] {
@@ -157,13 +177,25 @@ export function refusalOf(route: Route, { path, query, body = {} }: Asked): Gate
   }
 }
 
-export interface Refused {
+/** As it was read: what it holds is to be proved. */
+export interface Refused extends Partial<IssueReason> {
   field: string;
   issue: string;
 }
 
 export const faultsOf = (refusal: { details?: unknown } | undefined): Refused[] =>
   (refusal?.details as { fields?: Refused[] } | undefined)?.fields ?? [];
+
+/** What programs could not read of a wrong field; empty: nothing. */
+export function faultsOfReason({ field, code, params }: Refused): string[] {
+  if (code === undefined || code === "invalid" || !Object.hasOwn(ISSUE_CODES, code))
+    return [`${field} has the code ${code}`];
+  const missing = ISSUE_CODES[code].params.filter((name) => !Object.hasOwn(params ?? {}, name));
+  const isPlain = Object.values(params ?? { absent: null }).every((value) =>
+    /^(?:string|number)$/.test(typeof value),
+  );
+  return isPlain && missing.length === 0 ? [] : [`${field} has ${code} with ${JSON.stringify(params)}`];
+}
 
 /** Whether the refusal names the field or what is around or inside it. */
 export function namesField(refusal: { details?: unknown } | undefined, path: string): boolean {

@@ -254,7 +254,11 @@ function requireFeature({ feature }: Route, features: Readonly<Record<string, un
  */
 async function findRate(known: CredentialCache, caller: Caller, instanceId: number): Promise<number | null> {
   if (instanceId === 0)
-    throw invalidField("id", "must be the number of an instance in the path, such as /api/v1/instances/1");
+    throw invalidField(
+      "id",
+      "must be the number of an instance in the path, such as /api/v1/instances/1",
+      "wrong_format",
+    );
   if (caller.kind === "key" && caller.instance_id !== instanceId) {
     throw new GatewayError(
       "INSTANCE_FORBIDDEN",

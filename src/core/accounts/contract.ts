@@ -10,6 +10,7 @@ import {
   searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, countryCode, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { features, planLimits, retentionDays } from "../plans/contract.ts";
 
@@ -72,7 +73,7 @@ export const accountSettings = named(
         "Whether each API key may list and create instances of the account, with `/instance/all` and `/instance/create`. Without it, a key with the scope `instance` lists its own instance only, and no key creates one.",
       ),
     lead_stages: stageNames
-      .refine((names) => new Set(names).size === names.length, "names a stage twice")
+      .refine((names) => new Set(names).size === names.length, rule("names a stage twice", "duplicate"))
       .describe("Stages of the board of leads, in order; stages of leads that are not listed follow."),
     time_zone: timeZoneText()
       .nullable()

@@ -41,7 +41,7 @@ export async function createAccount(
 export async function validateSignInDetails({ email, password, name }: NewAccount): Promise<void> {
   requireEmail(email);
   const fault = await findPasswordProblem(password, [email, name]);
-  if (fault) throw invalidField("password", fault);
+  if (fault) throw invalidField("password", fault.issue, fault.code, fault.params);
 }
 
 /** A random password, to be shown once. */
@@ -59,7 +59,7 @@ export async function ensureOwner(
   const made = ownerPassword ? undefined : generatePassword();
   const password = ownerPassword?.reveal() ?? made ?? "";
   const fault = made ? undefined : await findPasswordProblem(password, [email]);
-  if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault);
+  if (fault) throw invalidField("WAYGATE_OWNER_PASSWORD", fault.issue, fault.code, fault.params);
   const password_hash = await hashPassword(password);
   const isMade = await db.transaction().execute(async (trx) => {
     // Several processes may start at once on an empty database: each waits for the first one.
@@ -129,7 +129,7 @@ export function isEmail(text: string): boolean {
 
 /** Throws VALIDATION_ERROR. */
 export function requireEmail(email: string): void {
-  if (!isEmail(email)) throw invalidField("email", "is not an e-mail address");
+  if (!isEmail(email)) throw invalidField("email", "is not an e-mail address", "not_an_email");
 }
 
 /** Rethrows an error of writing a user; a used e-mail becomes CONFLICT. */

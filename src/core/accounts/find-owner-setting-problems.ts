@@ -17,7 +17,7 @@ export function findOwnerSettingProblems({ ownerEmail, ownerPassword }: OwnerSet
     problems.push("WAYGATE_OWNER_EMAIL must be an e-mail address");
   }
   const fault = ownerPassword && findPasswordLengthProblem(ownerPassword.reveal());
-  if (fault) problems.push(`WAYGATE_OWNER_PASSWORD ${fault}`);
+  if (fault) problems.push(`WAYGATE_OWNER_PASSWORD ${fault.issue}`);
   return problems;
 }
 

@@ -1,4 +1,5 @@
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
+import { type ValueIssue, valueIssue } from "../../platform/issue-codes.ts";
 
 const MIN_LENGTH = 12;
 const MAX_LENGTH = 1024;
@@ -14,24 +15,30 @@ const ADVICE = "use several unrelated words, or let a password manager generate 
 export async function findPasswordProblem(
   password: string,
   own: readonly string[] = [],
-): Promise<string | undefined> {
+): Promise<ValueIssue | undefined> {
   const lengthProblem = findPasswordLengthProblem(password);
   if (lengthProblem !== undefined) return lengthProblem;
   const estimator = await loadEstimator();
   const check = (personalWords: string[]) => estimateEnds(estimator, password, [PRODUCT, ...personalWords]);
   const found = check(own.flatMap(wordsOf));
   if (found.score >= STRONG) return undefined;
-  if (check([]).score >= STRONG) return `must not consist of the name or the e-mail; ${ADVICE}`;
+  if (check([]).score >= STRONG) return weak("must not consist of the name or the e-mail");
   if (/repeat/i.test(found.feedback.warning ?? ""))
-    return `repeats the same characters or a common word; ${ADVICE}`;
-  return `is too common; ${ADVICE}`;
+    return weak("repeats the same characters or a common word");
+  return weak("is too common");
+}
+
+function weak(issue: string): ValueIssue {
+  return valueIssue(`${issue}; ${ADVICE}`, "weak_password");
 }
 
 /** The problem of a password's length alone. */
-export function findPasswordLengthProblem(password: string): string | undefined {
+export function findPasswordLengthProblem(password: string): ValueIssue | undefined {
   const length = [...password].length;
-  if (length < MIN_LENGTH) return `must have at least ${MIN_LENGTH} characters`;
-  if (length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
+  if (length < MIN_LENGTH)
+    return valueIssue(`must have at least ${MIN_LENGTH} characters`, "too_short", { min: MIN_LENGTH });
+  if (length > MAX_LENGTH)
+    return valueIssue(`must have at most ${MAX_LENGTH} characters`, "too_long", { max: MAX_LENGTH });
   return undefined;
 }
 

@@ -65,7 +65,9 @@ async function changeStages(
   const { lead_stages: before } = { ...DEFAULT_ACCOUNT_SETTINGS, ...settings };
   const lead_stages = [...new Set([...before.filter((name) => !removed.includes(name)), ...added])];
   if (lead_stages.length > MAX_STAGES)
-    throw invalidField("add_lead_stages", `make more than ${MAX_STAGES} stages`);
+    throw invalidField("add_lead_stages", `make more than ${MAX_STAGES} stages`, "too_many", {
+      max: MAX_STAGES,
+    });
   await trx
     .updateTable("account")
     .set({ settings: sql`settings || ${JSON.stringify({ lead_stages })}::jsonb` })

@@ -38,7 +38,7 @@ export async function requireGrantable(
 
 async function requireReseller(trx: Trx, parent_id: number, requested: RequestedAccount): Promise<void> {
   if (requested.account_type !== "client" || parent_id === requested.id) {
-    throw invalidField("parent_id", "is allowed only for accounts of the type client");
+    throw invalidField("parent_id", "is allowed only for accounts of the type client", "not_allowed_here");
   }
   const parent = await trx
     .selectFrom("account")
@@ -48,14 +48,15 @@ async function requireReseller(trx: Trx, parent_id: number, requested: Requested
     .forKeyShare()
     .executeTakeFirst();
   if (parent?.account_type !== "reseller")
-    throw invalidField("parent_id", "must be the id of a reseller's account");
+    throw invalidField("parent_id", "must be the id of a reseller's account", "not_found");
 }
 
 async function requirePlan(trx: Trx, plan_id: number, reseller: number | undefined): Promise<void> {
   const plan = await trx.selectFrom("plan").selectAll().where("id", "=", plan_id).executeTakeFirst();
   // Plans that a reseller cannot see do not exist for it.
   const isThere = plan && (reseller === undefined || isPlanWithin(plan, await planOf(trx, reseller)));
-  if (!isThere) throw invalidField("plan_id", "must be the id of a plan that GET /api/admin/plans lists");
+  if (!isThere)
+    throw invalidField("plan_id", "must be the id of a plan that GET /api/admin/plans lists", "not_found");
 }
 
 /** Default plan of a reseller's customer: `standard`, or the reseller's own plan if that allows less. */

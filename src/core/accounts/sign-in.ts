@@ -130,11 +130,10 @@ async function changePassword(
   by: SignInContext & { caller: SignedInUser },
 ): Promise<{ response: SignedIn; ended: string[] }> {
   const user = await verifyOwnPassword(parts, withDevice(by, device_token), current_password);
-  const fault =
-    new_password === current_password
-      ? "is the current one"
-      : await findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
-  if (fault) throw invalidField("new_password", fault);
+  if (new_password === current_password)
+    throw invalidField("new_password", "is the current one", "duplicate");
+  const fault = await findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
+  if (fault) throw invalidField("new_password", fault.issue, fault.code, fault.params);
   const password_hash = await parts.passwords.hash(new_password);
   const { ended, sign_in } = await parts.db.transaction().execute(async (trx) => {
     await trx

@@ -174,8 +174,9 @@ function requireOther(
 ): void {
   if (user_id !== id) return;
   if (password !== undefined)
-    throw invalidField("password", "is your own: change it with POST /api/auth/password");
-  if (role !== undefined) throw invalidField("role", "is your own: another administrator must change it");
+    throw invalidField("password", "is your own: change it with POST /api/auth/password", "is_your_own");
+  if (role !== undefined)
+    throw invalidField("role", "is your own: another administrator must change it", "is_your_own");
 }
 
 /** Users cannot create, change or remove a user with a higher role. Throws FORBIDDEN. */
@@ -208,7 +209,7 @@ async function hashNew(
   personalWords: string[],
 ): Promise<string> {
   const fault = await findPasswordProblem(password, personalWords);
-  if (fault) throw invalidField("password", fault);
+  if (fault) throw invalidField("password", fault.issue, fault.code, fault.params);
   return passwords.hash(password);
 }
 
@@ -224,7 +225,7 @@ async function readInstances(
   if (!ids) return role === "agent" ? ids : null;
   if (role !== "agent") {
     const rule = `is only for agents, and the role ${role} reaches all instances`;
-    throw invalidField("instance_ids", `${rule}. Send null, or the role agent`);
+    throw invalidField("instance_ids", `${rule}. Send null, or the role agent`, "not_allowed_here");
   }
   const found = await trx
     .selectFrom("instance")
@@ -238,7 +239,9 @@ async function readInstances(
   const own = new Set(found.map(({ id }) => id));
   const missing = ids.find((id) => !own.has(id));
   if (missing !== undefined)
-    throw invalidField("instance_ids", `has ${missing}, which is no instance of the account`);
+    throw invalidField("instance_ids", `has ${missing}, which is no instance of the account`, "not_found", {
+      id: missing,
+    });
   return [...own];
 }
 

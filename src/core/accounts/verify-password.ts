@@ -1,5 +1,5 @@
 import type { Db } from "../../platform/db/database.ts";
-import { GatewayError } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidFields } from "../../platform/gateway-error.ts";
 import { Semaphore, type Slot } from "../../platform/limits/semaphore.ts";
 import { recordAudit } from "../audit/audit.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
@@ -162,8 +162,9 @@ function chooseAccount(users: readonly SignInUser[]): GatewayError {
   const accounts = users.map(({ account_id: id, account_name: name }) => ({ id, name }));
   const shown = accounts.map(({ id, name }) => `${id} (${name})`).join(", ");
   const issue = `must name one of the accounts to which the e-mail and the password belong: ${shown}`;
-  const details = { fields: [{ field: "account_id", issue }], accounts };
-  return new GatewayError("VALIDATION_ERROR", `account_id: ${issue}`, { details });
+  const values = accounts.map(({ id }) => id).join(", ");
+  const field = { field: "account_id", code: "unknown_value", params: { values }, issue } as const;
+  return invalidFields([field], { accounts });
 }
 
 /** Not awaited: the response time must not reveal whether the user exists. */

@@ -31,7 +31,7 @@ export function welcomeHandlers(
       const { db, passwords, signIn } = deps;
       const user = await checkLink(deps, token, by.ip);
       const fault = await findPasswordProblem(new_password, [user.email, user.name, user.account_name]);
-      if (fault) throw invalidField("new_password", fault);
+      if (fault) throw invalidField("new_password", fault.issue, fault.code, fault.params);
       const password_hash = await passwords.hash(new_password);
       const sign_in = await db.transaction().execute(async (trx) => {
         // Two requests with one link: the second waits here, and then finds the link used.

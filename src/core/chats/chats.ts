@@ -86,7 +86,7 @@ function messageListHandlers(deps: ChatDeps): Pick<ChatHandlers, MessageLists> {
     async listAccountMessages({ input: { instance_id, chat, ...filter }, caller }) {
       const instance_ids = await findInstances(db, caller, instance_id);
       if (chat === undefined) return list({ ...filter, instance_ids });
-      if (instance_id === undefined) throw invalidField("instance_id", "is required with chat");
+      if (instance_id === undefined) throw invalidField("instance_id", "is required with chat", "missing");
       return list({
         ...filter,
         instance_ids,

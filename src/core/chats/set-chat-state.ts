@@ -38,12 +38,13 @@ export function readStateChange(input: StateInput): ChatState {
   const named = (Object.keys(ACTIONS) as Action[]).filter((name) => input[name] !== undefined);
   const actions = input.action ? [input.action] : named;
   const [action] = actions;
-  if (!action || actions.length > 1) throw invalidField("action", "exactly one action is required");
+  if (!action || actions.length > 1)
+    throw invalidField("action", "exactly one action is required", "missing");
   const [field, value] = ACTIONS[action];
   const isMeant = input.state && (input.action !== undefined || input[action] === true);
   const wanted = isMeant ? value : !value;
   if (input.duration_seconds !== undefined && !(field === "muted" && wanted)) {
-    throw invalidField("duration_seconds", "is allowed only with mute");
+    throw invalidField("duration_seconds", "is allowed only with mute", "not_allowed_here");
   }
   if (field !== "muted") return { [field]: wanted };
   const ms = (input.duration_seconds ?? YEAR_SECONDS) * 1000;

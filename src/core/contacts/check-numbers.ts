@@ -27,7 +27,7 @@ export interface CheckNumbersInput {
 /** One row per query, in order. The network is asked only for uncached numbers, in one query. */
 export async function checkNumbers(deps: CheckNumbersDeps, instance: InstanceRef, input: CheckNumbersInput) {
   const queries = input.numbers ?? (input.number === undefined ? [] : [input.number]);
-  if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number");
+  if (queries.length === 0) throw invalidField("numbers", "is required: numbers[] or number", "missing");
   const country = await deps.findCountry({ instance_id: instance.id }, queries);
   const requested = await Promise.all(
     queries.map(async (query): Promise<Requested> => {
@@ -53,7 +53,9 @@ interface Requested {
 function readQuery(query: string, country: PhoneCountry | undefined): Recipient | GatewayError {
   try {
     const who = readAddress("number", query, country);
-    return isGroupJid(who.jid) ? invalidField("number", "is a group, and only people can be checked") : who;
+    return isGroupJid(who.jid)
+      ? invalidField("number", "is a group, and only people can be checked", "not_a_person")
+      : who;
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;

@@ -7,6 +7,7 @@ import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
+import type { ValueIssue } from "../../platform/issue-codes.ts";
 import { SPOILT_PHONE } from "../../platform/phone/fold-phone-text.ts";
 import { canonicalNumberOf, searchedNumbers } from "../../platform/phone/number-variants.ts";
 import {
@@ -44,10 +45,7 @@ export interface ListedNumberOptions {
 }
 
 /** What was assumed about a number of a list. */
-export interface NumberWarning {
-  code: string;
-  params: Record<string, string | number>;
-  issue: string;
+export interface NumberWarning extends ValueIssue {
   /** The digits that a confirmation takes. */
   suggestion: string;
 }
@@ -102,7 +100,7 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
     async blockContact({ input: { id, action, block, ...target } }) {
       const owner = await getInstance(db, id);
       const operation = action ?? (block === undefined ? undefined : block ? "block" : "unblock");
-      if (!operation) throw invalidField("action", "is required: block or unblock");
+      if (!operation) throw invalidField("action", "is required: block or unblock", "missing");
       const isBlocked = operation === "block";
       const jid = await findPerson(deps, owner, target);
       requireOtherPerson(owner, jid);
@@ -121,7 +119,7 @@ async function synchronise(db: Db, runOperation: RunSessionOperation, id: number
 /** The stored address of a person. */
 async function findPerson(deps: ContactDeps, owner: InstanceRef, target: RecipientInput): Promise<Jid> {
   const { jid, type } = await resolveForInstance(deps.findCountry, owner.id, target);
-  if (type === "group") throw invalidField("jid", "must be the number or JID of a person");
+  if (type === "group") throw invalidField("jid", "must be the number or JID of a person", "not_a_person");
   return deps.numbers.resolve(owner, await deps.conversations.addressOf(owner.id, jid));
 }
 
@@ -130,13 +128,18 @@ function requireOtherPerson(me: InstanceRow, jid: Jid): void {
   const phone = phoneOfJid(jid);
   const isOwn =
     phone !== null && me.phone !== null && canonicalNumberOf(phone) === canonicalNumberOf(me.phone);
-  if (isOwn || jid === me.lid) throw invalidField("number", "is the number of this instance itself");
+  if (isOwn || jid === me.lid)
+    throw invalidField("number", "is the number of this instance itself", "is_your_own");
 }
 
 /** Reads a number of a campaign or an import. Throws VALIDATION_ERROR for text that is no number of a person. */
 export function readListedNumber(text: string, { country, isConfirmed }: ListedNumberOptions): ListedNumber {
   if (isErased(text))
-    throw invalidField("phone", "is of a person whose data were erased, so this row is passed over");
+    throw invalidField(
+      "phone",
+      "is of a person whose data were erased, so this row is passed over",
+      "erased_person",
+    );
   const reading = readPhoneNumber(text, country);
   if (reading.is === "assumed") {
     const { code, params, issue, suggestion } = reading;
@@ -145,7 +148,7 @@ export function readListedNumber(text: string, { country, isConfirmed }: ListedN
       : { warning: { code, params, issue, suggestion } };
   }
   const { phone } = readAddress("phone", text, country);
-  if (phone === null) throw invalidField("phone", "must be a phone number");
+  if (phone === null) throw invalidField("phone", "must be a phone number", "not_a_number");
   return { phone };
 }
 
@@ -200,7 +203,7 @@ export function refusalOfLid(
   const reading = readPhoneNumber(digits);
   if (reading.is !== "refused") return undefined;
   const { issue, code, params } = reading;
-  return invalidField("phone", issue, { code, params });
+  return invalidField("phone", issue, code, params);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { issueReason } from "../../platform/http/issue-schema.ts";
 import {
   isoTime,
   pagination,
@@ -37,17 +38,12 @@ export const recipientAliases = {
 };
 
 /** Why a number is refused, or what is assumed about it. */
-export const numberParams = z.record(z.string(), z.union([z.string(), z.number()]));
-
 export const numberWarning = named(
   "NumberWarning",
   z.object({
     line: z.number().int().describe("Line of the file; in a body its position, from 1."),
     value: z.string(),
-    code: z
-      .string()
-      .describe("`no_country_code`, `assumed_country`, `ambiguous_country` or `ambiguous_number`."),
-    params: numberParams,
+    ...issueReason,
     issue: z.string(),
     suggestion: z
       .string()
@@ -103,8 +99,8 @@ const checked = named(
       .string()
       .optional()
       .describe("Why `query` cannot be read as a person; absent if the network was asked."),
-    code: z.string().optional().describe("What is wrong with the number."),
-    params: numberParams.optional(),
+    code: issueReason.code.optional(),
+    params: issueReason.params.optional(),
     checked_at: isoTime.nullable().describe("When the network returned this result."),
   }),
 );

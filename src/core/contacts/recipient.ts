@@ -39,7 +39,10 @@ export function resolveRecipient(target: RecipientInput, country?: PhoneCountry)
     const who = readAddress(name, sent, country);
     return [{ name, text: who.jid, who }];
   });
-  if (!first) throw invalidField("number", "one of number, phone or jid is required");
+  if (!first)
+    throw invalidField("number", "one of number, phone or jid is required", "one_of_required", {
+      fields: "number, phone, jid",
+    });
   const other = others.find((one) => areDifferent(first, one));
   if (other) throw differentAddresses(first.name, other.name);
   return first.who;
@@ -69,20 +72,24 @@ function readJid(field: string, jid: string): Recipient {
   const [user = "", server = ""] = jid.split("@");
   const known = SERVERS[server.toLowerCase()];
   if (known === undefined || jid.split("@").length !== 2) {
-    throw invalidField(field, "must end in @s.whatsapp.net, @g.us or @lid");
+    throw invalidField(field, "must end in @s.whatsapp.net, @g.us or @lid", "not_a_jid");
   }
   const id = user.replace(/:\d+$/, "");
   if (known === "g.us") {
     if (!/^\d{5,25}(-\d{1,15})?$/.test(id))
-      throw invalidField(field, "is not the JID of a group, such as 120363025246125486@g.us");
+      throw invalidField(field, "is not the JID of a group, such as 120363025246125486@g.us", "not_a_jid");
     return { jid: groupJid(id), phone: null, lid: null, type: "group" };
   }
   if (known === "lid") {
-    if (!/^\d{5,20}$/.test(id)) throw invalidField(field, "is not a LID");
+    if (!/^\d{5,20}$/.test(id)) throw invalidField(field, "is not a LID", "not_a_jid");
     return { jid: lidJid(id), phone: null, lid: lidJid(id), type: "contact" };
   }
   if (!/^[1-9]\d{6,14}$/.test(id))
-    throw invalidField(field, "must have 7 to 15 digits before the @, with country and area code");
+    throw invalidField(
+      field,
+      "must have 7 to 15 digits before the @, with country and area code",
+      "not_a_jid",
+    );
   return toPerson(id);
 }
 
@@ -92,7 +99,7 @@ function readNumber(field: string, text: string, country?: PhoneCountry): Recipi
   if (reading.is === "number") return toPerson(reading.digits);
   const digits = reading.is === "refused" ? reading.lid : reading.digits;
   const { issue, code, params } = reading;
-  if (digits === null) throw invalidField(field, issue, { code, params });
+  if (digits === null) throw invalidField(field, issue, code, params);
   return {
     ...toPerson(digits),
     ...(code === "assumed_country" && { assumed_country: String(params.country) }),
@@ -106,6 +113,6 @@ function toPerson(digits: string): Recipient {
 /** The digits of a person who must have a phone, such as the one on a contact card. */
 export function readPhone(field: string, text: string, country?: PhoneCountry): string {
   const { phone } = readAddress(field, text, country);
-  if (phone === null) throw invalidField(field, "must be a phone number");
+  if (phone === null) throw invalidField(field, "must be a phone number", "not_a_number");
   return phone;
 }

@@ -59,12 +59,16 @@ type Header = string | string[] | undefined;
 function readSequence(header: Header): number | undefined {
   if (header === undefined || header === "") return undefined;
   if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
-  throw invalidField("Last-Event-ID", "must be the sequence of an event of this stream");
+  throw invalidField("Last-Event-ID", "must be the sequence of an event of this stream", "not_found");
 }
 
 function readEventTime(header: Header): Date | undefined {
   if (header === undefined || header === "") return undefined;
-  const refusal = invalidField("Last-Event-ID", "must be the event_id of an event of this stream");
+  const refusal = invalidField(
+    "Last-Event-ID",
+    "must be the event_id of an event of this stream",
+    "not_found",
+  );
   if (typeof header !== "string" || !header.startsWith("evt_")) throw refusal;
   try {
     return ulidTime(header.slice("evt_".length));

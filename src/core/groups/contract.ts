@@ -9,6 +9,7 @@ import {
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid } from "../contacts/contract.ts";
 import { instanceId as id } from "../events/contract.ts";
@@ -39,7 +40,10 @@ const participants = z
 const image = z
   .union([
     boundedText(PICTURE_BODY_BYTES),
-    z.custom<UploadedFile>(isUpload, "must be a file, an address or base64"),
+    z.custom<UploadedFile>(
+      isUpload,
+      rule("must be a file, an address or base64", "wrong_type", { expected: "file, text" }),
+    ),
   ])
   .nullable()
   .optional()
@@ -211,7 +215,9 @@ export const groupsContract = {
       })
       .refine(
         ({ id: _, jid: __, ...settings }) => Object.values(settings).some((value) => value !== undefined),
-        "one of name, description, image, announce and locked is required",
+        rule("one of name, description, image, announce and locked is required", "one_of_required", {
+          fields: "name, description, image, announce, locked",
+        }),
       ),
     output: z.object({ jid: z.string(), applied: z.array(z.string()), errors: z.array(settingError) }),
   }),

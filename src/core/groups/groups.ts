@@ -217,7 +217,8 @@ async function resolveParticipants(
   const country = await findCountry({ instance_id: owner.id }, addresses);
   const participantJids = addresses.map((text, nth) => {
     const { jid, type } = readAddress(`participants.${nth}`, text, country);
-    if (type === "group") throw invalidField(`participants.${nth}`, "must be a person, not a group");
+    if (type === "group")
+      throw invalidField(`participants.${nth}`, "must be a person, not a group", "not_a_person");
     return jid;
   });
   return [...new Set(await numbers.resolveAll(owner, participantJids))];

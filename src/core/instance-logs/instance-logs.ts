@@ -29,7 +29,7 @@ export function instanceLogsHandlers(db: Db): Handlers<typeof instanceLogsContra
         const { rows, pagination } = await readLog(db, type, { ...input, cursor, showUrl });
         return new OkResponse({ ...NOTHING, [type]: rows }, { beside: { pagination } });
       }
-      if (cursor) throw invalidField("cursor", "is allowed only with type");
+      if (cursor) throw invalidField("cursor", "is allowed only with type", "not_allowed_here");
       const pages = await Promise.all(
         LOG_TYPES.map(async (one) => [one, await readLog(db, one, { ...input, showUrl })] as const),
       );

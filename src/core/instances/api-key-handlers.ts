@@ -75,8 +75,11 @@ function readRotation(
     throw invalidField(
       "grace_seconds",
       "must be 3600 or more if a key renews itself. Sign in to end it sooner",
+      "too_low",
+      { min: 3600 },
     );
-  if (leaked && graceSeconds > 0) throw invalidField("grace_seconds", "must be 0 for a leaked key");
+  if (leaked && graceSeconds > 0)
+    throw invalidField("grace_seconds", "must be 0 for a leaked key", "too_high", { max: 0 });
   return { graceSeconds, endsDescendants, isByKey, endsLinks: leaked };
 }
 

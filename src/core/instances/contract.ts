@@ -11,6 +11,7 @@ import {
   searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { planLimits } from "../plans/contract.ts";
@@ -65,7 +66,7 @@ const deviceName = named(
   "DeviceName",
   trimmedText(40)
     .min(1)
-    .refine((name) => !/\p{C}/u.test(name), "must have no control characters")
+    .refine((name) => !/\p{C}/u.test(name), rule("must have no control characters", "wrong_format"))
     .nullable()
     .describe(
       "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
@@ -251,7 +252,7 @@ const fields = {
     .record(boundedText(100), z.unknown())
     .refine(
       (value) => JSON.stringify(value).length <= METADATA_LENGTH,
-      "is longer than 16384 characters as JSON",
+      rule("is longer than 16384 characters as JSON", "too_long", { max: METADATA_LENGTH }),
     )
     .describe("Your own data, which every event of the instance contains."),
   proxy: z

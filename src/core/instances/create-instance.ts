@@ -29,7 +29,7 @@ export interface CreateInstanceDeps {
   network: "whatsapp" | "sandbox";
   sandbox: SandboxUse;
   /** Why an address cannot be that of a webhook. */
-  findWebhookIssue(url: string): Promise<string | undefined>;
+  findWebhookIssue(url: string): Promise<ValueIssue | undefined>;
   /** Adds the first webhook, which signs with the instance's secret; returns it with the secret. */
   createDefaultWebhook(
     trx: Trx,
@@ -52,7 +52,7 @@ export async function createInstance(
   if (network === "sandbox") await requireSandbox(deps, account_id);
   const webhook = readWebhook(input);
   const issue = webhook && (await deps.findWebhookIssue(webhook.url));
-  if (issue) throw invalidField("webhook_url", issue);
+  if (issue) throw invalidFields([{ field: "webhook_url", ...issue }]);
   await requireAllowedProxyUrl(deps.outgoing, input.proxy?.url);
   const columns = {
     name: input.name,

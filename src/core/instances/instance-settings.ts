@@ -14,7 +14,13 @@ export function readSettings(
   const requested = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   const merged: Partial<InstanceSettings> = { ...current, ...requested };
   const { send_delay_min_ms: min, send_delay_max_ms: max } = { ...DEFAULT_SETTINGS, ...merged };
-  if (min > max) throw invalidField("settings.send_delay_min_ms", `is more than send_delay_max_ms (${max})`);
+  if (min > max)
+    throw invalidField(
+      "settings.send_delay_min_ms",
+      `is more than send_delay_max_ms (${max})`,
+      "greater_than",
+      { other: "send_delay_max_ms", max },
+    );
   return merged;
 }
 
@@ -32,5 +38,10 @@ export async function requireSettingsWithinPlan(
     .where("account.id", "=", account_id)
     .executeTakeFirst();
   if (plan?.most == null || requested <= plan.most) return;
-  throw invalidField("settings.messages_per_minute", `is more than the plan allows (${plan.most})`);
+  throw invalidField(
+    "settings.messages_per_minute",
+    `is more than the plan allows (${plan.most})`,
+    "above_plan",
+    { max: plan.most },
+  );
 }

@@ -30,7 +30,7 @@ export function proxyHandlers(deps: ProxyDeps, longestMs = 10_000): Handlers<typ
 
     async testProxy({ input: { id, url }, signal }) {
       const proxy = url ?? (await readProxyUrl(deps, id));
-      if (proxy === null) throw invalidField("url", "is required: the instance has no proxy");
+      if (proxy === null) throw invalidField("url", "is required: the instance has no proxy", "missing");
       allow(id);
       await requireAllowedProxyUrl(deps.outgoing, proxy, "url");
       return reach(deps, proxy, abortAfter(longestMs, signal));

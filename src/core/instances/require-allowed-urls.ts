@@ -11,8 +11,11 @@ export async function requireAllowedProxyUrl(
   url: string | undefined,
   field = "proxy.url",
 ): Promise<void> {
-  const issue = url && (readProxyIssue(url) ?? (await outgoing.findBlockReason(toPolicyUrl(url))));
-  if (issue) throw invalidField(field, issue);
+  if (!url) return;
+  const malformed = readProxyIssue(url);
+  if (malformed) throw invalidField(field, malformed, "not_a_url");
+  const issue = await outgoing.findBlockReason(toPolicyUrl(url));
+  if (issue) throw invalidField(field, issue, "blocked_address");
 }
 
 function readProxyIssue(url: string): string | undefined {

@@ -98,7 +98,8 @@ async function findRow(db: Db, { message, media, instance }: FileSelector): Prom
 
 async function open(deps: OpenFileDeps, row: FileRow): Promise<OpenedFile | undefined> {
   const { content } = row;
-  if (content.kind !== "media") throw invalidField("message_id", "is the id of a message without a file");
+  if (content.kind !== "media")
+    throw invalidField("message_id", "is the id of a message without a file", "not_found");
   const described = {
     message_id: row.message_id,
     mime_type: row.media_mime_type ?? content.mime_type,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
@@ -10,8 +11,14 @@ import { REFUSED_FIELDS, REFUSED_IN_EDIT, REFUSED_IN_PRESENCE, refusedInDelete }
 
 // Checks the size before the values, since a check of half a million values is slow.
 const jsonObject = z
-  .custom<Record<string, z.core.util.JSONType>>(isObject, "must be an object")
-  .refine((value) => JSON.stringify(value).length <= 8192, "is larger than 8 KiB")
+  .custom<Record<string, z.core.util.JSONType>>(
+    isObject,
+    rule("must be an object", "wrong_type", { expected: "object" }),
+  )
+  .refine(
+    (value) => JSON.stringify(value).length <= 8192,
+    rule("is larger than 8 KiB", "too_large", { max: 8, unit: "KiB" }),
+  )
   .meta({ type: "object", additionalProperties: true });
 
 function isObject(value: unknown): boolean {
@@ -169,7 +176,10 @@ const mediaFields = {
     .describe("The file in base64; or a data URI or an address. In JSON you can also name it `file`."),
   file: z
     .union([
-      z.custom<UploadedFile | SpooledUpload>(isUpload, "must be a file or text"),
+      z.custom<UploadedFile | SpooledUpload>(
+        isUpload,
+        rule("must be a file or text", "wrong_type", { expected: "file, text" }),
+      ),
       fileText().min(1),
       // Its parts are aliases of the other fields.
       z.union([z.object({ url: fileText() }), z.object({ data: fileText() })]).transform(() => undefined),
@@ -684,7 +694,7 @@ export const messagesContract = {
     aliases: { ...actionAliases, reaction: ["emoji", "text", "Body"] },
     input: z.object({
       ...actionTarget,
-      reaction: boundedText(64).refine(isOneEmoji, "must be one emoji or empty"),
+      reaction: boundedText(64).refine(isOneEmoji, rule("must be one emoji or empty", "wrong_format")),
     }),
   }),
   markRead: route({

@@ -163,7 +163,11 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
     async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
       const message_ids = [...new Set([several ?? message_id ?? []].flat())];
       if (message_ids.length === 0)
-        throw invalidField("message_id", "is required: the id of a message, or several in message_ids");
+        throw invalidField(
+          "message_id",
+          "is required: the id of a message, or several in message_ids",
+          "missing",
+        );
       return { ...(await act({ instance_id: id, action: "read", message_ids, target })), message_ids };
     },
   };
@@ -184,7 +188,8 @@ async function chooseInstance(
   }
   if (caller.kind !== "user")
     throw new GatewayError("FORBIDDEN", "Sending needs an API key or a signed-in user.");
-  if (named === undefined) throw invalidField("instance_id", "is required: the instance that sends");
+  if (named === undefined)
+    throw invalidField("instance_id", "is required: the instance that sends", "missing");
   return (await getInstance(db, named, caller)).id;
 }
 

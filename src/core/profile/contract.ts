@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { route, type UploadedFile } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../sessions/contract.ts";
@@ -105,7 +106,13 @@ export const profileContract = {
         .optional()
         .describe("The picture in base64, or a data URI or an address; null removes it."),
       file: z
-        .union([z.custom<UploadedFile>(isUpload, "must be a file or text"), pictureText])
+        .union([
+          z.custom<UploadedFile>(
+            isUpload,
+            rule("must be a file or text", "wrong_type", { expected: "file, text" }),
+          ),
+          pictureText,
+        ])
         .optional()
         .describe("The picture as a part of a multipart/form-data body."),
     }),

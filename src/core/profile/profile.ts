@@ -63,7 +63,12 @@ async function readPhoto(
   if (field && photo != null)
     return toSquareImage(await readPicture(deps, { instance_id: input.id }, field, photo), field);
   if (input.url === null || input.base64 === null) return null;
-  throw invalidField("url", "one of url, base64 and file is required; null removes the picture");
+  throw invalidField(
+    "url",
+    "one of url, base64 and file is required; null removes the picture",
+    "one_of_required",
+    { fields: "url, base64, file" },
+  );
 }
 
 /** Copies the profile of the paired phone to the instance's row. */

@@ -228,7 +228,7 @@ function pairingFailed(
     return new GatewayError("RATE_LIMITED", text, { details, retryAfterSeconds });
   }
   if (code === "number_refused") {
-    const fields = [{ field: "phone", issue: message }];
+    const fields = [{ field: "phone", code: "refused_by_other", params: {}, issue: message } as const];
     return new GatewayError("VALIDATION_ERROR", text, { details: { ...details, fields } });
   }
   return new GatewayError("CONNECT_FAILED", text, { details });

@@ -16,7 +16,8 @@ export async function changeDefaultWebhook(
   const instance = await lockInstance(trx, id);
   const row = await findDefaultWebhook(trx, id);
   if (row) return changeWebhook(trx, deps, row, change);
-  if (!change.url) throw invalidField("url", "is required: the instance has no default webhook yet");
+  if (!change.url)
+    throw invalidField("url", "is required: the instance has no default webhook yet", "missing");
   const created = await createDefaultWebhook(trx, deps, { instance, url: change.url });
   return changeWebhook(trx, deps, created, change);
 }

@@ -11,6 +11,7 @@ import {
   searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import {
   DEFAULT_EVENTS,
@@ -27,7 +28,10 @@ import {
 const WEBHOOK_FORMATS = ["native", "cloudevents", "evolution", "uazapi", "waha"] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
-export const httpUrl = trimmedText(2048).refine(isHttpUrl, "must be an http or https address");
+export const httpUrl = trimmedText(2048).refine(
+  isHttpUrl,
+  rule("must be an http or https address", "not_a_url"),
+);
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
@@ -61,10 +65,16 @@ const customHeaders = z
   .record(
     boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
-      .refine((name) => !RESERVED_HEADER.test(name), "is a header that the gateway sets itself"),
+      .refine(
+        (name) => !RESERVED_HEADER.test(name),
+        rule("is a header that the gateway sets itself", "not_allowed_here"),
+      ),
     boundedText(4096).regex(/^[\t\x20-\x7e]*$/, "may contain only visible ASCII characters"),
   )
-  .refine((headers) => Object.keys(headers).length <= 20, "has more than 20 headers")
+  .refine(
+    (headers) => Object.keys(headers).length <= 20,
+    rule("has more than 20 headers", "too_many", { max: 20 }),
+  )
   .describe(
     "Headers of every delivery. A value that you send back masked stays unchanged. If the origin of `url` changes, send all values again.",
   );
@@ -76,7 +86,7 @@ export function isMaskedSecret(text: string): boolean {
 
 const secretText = boundedText(256).regex(/^[\x21-\x7e]+$/, "must be visible ASCII");
 const SHORTEST_SECRET = 16;
-const tooShort = "must be 16 characters or more";
+const tooShort = rule("must be 16 characters or more", "too_short", { min: SHORTEST_SECRET });
 
 const newSecret = secretText.refine((text) => text.length >= SHORTEST_SECRET, tooShort);
 

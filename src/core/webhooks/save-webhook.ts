@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Trx } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField, invalidFields } from "../../platform/gateway-error.ts";
 import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
@@ -56,7 +56,7 @@ export async function requireAllowedUrl(
   owner: DestinationOwner = "tenant",
 ): Promise<void> {
   const issue = url ? await destinationOf(destinations, url).findIssue(url, owner) : undefined;
-  if (issue) throw invalidField("url", issue);
+  if (issue) throw invalidFields([{ field: "url", ...issue }]);
 }
 
 /** Inserts a webhook and its lane; the caller has locked the instance. */
@@ -100,9 +100,15 @@ function namesFor(formats: EventFormats, format: WebhookFormat, events: readonly
   const known = supportedEvents(formats, format, named);
   const lacking = named.find((name) => !known.includes(name));
   if (lacking !== undefined)
-    throw invalidField("events", `${lacking} is not supported by the format ${format}`);
+    throw invalidField("events", `${lacking} is not supported by the format ${format}`, "not_supported", {
+      value: lacking,
+      format,
+    });
   const names = supportedEvents(formats, format, expandEvents(events));
-  if (names.length === 0) throw invalidField("events", `has no event that the format ${format} supports`);
+  if (names.length === 0)
+    throw invalidField("events", `has no event that the format ${format} supports`, "not_supported", {
+      format,
+    });
   return names;
 }
 
@@ -183,6 +189,7 @@ function maskedPassword(): GatewayError {
   return invalidField(
     "url",
     "has a masked password, and none is stored for this user and host; send the password itself",
+    "send_again",
   );
 }
 
@@ -203,7 +210,7 @@ function requireSendableHeaders(
   const destination = destinationOf(destinations, url);
   for (const name of Object.keys(headers ?? {})) {
     const issue = destination.findHeaderIssue?.(name);
-    if (issue) throw invalidField(`headers.${name}`, issue);
+    if (issue) throw invalidField(`headers.${name}`, issue, "not_allowed_here");
   }
 }
 
@@ -216,13 +223,19 @@ function requireCredentialsForOrigin(row: WebhookRow, box: SecretBox, change: We
     throw invalidField(
       "headers",
       `must be sent again when the address changes (${names.join(", ")}); send {} for none`,
+      "send_again",
     );
   const masked = Object.entries(headers ?? {}).find(([, value]) => value === SECRET_MASK);
-  if (masked) throw invalidField(`headers.${masked[0]}`, "must be sent again when the address changes");
+  if (masked)
+    throw invalidField(`headers.${masked[0]}`, "must be sent again when the address changes", "send_again");
   const isUnchanged =
     row.format_token !== null && (format_token === undefined || format_token === SECRET_MASK);
   if (isUnchanged)
-    throw invalidField("format_token", "must be sent again when the address changes; send null for none");
+    throw invalidField(
+      "format_token",
+      "must be sent again when the address changes; send null for none",
+      "send_again",
+    );
 }
 
 /** The filter depends on the format, so that events without a counterpart are not queued. */
@@ -255,7 +268,11 @@ function withoutMasks(
     if (value !== SECRET_MASK) return [name, value];
     const known = before[name];
     if (known === undefined)
-      throw invalidField(`headers.${name}`, "is masked, but no value is stored; send the value itself");
+      throw invalidField(
+        `headers.${name}`,
+        "is masked, but no value is stored; send the value itself",
+        "send_again",
+      );
     return [name, known];
   });
   return Object.fromEntries(merged) as Record<string, string>;

@@ -97,7 +97,11 @@ function readBackupCursor(cursor: string | undefined): string | undefined {
   if (!cursor) return undefined;
   const id = Buffer.from(cursor, "base64url").toString("utf8");
   if (!/^bkp_[0-9A-Z]{26}$/.test(id))
-    throw invalidField("cursor", "is not a cursor of this list: use next_cursor of the page before");
+    throw invalidField(
+      "cursor",
+      "is not a cursor of this list: use next_cursor of the page before",
+      "wrong_cursor",
+    );
   return id;
 }
 

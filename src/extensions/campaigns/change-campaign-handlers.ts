@@ -151,7 +151,7 @@ async function requireStartable(
         details: { status, status_reason: "instance_removed" },
       },
     );
-  if (total === 0) throw invalidField("recipients", "the campaign has none");
+  if (total === 0) throw invalidField("recipients", "the campaign has none", "empty");
   const isLater = scheduled_at !== null && scheduled_at.getTime() > Date.now();
   return { status: isLater ? "scheduled" : "queued", queued: pending };
 }

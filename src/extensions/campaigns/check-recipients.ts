@@ -24,7 +24,7 @@ export function createRecipientCheck(
     const user = requireUser(caller);
     const { account_id } = user;
     if (!input.recipients && !input.lead_ids)
-      throw invalidField("recipients", "is required: recipients or lead_ids");
+      throw invalidField("recipients", "is required: recipients or lead_ids", "missing");
     const { db, suppression } = deps;
     if (instance_id !== undefined) await getInstance(db, instance_id, user);
     const country = await deps.findCountry(instance_id === undefined ? { account_id } : { instance_id });
@@ -70,8 +70,8 @@ function describe(one: ParsedRecipient): Omit<Checked["problems"][number], "inde
   const none = { reason: null, code: null, params: {}, suggestion: null };
   if ("phone" in one) return { ...none, value: one.phone };
   if ("reason" in one) {
-    const { value, reason, problem } = one;
-    return { ...none, value, reason, ...(problem && { code: problem.code, params: problem.params }) };
+    const { value, reason, code, params } = one;
+    return { ...none, value, reason, code, params };
   }
   const { code, params, issue, suggestion } = one.warning;
   return { value: one.value, reason: issue, code, params, suggestion };

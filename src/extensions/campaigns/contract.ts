@@ -1,10 +1,6 @@
 import { z } from "zod";
-import {
-  assumed_country,
-  confirm_assumed,
-  numberParams,
-  numberWarning,
-} from "../../core/contacts/contract.ts";
+import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
+import { issueReason, reasonParams } from "../../platform/http/issue-schema.ts";
 import {
   isoTime,
   pagination,
@@ -16,6 +12,7 @@ import {
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, fileText, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const DAY_MS = 86_400_000;
@@ -85,7 +82,7 @@ const quietHours = named(
       end: clock.describe("When the campaign continues. If `end` is before `start`, it is on the next day."),
       tz: timeZoneText(),
     })
-    .refine(({ start, end }) => start !== end, "start and end are the same"),
+    .refine(({ start, end }) => start !== end, rule("start and end are the same", "duplicate")),
 );
 
 const moment = boundedText(64).check(
@@ -112,7 +109,9 @@ const mediaIn = z.union([
     .transform((url): z.output<typeof mediaFields> => ({ url })),
 ]);
 
-const upload = z.custom<UploadedFile>(isUpload, "must be a file").optional();
+const upload = z
+  .custom<UploadedFile>(isUpload, rule("must be a file", "wrong_type", { expected: "file" }))
+  .optional();
 
 const template = boundedText(65_536);
 
@@ -385,7 +384,7 @@ export const campaignsContract = {
       duplicates: z.number(),
       skipped: z.number().int().describe("How many of the inserted recipients get no message."),
       invalid: z
-        .array(z.object({ value: z.string(), reason: z.string() }))
+        .array(z.object({ value: z.string(), ...issueReason, reason: z.string() }))
         .describe(`The first ${MAX_LISTED}.`),
       invalid_count: z.number().int(),
       warnings: z.array(numberWarning).describe(`The first ${MAX_LISTED}.`),
@@ -449,8 +448,8 @@ export const campaignsContract = {
               .string()
               .nullable()
               .describe("Why an entry is unreadable, or what is assumed about it."),
-            code: z.string().nullable().describe("What is wrong with the number."),
-            params: numberParams,
+            code: issueReason.code.nullable(),
+            params: reasonParams,
             suggestion: z.string().nullable().describe("The digits that are assumed."),
           }),
         )

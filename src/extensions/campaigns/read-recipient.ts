@@ -4,8 +4,9 @@ import {
   type NumberWarning,
   readListedNumber,
 } from "../../core/contacts/contacts.ts";
-import { type FieldReason, GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField, reasonOf } from "../../platform/gateway-error.ts";
 import { refuseDifferentAddresses } from "../../platform/http/input/refuse-different-addresses.ts";
+import { type IssueReason, type ValueIssue, valueIssue } from "../../platform/issue-codes.ts";
 import { withCountry } from "../../platform/phone/with-country.ts";
 import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../platform/text/csv-table.ts";
 import {
@@ -30,11 +31,9 @@ export interface UnconfirmedRecipient {
   warning: NumberWarning;
 }
 
-export interface InvalidRecipient {
+export interface InvalidRecipient extends IssueReason {
   value: string;
   reason: string;
-  /** What is wrong with the number. */
-  problem?: FieldReason;
 }
 
 const LONGEST_VALUE = 1_000;
@@ -49,7 +48,7 @@ export function readRecipient(
   if (typeof recipient === "string" || typeof recipient === "number")
     return readNumber(recipient, {}, line, options);
   if (typeof recipient !== "object" || recipient === null || Array.isArray(recipient))
-    return { value: show(recipient), reason: "is neither a number nor an object with a phone" };
+    return refuse(show(recipient), NOT_A_RECIPIENT);
   const { variables, name, country_code, countryCode, country, ...fields } = recipient as Record<
     string,
     unknown
@@ -59,7 +58,7 @@ export function readRecipient(
     return text === "" ? [] : [[field, text]];
   });
   const number = given[findColumnMeanings(given.map(([field]) => field)).indexOf("phone")]?.[1];
-  if (number === undefined) return { value: show(recipient), reason: "has no phone" };
+  if (number === undefined) return refuse(show(recipient), NO_PHONE);
   const other = findOtherPhone(given);
   if (other) return toInvalid(show(recipient), other);
   const place = country_code ?? countryCode ?? country ?? "";
@@ -93,11 +92,7 @@ function readNumber(
   options: ListedNumberOptions,
 ): ParsedRecipient {
   const parsed = toVariables(variables);
-  if (!parsed)
-    return {
-      value: show(number),
-      reason: `has more than ${MAX_VARIABLES} variables, or one of more than ${LONGEST_VALUE} characters`,
-    };
+  if (!parsed) return refuse(show(number), TOO_MANY_VARIABLES);
   try {
     const { phone, warning } = readListedNumber(String(number), options);
     return warning ? { line, value: show(String(number)), warning } : { phone, variables: parsed };
@@ -109,8 +104,22 @@ function readNumber(
 
 export function toInvalid(value: string, refusal: GatewayError, line?: number): InvalidRecipient {
   const reason = refusal.message.replace(/^phone: /, line === undefined ? "" : `line ${line}: `);
-  return { value, reason, problem: reasonOf(refusal) };
+  return { value, reason, ...reasonOf(refusal) };
 }
+
+export function refuse(value: string, { code, params, issue }: ValueIssue): InvalidRecipient {
+  return { value, reason: issue, code, params };
+}
+
+const NOT_A_RECIPIENT = valueIssue("is neither a number nor an object with a phone", "wrong_type", {
+  expected: "text, number, object",
+});
+export const NO_PHONE = valueIssue("has no phone", "missing");
+const TOO_MANY_VARIABLES = valueIssue(
+  `has more than ${MAX_VARIABLES} variables, or one of more than ${LONGEST_VALUE} characters`,
+  "too_many",
+  { max: MAX_VARIABLES },
+);
 
 /** Variables by name in lower case; undefined when they are too many or too long. */
 function toVariables(variables: Record<string, unknown>): Record<string, string> | undefined {
@@ -136,15 +145,15 @@ export async function* readRecipientCsv(
 ): AsyncGenerator<ParsedRecipient[]> {
   const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, options.country));
   const phoneAt = findColumnMeanings(table.columns).indexOf("phone");
-  if (phoneAt < 0) throw invalidField("file", describeMissingPhone(table));
+  if (phoneAt < 0) throw invalidField("file", describeMissingPhone(table), "no_phone_column");
   // Checked before the first recipient is stored.
   if (await table.hasMoreThan(MAX_RECIPIENTS))
-    throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`);
+    throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`, "too_many", { max: MAX_RECIPIENTS });
   const names = findVariableNames(table.columns);
   let rows: ParsedRecipient[] = [];
   for await (const { line, text: value, cells, fault } of table.records()) {
     const read = fault
-      ? { value, reason: describeCsvFault(fault, table) }
+      ? refuse(value, describeCsvFault(fault, table))
       : readNumber((cells[phoneAt] ?? "").trim(), toRowVariables(table.columns, names, cells), line, options);
     rows.push(
       "reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : { ...read, line },

@@ -12,7 +12,7 @@ async function readAll(...lines: string[]): Promise<ParsedRecipient[]> {
 /** The phone of a recipient; otherwise the code of what is wrong with it. */
 function codeOf(found: ParsedRecipient | undefined): string | undefined {
   if (!found || "phone" in found) return found?.phone;
-  return "warning" in found ? found.warning.code : (found.problem?.code ?? found.reason);
+  return "warning" in found ? found.warning.code : found.code;
 }
 
 /** The phones of a file; a row that is refused in angle brackets. */
@@ -92,15 +92,9 @@ test.each<[object, string]>([
   [{ phone: "", whatsapp: "5511987650003" }, "5511987650003"],
   [{ phone: "  ", number: null, to: "5511987650003" }, "5511987650003"],
   [{ phone: "+55 11 98765-0003", number: 5511987650003 }, "5511987650003"],
-  [
-    { phone: "5511987650003", number: "5511987650004" },
-    "names another person or chat than `phone`. Send one of them",
-  ],
-  [
-    { whatsapp: "5511987650003", celular: "5511987650004" },
-    "names another person or chat than `celular`. Send one of them",
-  ],
-  [{ phone: "" }, "has no phone"],
+  [{ phone: "5511987650003", number: "5511987650004" }, "different_addresses"],
+  [{ whatsapp: "5511987650003", celular: "5511987650004" }, "different_addresses"],
+  [{ phone: "" }, "missing"],
 ])("the recipient %j leads to %s", (recipient, meaning) => {
   expect(codeOf(readRecipient(recipient, 1, OPTIONS))).toContain(meaning);
 });

@@ -19,6 +19,7 @@ import {
   replayedResponse,
   runIdempotently,
 } from "../../platform/http/run-idempotently.ts";
+import { valueIssue } from "../../platform/issue-codes.ts";
 import { type Reach, wholeAccount } from "../../platform/reach.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { SuppressionList } from "../consent/consent.ts";
@@ -32,9 +33,12 @@ import {
 } from "./campaign-row.ts";
 import { type campaignsContract, MAX_LISTED } from "./contract.ts";
 import {
+  type InvalidRecipient,
+  NO_PHONE,
   type ParsedRecipient,
   readRecipient,
   readRecipientCsv,
+  refuse,
   toInvalid,
   type UnconfirmedRecipient,
 } from "./read-recipient.ts";
@@ -87,7 +91,7 @@ export function createRecipientAdder(deps: AddRecipientsDeps): AddHandler {
 /** Throws for a body without recipients: a misspelt field would add no recipient and look like success. */
 function requireSome({ recipients, numbers, lead_ids, tags, file }: RecipientInput): void {
   if (recipients ?? numbers ?? lead_ids ?? tags ?? file) return;
-  throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file");
+  throw invalidField("recipients", "is required: recipients, numbers, lead_ids, tags or a file", "missing");
 }
 
 function requireOpen(campaign: CampaignRow): void {
@@ -97,7 +101,7 @@ function requireOpen(campaign: CampaignRow): void {
 /** Counts the results of a request's recipients. */
 class Count {
   readonly #seen = new Set<string>();
-  readonly #invalid: { value: string; reason: string }[] = [];
+  readonly #invalid: InvalidRecipient[] = [];
   #invalidCount = 0;
   readonly #warnings: Added["warnings"] = [];
   #warningCount = 0;
@@ -110,7 +114,7 @@ class Count {
     return some.filter((one): one is ValidRecipient => {
       if ("reason" in one) {
         this.#invalidCount += 1;
-        if (this.#invalid.length < MAX_LISTED) this.#invalid.push({ value: one.value, reason: one.reason });
+        if (this.#invalid.length < MAX_LISTED) this.#invalid.push(one);
         return false;
       }
       if ("warning" in one) {
@@ -176,7 +180,9 @@ async function* readLeads(db: Db, reach: Reach, ids: readonly number[]): AsyncGe
     const byId = new Map(rows.map((row) => [row.id, row]));
     yield some.map((id) => {
       const found = byId.get(id);
-      return found ? toRecipient(found) : { value: `lead ${id}`, reason: "there is no such lead" };
+      return found
+        ? toRecipient(found)
+        : refuse(`lead ${id}`, valueIssue("there is no such lead", "not_found"));
     });
   }
 }
@@ -204,7 +210,7 @@ function selectLeads(db: Db, reach: Reach) {
 }
 
 function toRecipient({ id, phone }: { id: number; phone: string | null }): ParsedRecipient {
-  return phone === null ? { value: `lead ${id}`, reason: "has no phone" } : { phone, variables: {} };
+  return phone === null ? refuse(`lead ${id}`, NO_PHONE) : { phone, variables: {} };
 }
 
 /** Resolves digits of a LID whose phone is known to that phone, and refuses those that nobody has. */

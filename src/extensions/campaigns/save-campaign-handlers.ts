@@ -90,11 +90,12 @@ function requireShown(template: string, media: Media): void {
   throw invalidField(
     "message_template",
     "is not shown with audio or a sticker. Empty it, and send the text in a campaign of its own",
+    "not_allowed_here",
   );
 }
 
 function missingTemplate(): GatewayError {
-  return invalidField("message_template", "is required: a campaign without media needs a text");
+  return invalidField("message_template", "is required: a campaign without media needs a text", "missing");
 }
 
 function requireSense({
@@ -106,8 +107,13 @@ function requireSense({
     throw invalidField(
       "message_template",
       `has more than ${MAX_VARIABLES} different variables. Use fewer, or put longer texts into one of them`,
+      "too_many",
+      { max: MAX_VARIABLES },
     );
-  if (min_delay_ms > max_delay_ms) throw invalidField("min_delay_ms", "is greater than max_delay_ms");
+  if (min_delay_ms > max_delay_ms)
+    throw invalidField("min_delay_ms", "is greater than max_delay_ms", "greater_than", {
+      other: "max_delay_ms",
+    });
 }
 
 /** Stores the file of a campaign once for all its recipients; deletes it if the campaign is rejected. */

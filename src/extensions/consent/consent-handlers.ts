@@ -104,7 +104,10 @@ async function findSubject(
 ): Promise<Subject> {
   const { account_id } = reach;
   const named = [userId, lead_id, phone].filter((one) => one !== undefined).length;
-  if (named > 1) throw invalidField("userId", "must be the only one of userId, lead_id and phone");
+  if (named > 1)
+    throw invalidField("userId", "must be the only one of userId, lead_id and phone", "only_one_of", {
+      fields: "userId, lead_id, phone",
+    });
   if (userId !== undefined) await getUser(trx, account_id, userId);
   const country = await findCountry({ account_id }, [phone]);
   return {

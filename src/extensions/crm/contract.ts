@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
 import { storedMessage } from "../../core/messages/contract.ts";
+import { issueReason } from "../../platform/http/issue-schema.ts";
 import {
   isoTime,
   pageInput,
@@ -13,6 +14,7 @@ import {
   type UploadedFile,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 const phone = z
@@ -25,13 +27,16 @@ const tags = z.array(label).max(MAX_TAGS).describe("At most 100 tags of up to 64
 export const MAX_FIELDS = 100;
 const fieldName = trimmedText(64)
   .min(1)
-  .refine((name) => name !== "__proto__", "is not a valid name of a field");
+  .refine((name) => name !== "__proto__", rule("is not a valid name of a field", "wrong_format"));
 const fieldValue = z.union([boundedText(2000), z.number(), z.boolean(), z.null()]);
 const fieldValues = named(
   "CustomFieldValues",
   z
     .record(fieldName, fieldValue)
-    .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, `has more than ${MAX_FIELDS} fields`),
+    .refine(
+      (fields) => Object.keys(fields).length <= MAX_FIELDS,
+      rule(`has more than ${MAX_FIELDS} fields`, "too_many", { max: MAX_FIELDS }),
+    ),
 );
 
 /** Rows of one import. */
@@ -170,7 +175,10 @@ export const crmContract = {
     summary: "Create and change leads from a CSV file",
     description: `Accepts up to ${MAX_IMPORTED} rows, in a form's \`file\` or as the whole body with the type \`text/csv\`. The first line names the columns: \`phone\` (or \`number\`, \`whatsapp\`), \`name\`, \`email\`, \`status\`, \`kanban_status\`, \`tags\` (separated by \`;\`, in quotes if a tag has one), \`opted_out\`, and \`custom_fields.\` followed by a name; others are ignored, and listed in \`ignored_columns\`. A row updates the lead with its phone, in any format, or, in an export, its \`id\` and \`created_at\`; an unknown phone creates a lead. A row whose phone and \`id\` name two leads is invalid. An empty cell changes nothing, tags are added, and \`opted_out\` accepts only \`true\`. Importing the same file again changes nothing, and the import ends when its client leaves. An invalid row is listed in \`invalid\` with its line and the reason, and a number without a country code in \`warnings\`; all others are imported. Repeat the request with \`confirm_assumed\` to import the rows of \`warnings\` too; beside \`text/csv\` it is read from the query.`,
     message: "Leads imported",
-    input: z.object({ file: z.custom<UploadedFile>(isUpload, "must be a CSV file"), confirm_assumed }),
+    input: z.object({
+      file: z.custom<UploadedFile>(isUpload, rule("must be a CSV file", "wrong_type", { expected: "file" })),
+      confirm_assumed,
+    }),
     aliases: { confirm_assumed: ["confirmAssumed"] },
     upload: "file",
     uploadTypes: ["text/csv"],
@@ -185,6 +193,8 @@ export const crmContract = {
           z.object({
             line: z.number().int().describe("Line of the file; the first line is 1."),
             value: z.string(),
+            field: z.string().nullable().describe("null: the whole row."),
+            ...issueReason,
             reason: z.string(),
           }),
         )

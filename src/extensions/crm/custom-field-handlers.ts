@@ -70,9 +70,9 @@ function refuseUnknown(): never {
 
 function requireOptions(type: string, options: readonly string[]): void {
   if (type === "select" && options.length === 0)
-    throw invalidField("options", "is required for fields of the type select");
+    throw invalidField("options", "is required for fields of the type select", "missing");
   if (type !== "select" && options.length > 0)
-    throw invalidField("options", "is allowed only for fields of the type select");
+    throw invalidField("options", "is allowed only for fields of the type select", "not_allowed_here");
 }
 
 async function requireSpace(trx: Trx, accountId: number): Promise<void> {

@@ -95,7 +95,7 @@ export function leadHandlers(deps: LeadDeps): LeadHandlers {
 
     async addLeadTags({ input: { id, tags = [], tag }, caller }) {
       const added = [...tags, ...(tag === undefined ? [] : [tag])];
-      if (added.length === 0) throw invalidField("tags", "is required: name at least one tag");
+      if (added.length === 0) throw invalidField("tags", "is required: name at least one tag", "missing");
       return db.transaction().execute(async (trx) => {
         const lead = await lockLead(trx, requireUser(caller), id);
         return changeLead(trx, contextOf(caller), lead, { tags: [...lead.tags, ...added] });
@@ -154,7 +154,9 @@ async function createLead(trx: Trx, context: LeadContext, change: LeadChange): P
 /** Throws for a body with misspelt fields, which would create a lead without a person. */
 function requireIdentity({ phone, name, email }: LeadChange): void {
   if ([phone, name, email].some((one) => typeof one === "string" && one !== "")) return;
-  throw invalidField("phone", "is required: a lead needs a phone, a name or an email");
+  throw invalidField("phone", "is required: a lead needs a phone, a name or an email", "one_of_required", {
+    fields: "phone, name, email",
+  });
 }
 
 /** Throws for a change that would remove the last identifying field of a lead. */
@@ -206,7 +208,11 @@ async function requireReachedPerson(
 ): Promise<void> {
   if (await reachesPerson(trx, reach, person)) return;
   const rule = "must be that of a contact of one of your instances";
-  throw invalidField("phone", `${rule}. Write to the person first, or ask an administrator of the account`);
+  throw invalidField(
+    "phone",
+    `${rule}. Write to the person first, or ask an administrator of the account`,
+    "not_allowed_here",
+  );
 }
 
 async function changeLead(trx: Trx, deps: LeadContext, lead: LeadRow, change: LeadChange): Promise<LeadRow> {
@@ -252,7 +258,11 @@ async function readNewPhone(
   if (value === lead.phone) return value;
   const { phone, lid } = await readPerson(trx, deps, lead.account_id, value);
   if (lid !== null && lid !== lead.lid)
-    throw invalidField("phone", "is a LID whose phone number is not known; send the phone number");
+    throw invalidField(
+      "phone",
+      "is a LID whose phone number is not known; send the phone number",
+      "unknown_phone",
+    );
   if (phone !== lead.phone) await requireReachedPerson(trx, deps.reach, { phone, lid: lead.lid });
   return phone;
 }
@@ -281,13 +291,14 @@ async function setOptOut(
   { account_id, phone, lid }: LeadRow,
   optedOut: boolean,
 ): Promise<void> {
-  if (phone === null) throw invalidField("opted_out", "needs a lead with a phone");
+  if (phone === null) throw invalidField("opted_out", "needs a lead with a phone", "unknown_phone");
   if (optedOut) await suppression.add(trx, [{ account_id, phone }], "panel");
   else await suppression.remove(trx, { account_id, phone, lid });
 }
 
 function unique(tags: readonly string[]): string[] {
   const all = [...new Set(tags)];
-  if (all.length > MAX_TAGS) throw invalidField("tags", `a lead can have at most ${MAX_TAGS} tags`);
+  if (all.length > MAX_TAGS)
+    throw invalidField("tags", `a lead can have at most ${MAX_TAGS} tags`, "too_many", { max: MAX_TAGS });
   return all;
 }

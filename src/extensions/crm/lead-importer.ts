@@ -7,6 +7,7 @@ import type { Trx } from "../../platform/db/database.ts";
 import { runOutsideRequests } from "../../platform/db/request-pool.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
+import { type ValueIssue, valueIssue } from "../../platform/issue-codes.ts";
 import { withdrawSendsTo } from "../campaigns/campaigns.ts";
 import { type crmContract, MAX_FIELDS, MAX_INVALID, MAX_TAGS } from "./contract.ts";
 import { countLeads, type LeadDeps } from "./lead-handlers.ts";
@@ -16,6 +17,7 @@ import {
   type ParsedLead,
   type RejectedRow,
   readLeadFile,
+  rejectRefused,
   rejectRow,
   type UnconfirmedRow,
 } from "./read-lead-file.ts";
@@ -139,7 +141,7 @@ async function readLids(
   );
   return rows.flatMap((row) => {
     const refusal = refusalOfLid(row.phone ?? "", mappings);
-    if (refusal) written.refused.push(rejectRow(row, refusal.message));
+    if (refusal) written.refused.push(rejectRefused(row, refusal));
     return refusal ? [] : [{ ...row, phone: mappings.get(row.phone ?? "")?.phone ?? row.phone }];
   });
 }
@@ -165,19 +167,29 @@ async function sortLeads(
     const key = person === undefined ? `id ${row.id}` : canonicalNumberOf(person);
     const line = seen.get(key);
     seen.set(key, line ?? row.line);
-    const reason = line === undefined ? fault : `names the same lead as line ${line}`;
-    if (reason !== undefined) written.refused.push(rejectRow(row, reason));
+    const refusal = line === undefined ? fault : sameAsLine(line);
+    if (refusal) written.refused.push(rejectRow(row, refusal.field, refusal));
     else if (lead || phone === undefined) known.push(row);
     else if (quota.used + unknown.length < quota.most) unknown.push({ ...row, phone });
-    else written.refused.push(rejectRow(row, quotaExceededMessage("max_leads", quota.most)));
+    else written.refused.push(rejectRow(row, null, aboveQuota(quota.most)));
   }
   return { known, unknown };
 }
 
+function sameAsLine(line: number): RowFault {
+  return { field: null, ...valueIssue(`names the same lead as line ${line}`, "duplicate_line", { line }) };
+}
+
+function aboveQuota(max: number): ValueIssue {
+  return valueIssue(quotaExceededMessage("max_leads", max), "above_plan", { max });
+}
+
+type RowFault = ValueIssue & { field: string | null };
+
 interface FoundLead {
   lead?: LeadRow | undefined;
   /** Why the row cannot be imported. */
-  fault?: string;
+  fault?: RowFault;
 }
 
 /** Finds the lead of each row: that with its phone, else that with its id and time of creation. */
@@ -200,14 +212,16 @@ async function findLeads(
   return ({ id = 0, created_at, phone }) => {
     const named = byId.get(id);
     const withId = named?.created_at.getTime() === created_at ? named : undefined;
-    if (phone === undefined)
-      return withId ? { lead: withId } : { fault: `id: there is no lead ${id} with this created_at` };
+    if (phone === undefined) return withId ? { lead: withId } : { fault: noSuchLead(id) };
     const lead = byPerson.get(canonicalNumberOf(phone));
     if (!lead || !withId || lead === withId) return { lead };
-    return {
-      fault: `phone: is that of lead ${lead.id}, but id names lead ${id}. Empty one of the two cells`,
-    };
+    const issue = `is that of lead ${lead.id}, but id names lead ${id}. Empty one of the two cells`;
+    return { fault: { field: "phone", ...valueIssue(issue, "different_addresses", { other: "id" }) } };
   };
+}
+
+function noSuchLead(id: number): RowFault {
+  return { field: "id", ...valueIssue(`there is no lead ${id} with this created_at`, "not_found", { id }) };
 }
 
 /** Returns the leads that another request has created meanwhile. */
@@ -257,12 +271,11 @@ async function changeLeads(
   if (rows.length === 0) return;
   const find = await findLeads(trx, account_id, rows, sql`for update`);
   const changes = rows.flatMap((row) => {
-    const { lead, fault = "phone: another request has just deleted this lead. Import the row again" } =
-      find(row);
+    const { lead, fault = JUST_DELETED } = find(row);
     const change = lead && toChange(lead, row);
-    const reason = change ? reasonAgainst(lead, change) : fault;
-    if (reason !== undefined) written.refused.push(rejectRow(row, reason));
-    if (!change || reason !== undefined) return [];
+    const refusal = change ? faultOf(lead, change) : fault;
+    if (refusal) written.refused.push(rejectRow(row, refusal.field, refusal));
+    if (!change || refusal) return [];
     if (row.opted_out && lead.phone !== null) written.opted_out.push(lead.phone);
     return isChanged(lead, change) ? [{ ...change, id: lead.id }] : [];
   });
@@ -308,12 +321,23 @@ function toCellText(value: unknown): string {
   return String(value).replace(/\r\n?/g, "\n").trim();
 }
 
-function reasonAgainst(
+const JUST_DELETED: RowFault = {
+  field: "phone",
+  ...valueIssue("another request has just deleted this lead. Import the row again", "not_found"),
+};
+
+function faultOf(
   { phone }: LeadRow,
   { tags, custom_fields, opts_out }: ReturnType<typeof toChange>,
-): string | undefined {
-  if (tags.length > MAX_TAGS) return `tags: a lead has ${MAX_TAGS} tags at most`;
-  if (Object.keys(custom_fields).length > MAX_FIELDS)
-    return `custom_fields: a lead holds ${MAX_FIELDS} fields at most`;
-  return opts_out && phone === null ? "opted_out: needs a lead with a phone" : undefined;
+): RowFault | undefined {
+  if (tags.length > MAX_TAGS) {
+    const most = valueIssue(`a lead has ${MAX_TAGS} tags at most`, "too_many", { max: MAX_TAGS });
+    return { field: "tags", ...most };
+  }
+  if (Object.keys(custom_fields).length > MAX_FIELDS) {
+    const most = valueIssue(`a lead holds ${MAX_FIELDS} fields at most`, "too_many", { max: MAX_FIELDS });
+    return { field: "custom_fields", ...most };
+  }
+  if (!opts_out || phone !== null) return undefined;
+  return { field: "opted_out", ...valueIssue("needs a lead with a phone", "unknown_phone") };
 }

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
+import { type ValueIssue, valueIssue } from "../../platform/issue-codes.ts";
 import type { CustomFieldTable } from "../../tables.ts";
 import { MAX_FIELDS, topLevelFields } from "./contract.ts";
 
@@ -26,7 +27,9 @@ export async function mergeFields(
     else merged.set(name, readFieldValue(value, name, byName.get(name)));
   }
   if (merged.size > MAX_FIELDS)
-    throw invalidField("custom_fields", `a lead can have at most ${MAX_FIELDS} custom fields`);
+    throw invalidField("custom_fields", `a lead can have at most ${MAX_FIELDS} custom fields`, "too_many", {
+      max: MAX_FIELDS,
+    });
   return Object.fromEntries(merged);
 }
 
@@ -54,8 +57,8 @@ export function readFieldValue(
   if (field === undefined) return value;
   const meant = asDeclared(value, field.type);
   if (HOLDS[field.type](meant, field.options)) return meant;
-  const issue = field.type === "select" ? `must be one of ${field.options.join(", ")}` : ISSUES[field.type];
-  throw invalidField(`custom_fields.${name}`, issue);
+  const { issue, code, params } = ISSUES[field.type](field.options.join(", "));
+  throw invalidField(`custom_fields.${name}`, issue, code, params);
 }
 
 /** A comma is refused: it marks decimals in some countries, and thousands in others. */
@@ -69,11 +72,12 @@ function asDeclared(value: Values[string], type: DeclaredField["type"]): Values[
   return type === "boolean" && ["true", "false"].includes(written) ? written === "true" : value;
 }
 
-const ISSUES: Record<Exclude<DeclaredField["type"], "select">, string> = {
-  text: "must be a text",
-  number: "must be a number such as 1.5",
-  boolean: "must be true or false",
-  date: "must be a date such as 2026-11-20",
+const ISSUES: Record<DeclaredField["type"], (options: string) => ValueIssue> = {
+  text: () => valueIssue("must be a text", "wrong_type", { expected: "text" }),
+  number: () => valueIssue("must be a number such as 1.5", "wrong_type", { expected: "number" }),
+  boolean: () => valueIssue("must be true or false", "wrong_type", { expected: "boolean" }),
+  date: () => valueIssue("must be a date such as 2026-11-20", "not_a_date"),
+  select: (values) => valueIssue(`must be one of ${values}`, "unknown_value", { values }),
 };
 
 const HOLDS: Record<DeclaredField["type"], (value: unknown, options: readonly string[]) => boolean> = {
@@ -101,5 +105,10 @@ export function readFieldChange(body: Record<string, unknown>): FieldChange {
   const parsed = topLevelFields.safeParse(bare);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalidField(issue?.path.join(".") || "fields", "must be a text, a number, true or false, or null");
+  throw invalidField(
+    issue?.path.join(".") || "fields",
+    "must be a text, a number, true or false, or null",
+    "wrong_type",
+    { expected: "text, number, true or false, null" },
+  );
 }

@@ -8,6 +8,8 @@ import {
 } from "../../core/contacts/contacts.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
+import { issueReasonOf } from "../../platform/http/input/issue-reason-of.ts";
+import { type IssueReason, type ValueIssue, valueIssue } from "../../platform/issue-codes.ts";
 import {
   type CsvRecord,
   type CsvTable,
@@ -38,9 +40,11 @@ export interface ParsedLead {
   opted_out: boolean;
 }
 
-export interface RejectedRow {
+export interface RejectedRow extends IssueReason {
   line: number;
   value: string;
+  /** null: the whole row, or whether the account may have its lead. */
+  field: string | null;
   reason: string;
 }
 
@@ -70,10 +74,12 @@ export async function readLeadFile(bytes: Uint8Array, numbers: ListedNumberOptio
   const table = await readCsvTable(bytes, {}, (cell) => isListedNumber(cell, numbers.country));
   const meanings = findColumnMeanings(table.columns);
   const columns = table.columns.map((name, at) => meanings[at] ?? (fieldOf(name) === undefined ? "" : name));
-  if (!columns.includes("phone")) throw invalidField("file", describeMissingPhone(table));
+  if (!columns.includes("phone")) throw invalidField("file", describeMissingPhone(table), "no_phone_column");
   const fields = columns.flatMap((name) => fieldOf(name) ?? []);
-  if (fields.length > MAX_FIELDS) throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`);
-  if (await table.hasMoreThan(MAX_IMPORTED)) throw invalidField("file", `has more than ${MAX_IMPORTED} rows`);
+  if (fields.length > MAX_FIELDS)
+    throw invalidField("file", `has more than ${MAX_FIELDS} custom fields`, "too_many", { max: MAX_FIELDS });
+  if (await table.hasMoreThan(MAX_IMPORTED))
+    throw invalidField("file", `has more than ${MAX_IMPORTED} rows`, "too_many", { max: MAX_IMPORTED });
   return {
     fields,
     ignored: findIgnored(table, columns).map((name) => name.slice(0, SHOWN)),
@@ -110,26 +116,35 @@ interface RowContext {
 }
 
 function readRow(record: CsvRecord, context: RowContext): LeadFileRow {
+  if (record.fault) return rejectRow(record, null, describeCsvFault(record.fault, context.table));
   try {
     return toLead(record, context);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return rejectRow(record, error.message);
+    return rejectRefused(record, error);
   }
+}
+
+export function rejectRefused(row: { line: number; text: string }, { details }: GatewayError): RejectedRow {
+  const { field, ...issue } = details?.fields?.[0] ?? {
+    field: null,
+    ...valueIssue("is not valid", "invalid"),
+  };
+  return rejectRow(row, field, issue);
 }
 
 export function rejectRow(
   { line, text: value }: { line: number; text: string },
-  reason: string,
+  field: string | null,
+  { code, params, issue }: ValueIssue,
 ): RejectedRow {
-  return { line, value, reason };
+  return { line, value, field, code, params, reason: field === null ? issue : `${field}: ${issue}` };
 }
 
 function toLead(
-  { line, text, cells, fault }: CsvRecord,
+  { line, text, cells }: Extract<CsvRecord, { cells: string[] }>,
   { table, places, fields, declared, numbers }: RowContext,
 ): ParsedLead | UnconfirmedRow {
-  if (fault) throw new GatewayError("VALIDATION_ERROR", describeCsvFault(fault, table));
   const cell = (name: string) => (cells[places.get(name) ?? -1] ?? "").trim() || undefined;
   const id = readId(cell("id"));
   const phone = cell("phone");
@@ -145,7 +160,7 @@ function toLead(
       }),
     ),
   });
-  if (lead.phone === undefined && id === undefined) throw invalidField("phone", "is required");
+  if (lead.phone === undefined && id === undefined) throw invalidField("phone", "is required", "missing");
   const { phone: number, warning } = lead.phone ? readListedNumber(lead.phone, numbers) : {};
   if (warning) return { line, value: lead.phone ?? "", warning };
   return {
@@ -173,13 +188,14 @@ function parseRow(row: Record<string, unknown>): z.output<typeof leadRow> {
   const parsed = leadRow.safeParse(row, { error: createIssueDescriber() });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalidField(issue?.path.join(".") ?? "", issue?.message ?? "is not valid");
+  const { code, params } = issue ? issueReasonOf(issue) : valueIssue("", "invalid");
+  throw invalidField(issue?.path.join(".") ?? "", issue?.message ?? "is not valid", code, params);
 }
 
 function readId(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw invalidField("id", "must be the id of a lead");
+  throw invalidField("id", "must be the id of a lead", "not_found");
 }
 
 /** Also as a spreadsheet writes it in the language of its user. */
@@ -190,5 +206,5 @@ const NO = /^(?:false|no|n|0|falso|não|nao|falsch|faux)$/i;
 function readOptOut(flag: string | undefined, time = ""): boolean {
   if (flag === undefined) return time.trim() !== "";
   if (YES.test(flag) || NO.test(flag)) return YES.test(flag);
-  throw invalidField("opted_out", "must be true or false");
+  throw invalidField("opted_out", "must be true or false", "unknown_value", { values: "true, false" });
 }

@@ -45,7 +45,7 @@ export async function readIntegrationDraft(
   const parsed = provider.config.safeParse(settings, { error: createIssueDescriber() });
   if (!parsed.success) throw invalidInput(parsed.error.issues, settings);
   const issue = await outgoing.findBlockReason(String(parsed.data[provider.address]));
-  if (issue) throw invalidField(provider.address, issue);
+  if (issue) throw invalidField(provider.address, issue, "blocked_address");
   return { ...owner, instance_id, enabled: enabled ?? before?.enabled ?? true, config: parsed.data };
 }
 
@@ -60,7 +60,7 @@ function readFields(
     if (fields[name] === "" || fields[name] === null) delete fields[name];
     if (!isMaskOf(fields[name], before?.secrets[name])) continue;
     if (parseUrlOrigin(fields[provider.address]) !== parseUrlOrigin(before?.config[provider.address]))
-      throw invalidField(name, "must be sent again when the address changes");
+      throw invalidField(name, "must be sent again when the address changes", "send_again");
     fields[name] = before?.secrets[name];
   }
   return fields;

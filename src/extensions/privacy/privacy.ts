@@ -87,11 +87,18 @@ async function readWhom(
   const isNamed = [number, phone, jid].some((address) => address !== undefined);
   if (scope !== "person") {
     if (!isNamed && lead_id === undefined) return null;
-    throw invalidField("scope", "must be `person` to anonymise one person; this scope covers everybody");
+    throw invalidField(
+      "scope",
+      "must be `person` to anonymise one person; this scope covers everybody",
+      "unknown_value",
+      { values: "person" },
+    );
   }
   if (lead_id !== undefined) {
     if (!isNamed) return { lead_id };
-    throw invalidField("lead_id", "must be the only one of lead_id, number, phone and jid");
+    throw invalidField("lead_id", "must be the only one of lead_id, number, phone and jid", "only_one_of", {
+      fields: "lead_id, number, phone, jid",
+    });
   }
   const target = {
     ...(number !== undefined && { number }),
@@ -99,7 +106,7 @@ async function readWhom(
     ...(jid !== undefined && { jid }),
   };
   const { jid: address, type } = resolveRecipient(target, await findCountry(number, phone, jid));
-  if (type === "group") throw invalidField("jid", "must be a person, not a group");
+  if (type === "group") throw invalidField("jid", "must be a person, not a group", "not_a_person");
   return { address };
 }
 

@@ -90,7 +90,11 @@ async function findRequestedPerson(
       and (phone = any(${person.addresses}::text[]) or jid = any(${person.addresses}::text[])
         or lid = any(${person.addresses}::text[])) limit 1`.execute(trx);
   if (rows.length > 0)
-    throw invalidField("number", "is the number of an instance of the account. Remove the instance instead");
+    throw invalidField(
+      "number",
+      "is the number of an instance of the account. Remove the instance instead",
+      "is_your_own",
+    );
   return person;
 }
 

@@ -21,7 +21,10 @@ export async function findFilledReply(
   const reply = await findQuickReply(db, chat.account_id, text);
   if (!reply || variablesOf(reply.content).length === 0) return reply;
   const content = fillKnown(reply.content, await readFacts(db, chat));
-  if (content.length > LONGEST_MESSAGE) throw invalidField("quick_reply", "is too long when it is filled in");
+  if (content.length > LONGEST_MESSAGE)
+    throw invalidField("quick_reply", "is too long when it is filled in", "too_long", {
+      max: LONGEST_MESSAGE,
+    });
   return { ...reply, content };
 }
 

@@ -29,7 +29,8 @@ export function quickReplyHandlers(db: Db): Handlers<typeof quickRepliesContract
     },
 
     async saveQuickReply({ input, caller }) {
-      if (input.content === "" && !input.media_url) throw invalidField("content", "must not be empty");
+      if (input.content === "" && !input.media_url)
+        throw invalidField("content", "must not be empty", "empty");
       // An absent field stays unchanged.
       return db
         .insertInto("quick_reply")

@@ -3,6 +3,7 @@ import { instanceId } from "../../core/events/contract.ts";
 import { UNSUPPORTED_REASONS } from "../../core/messages/contract.ts";
 import { isoTime, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule, valueIssue } from "../../platform/issue-codes.ts";
 import { foldPhoneText } from "../../platform/phone/fold-phone-text.ts";
 import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
@@ -11,8 +12,11 @@ const digits = coercedText(120)
   .transform((text, context) => {
     const folded = foldPhoneText(text.replace(/(:\d+)?@(s\.whatsapp\.net|c\.us)$/i, ""));
     if ("digits" in folded && folded.context === undefined) return folded.digits;
-    const message = "issue" in folded ? folded.issue : "must be a whole number, without a phone-context";
-    context.addIssue({ code: "custom", message });
+    const { issue: message, ...params } =
+      "issue" in folded
+        ? folded
+        : valueIssue("must be a whole number, without a phone-context", "not_a_number");
+    context.addIssue({ code: "custom", message, params });
     return z.NEVER;
   })
   .pipe(z.string().regex(/^\d{7,15}$/, "must be a phone of 7 to 15 digits"));
@@ -52,7 +56,7 @@ const media = named(
     })
     .refine(
       ({ url, base64 }) => (url === undefined) !== (base64 === undefined),
-      "needs exactly one of url and base64",
+      rule("needs exactly one of url and base64", "one_of_required", { fields: "url, base64" }),
     ),
 );
 
@@ -86,7 +90,9 @@ const receiveInput = z
   .refine(
     ({ text, media, location, contact, unsupported }) =>
       [text, media, location, contact, unsupported].filter((part) => part !== undefined).length === 1,
-    "exactly one of text, media, location, contact and unsupported is required",
+    rule("exactly one of text, media, location, contact and unsupported is required", "one_of_required", {
+      fields: "text, media, location, contact, unsupported",
+    }),
   );
 
 const readInput = z
@@ -95,7 +101,12 @@ const readInput = z
     message_id: optional(messageId),
     message_ids: optional(z.array(messageId).min(1).max(1000)),
   })
-  .refine((input) => input.message_id ?? input.message_ids, "one of message_id and message_ids is required");
+  .refine(
+    (input) => input.message_id ?? input.message_ids,
+    rule("one of message_id and message_ids is required", "one_of_required", {
+      fields: "message_id, message_ids",
+    }),
+  );
 
 const from = ["number", "phone", "jid"];
 const message_id = ["messageId", "key.id"];
@@ -285,7 +296,10 @@ export const sandboxContract = {
     example: { from: "5511977771234", archived: true },
     input: z
       .object({ id: instanceId, from: optional(digits), group_jid: optional(groupJid), ...chatState })
-      .refine((input) => input.from ?? input.group_jid, "one of from and group_jid is required"),
+      .refine(
+        (input) => input.from ?? input.group_jid,
+        rule("one of from and group_jid is required", "one_of_required", { fields: "from, group_jid" }),
+      ),
     output: z.object({
       archived: z.boolean(),
       pinned: z.boolean(),

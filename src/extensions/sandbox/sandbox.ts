@@ -141,7 +141,7 @@ async function scanShown(deps: ScanDeps, id: number, phone: string | undefined):
   const shown = pairing_code ?? qr;
   if (shown === null) return undefined;
   const scan = await deps.controlOf(account_id).scan(shown, phone);
-  if (scan.outcome === "refused") throw invalidField("phone", scan.reason);
+  if (scan.outcome === "refused") throw invalidField("phone", scan.reason, "refused_by_other");
   return scan.outcome === "scanned" ? scan.phone : undefined;
 }
 

@@ -30,7 +30,12 @@ export async function toContent(
   if (input.media) return toMedia(input.media, fetchMedia);
   if (input.unsupported)
     return { kind: "unsupported", name: input.unsupported.kind, reason: input.unsupported.reason };
-  throw invalidField("text", "one of text, media, location, contact and unsupported is required");
+  throw invalidField(
+    "text",
+    "one of text, media, location, contact and unsupported is required",
+    "one_of_required",
+    { fields: "text, media, location, contact, unsupported" },
+  );
 }
 
 async function toMedia(
@@ -38,7 +43,7 @@ async function toMedia(
   fetchMedia: Parameters<typeof toContent>[1],
 ): Promise<MediaContent> {
   const { bytes, mime_type: found } = await readFile(media, fetchMedia);
-  if (bytes.byteLength === 0) throw invalidField("media", "the file is empty");
+  if (bytes.byteLength === 0) throw invalidField("media", "the file is empty", "empty");
   const mime_type = media.mime_type ?? found ?? "application/octet-stream";
   return {
     kind: "media",

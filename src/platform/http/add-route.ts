@@ -184,8 +184,7 @@ function explainRefusal(route: Route, request: FastifyRequest, error: unknown): 
 }
 
 function firstField({ details }: GatewayError): string {
-  const [first] = Array.isArray(details?.fields) ? details.fields : [];
-  return String(first?.field ?? "");
+  return details?.fields?.[0]?.field ?? "";
 }
 
 type ReadBody = () => Promise<InputOf<Route>>;

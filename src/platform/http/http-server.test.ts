@@ -389,7 +389,9 @@ describe("request input", () => {
     ]) {
       const { status, body } = await request("/pets/7", { method: "POST", headers });
       expect(status).toBe(400);
-      expect(body.details).toEqual({ fields: [{ field: "name", issue: "is required" }] });
+      expect(body.details).toEqual({
+        fields: [{ field: "name", code: "missing", params: {}, issue: "is required" }],
+      });
     }
   });
 

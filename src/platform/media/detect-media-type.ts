@@ -113,7 +113,10 @@ function containerOf(mime: string): string | undefined {
 function requireHonest(claimed: string, mime: string): void {
   const isSameContainer = containerOf(mime) !== undefined && containerOf(claimed) === containerOf(mime);
   if (!isSameContainer && familyOf(claimed) !== familyOf(mime))
-    throw invalidField("mime_type", `the file is ${mime}, not ${claimed}`);
+    throw invalidField("mime_type", `the file is ${mime}, not ${claimed}`, "wrong_file_type", {
+      expected: claimed,
+      found: mime,
+    });
 }
 
 function familyOf(mime: string): "image" | "video" | "audio" | undefined {
@@ -128,7 +131,8 @@ function kindOf(mime: string): SendMediaType {
 /** An image must be an image; any file may be a document. */
 function requireFitting(kind: SendMediaType, mime: string, isFound: boolean): void {
   if (kind === "document") return;
-  if (!isFound || !FITS[kind](mime)) throw invalidField("type", `the file is not ${NAMES[kind]}`);
+  if (!isFound || !FITS[kind](mime))
+    throw invalidField("type", `the file is not ${NAMES[kind]}`, "wrong_file_type", { expected: kind });
 }
 
 const FITS: Record<Exclude<SendMediaType, "document">, (mime: string) => boolean> = {

@@ -88,13 +88,17 @@ class Converter implements MediaConverter {
 
   async toOggOpus(audio: Bytes, mimeType: string, field: string): Promise<OggOpusAudio> {
     const reader = findDemuxer(mimeType);
-    if (!reader) throw invalidField("type", `${mimeType} cannot be converted to Ogg Opus`);
+    if (!reader)
+      throw invalidField("type", `${mimeType} cannot be converted to Ogg Opus`, "wrong_file_type", {
+        expected: "audio",
+        found: mimeType,
+      });
     const { end, output } = await this.#onFile(audio, (path) =>
       this.#read(2 * OUTPUT_BYTES, opusArgs(reader, path)),
     );
     if (end === "missing") throw notSupported();
     if (end === "failed" || output.length === 0)
-      throw invalidField(field, "is not an audio file that can be converted to Ogg Opus");
+      throw invalidField(field, "is not an audio file that can be converted to Ogg Opus", "unreadable_file");
     return { bytes: output, ...(await this.measureOggOpus(() => oneOf(output))) };
   }
 

@@ -47,7 +47,12 @@ export async function toSticker(bytes: Uint8Array, field: string, account_id: nu
   const frames = isAnimated ? pages : 1;
   const mostFrames = Math.floor(MAX_PIXELS / Math.max(width * height, STICKER_SIDE ** 2));
   if (frames > mostFrames)
-    throw invalidField(field, `has ${frames} frames. Send an animation of at most ${mostFrames} frames`);
+    throw invalidField(
+      field,
+      `has ${frames} frames. Send an animation of at most ${mostFrames} frames`,
+      "too_many",
+      { max: mostFrames },
+    );
   const most = maxStickerBytes(isAnimated);
   for (const quality of STICKER_QUALITIES) {
     const change = (image: Sharp) =>
@@ -58,7 +63,10 @@ export async function toSticker(bytes: Uint8Array, field: string, account_id: nu
     if (sticker.byteLength <= most) return sticker;
   }
   const cure = isAnimated ? "a shorter animation" : "a picture with less detail";
-  throw invalidField(field, `has more than ${most / 1024} KB as a sticker. Send ${cure}`);
+  throw invalidField(field, `has more than ${most / 1024} KB as a sticker. Send ${cure}`, "too_large", {
+    max: most / 1024,
+    unit: "KB",
+  });
 }
 
 function maxStickerBytes(isAnimated: boolean): number {
@@ -121,11 +129,14 @@ async function readMetadata(bytes: Uint8Array, field: string): Promise<Metadata>
 }
 
 function tooManyPixels(field: string) {
-  return invalidField(field, `has more than ${MAX_PIXELS / 1_000_000} million pixels`);
+  return invalidField(field, `has more than ${MAX_PIXELS / 1_000_000} million pixels`, "too_large", {
+    max: MAX_PIXELS / 1_000_000,
+    unit: "MP",
+  });
 }
 
 function notAnImage(field: string, cause?: unknown) {
-  const refusal = invalidField(field, "is not an image that can be read");
+  const refusal = invalidField(field, "is not an image that can be read", "unreadable_file");
   refusal.cause = cause;
   return refusal;
 }

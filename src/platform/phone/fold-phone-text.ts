@@ -1,10 +1,4 @@
-/** What is wrong with a text that should be a phone number. The code is stable; the sentence may change. */
-export interface PhoneProblem {
-  code: string;
-  params: Record<string, string | number>;
-  /** In English, for a message that begins with the name of the field. */
-  issue: string;
-}
+import { type ValueIssue, valueIssue } from "../issue-codes.ts";
 
 /** Digits as they were written, and whether a plus or 00 says that the country code is among them. */
 export interface FoldedPhone {
@@ -34,7 +28,7 @@ export interface ListedPhone {
 export interface PhoneHead {
   digits: string;
   /** What is wrong if this is a whole number, and the rest is no group of it. */
-  problem: PhoneProblem;
+  problem: ValueIssue;
   /** The last group of the text, behind a blank. */
   group?: string;
   /** What follows has the look of one more group, as in `1234 5678`. */
@@ -55,19 +49,19 @@ export const MOST_NATIONAL = 11;
 const MOST_LOCAL_DIGITS = 9;
 
 /** Reads the signs of a phone number as people, spreadsheets and contact books write it. */
-export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
+export function foldPhoneText(text: string): FoldedPhone | ValueIssue {
   if (text.length > LONGEST_TEXT)
-    return problem("too_long", { max: LONGEST_TEXT }, `is longer than ${LONGEST_TEXT} characters`);
+    return valueIssue(`is longer than ${LONGEST_TEXT} characters`, "too_long", { max: LONGEST_TEXT });
   const visible = foldSigns(text).trim().toLowerCase();
-  if (visible === "") return problem("missing", {}, "is empty");
+  if (visible === "") return valueIssue("is empty", "missing");
   const { local, context } = splitContext(unwrap(visible));
   if (EXPONENT.test(local)) return changedBySpreadsheet();
-  if (!/\d/.test(local)) return problem("not_a_number", {}, "is not a phone number");
+  if (!/\d/.test(local)) return valueIssue("is not a phone number", "not_a_number");
   const number = withoutExtension(local);
   if (typeof number !== "string") return number;
   const read = refuseEvaluated(number) ?? refuseParts(number) ?? readSigns(number);
   if ("code" in read) return read;
-  if (isPlaceholder(number, read.digits)) return problem("not_a_number", {}, "is not a phone number");
+  if (isPlaceholder(number, read.digits)) return valueIssue("is not a phone number", "not_a_number");
   const isBare = !read.isInternational && BARE.test(visible);
   const isPunctuated = !read.isInternational && /\(\d+\)|\d-\d/.test(number);
   const listed = read.isInternational ? undefined : readListed(number);
@@ -82,7 +76,7 @@ export function foldPhoneText(text: string): FoldedPhone | PhoneProblem {
 }
 
 /** `+91-9876543210` is a formula, and its value a negative number, which bookkeepers write in brackets. */
-function refuseEvaluated(text: string): PhoneProblem | undefined {
+function refuseEvaluated(text: string): ValueIssue | undefined {
   const isNegative = /^[ (+]*-|-[ ).,;]*$/.test(text) || /^\([\d ,.\n]+\)$/.test(text);
   return isNegative ? changedBySpreadsheet() : undefined;
 }
@@ -107,15 +101,10 @@ const EXPONENT = /^[+-]?(?:\d+(?:[.,]\d+)?e[+-]?\d+|\d{1,6}(?:[.,]\d+)? ?e ?[+-]
 /** Also in the marks of a spreadsheet. */
 const BARE = /^[='"]*\d+['"]*$/;
 
-function problem(code: string, params: PhoneProblem["params"], issue: string): PhoneProblem {
-  return { code, params, issue };
-}
-
-function changedBySpreadsheet(): PhoneProblem {
-  return problem(
-    "changed_by_spreadsheet",
-    {},
+function changedBySpreadsheet(): ValueIssue {
+  return valueIssue(
     "was changed by a spreadsheet such as Excel. Format the column as text, and enter the number again",
+    "changed_by_spreadsheet",
   );
 }
 
@@ -197,7 +186,7 @@ const EXTENSION =
 const AND_ANOTHER = /^(?:and|or|e|ou|y|o|und|oder|et)\b/;
 
 /** An extension is a place behind the number, so it is left out. */
-function withoutExtension(text: string): string | PhoneProblem {
+function withoutExtension(text: string): string | ValueIssue {
   const at = text.search(/[\p{L}#]/u);
   if (at < 0) return text;
   const [head, tail] = [text.slice(0, at), text.slice(at)];
@@ -212,26 +201,25 @@ function countDigits(text: string): number {
   return text.match(/\d/g)?.length ?? 0;
 }
 
-export function severalNumbers(): PhoneProblem {
-  return problem(
-    "several_numbers",
-    {},
+export function severalNumbers(): ValueIssue {
+  return valueIssue(
     "contains more than one phone number, or digits beside one. Give each number its own entry, and an extension the word ext",
+    "several_numbers",
   );
 }
 
-function unknownSign(rest: string): PhoneProblem {
+function unknownSign(rest: string): ValueIssue {
   const sign = String.fromCodePoint(rest.codePointAt(0) ?? 0);
   const code_point = `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-  return problem(
+  return valueIssue(
+    `contains ${JSON.stringify(sign)} (${code_point}), which is not part of a phone number`,
     "unknown_sign",
     { sign, code_point },
-    `contains ${JSON.stringify(sign)} (${code_point}), which is not part of a phone number`,
   );
 }
 
 /** Refuses two numbers, and a number that ends with a fraction: the digits must not be joined. */
-function refuseParts(text: string): PhoneProblem | undefined {
+function refuseParts(text: string): ValueIssue | undefined {
   const parts = text.split(/[\n ,;|/&]|(?=\+)/).filter((part) => countDigits(part) >= FEWEST_DIGITS);
   if (parts.length > 1) return severalNumbers();
   // Such as 3333-4444/45, two numbers of one office.
@@ -249,7 +237,7 @@ function refuseParts(text: string): PhoneProblem | undefined {
 const ENDS = /[\n ]+|\(|-(?=\d$)|\.0$|(?<=\d{3})\.00$/g;
 
 /** A number that has the digits of an extension or of a second number behind it is read as both. */
-function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated" | "written"> | PhoneProblem {
+function readSigns(text: string): Omit<FoldedPhone, "isBare" | "isPunctuated" | "written"> | ValueIssue {
   const folded = readDigits(text);
   if ("code" in folded) return folded;
   const heads = [...text.matchAll(ENDS)].flatMap(({ 0: end, index }) => readHead(text, index, end) ?? []);
@@ -277,7 +265,7 @@ function isNextGroup(before: string, after: string): boolean {
   return !/^\d+$/.test(after) || (/^\d{2,4}$/.test(after) && after.length >= Math.min(last.length, 3));
 }
 
-function readDigits(text: string): Pick<FoldedPhone, "digits" | "isInternational"> | PhoneProblem {
+function readDigits(text: string): Pick<FoldedPhone, "digits" | "isInternational"> | ValueIssue {
   const written = text.replace(/[\n ]/g, "").replace(/(?<![,.;])[,.;]+$/, "");
   const isMarked = /^\(?\+/.test(written);
   const [other] = (isMarked ? written.replace("+", "") : written).match(/[^\d()./-]/u) ?? [];

@@ -5,6 +5,7 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from "libphonenumber-js/max";
+import type { ValueIssue } from "../issue-codes.ts";
 import { findCountryByName } from "./country-names.ts";
 import { findOtherMeaning, findWrittenMeaning, mayMeanOther } from "./find-other-meaning.ts";
 import {
@@ -14,7 +15,6 @@ import {
   MOST_DIGITS,
   MOST_NATIONAL,
   type PhoneHead,
-  type PhoneProblem,
   severalNumbers,
 } from "./fold-phone-text.ts";
 import { problemOfDigits } from "./problem-of-digits.ts";
@@ -37,7 +37,7 @@ export interface CertainNumber {
 }
 
 /** A number whose country is not written, or digits that can be another number, or none. */
-export interface AssumedNumber extends PhoneProblem {
+export interface AssumedNumber extends ValueIssue {
   is: "assumed";
   code: "assumed_country" | "no_country_code" | "ambiguous_country" | "ambiguous_number";
   /** The digits that a send may use without a confirmation. */
@@ -46,7 +46,7 @@ export interface AssumedNumber extends PhoneProblem {
   suggestion: string;
 }
 
-export interface RefusedNumber extends PhoneProblem {
+export interface RefusedNumber extends ValueIssue {
   is: "refused";
   /** Bare digits that are no phone number, and so may be a LID. */
   lid: string | null;

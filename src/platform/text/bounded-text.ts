@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { rule } from "../issue-codes.ts";
 
 /** The longest text that Node can hold. */
 const LONGEST_TEXT = 536_870_888;
@@ -28,7 +29,10 @@ export function fileText(): z.ZodString {
 
 /** The name of a time zone that the clock of this machine knows. */
 export function timeZoneText() {
-  return boundedText(64).refine(isTimeZone, "is not a time zone such as America/Sao_Paulo");
+  return boundedText(64).refine(
+    isTimeZone,
+    rule("is not a time zone such as America/Sao_Paulo", "not_a_time_zone"),
+  );
 }
 
 function isTimeZone(name: string): boolean {
@@ -41,7 +45,7 @@ function isTimeZone(name: string): boolean {
 
 /** A country as ISO 3166-1 alpha-2. */
 export function countryCode() {
-  return boundedText(2, NO_COUNTRY).toUpperCase().refine(isCountry, NO_COUNTRY);
+  return boundedText(2, NO_COUNTRY).toUpperCase().refine(isCountry, rule(NO_COUNTRY, "not_a_country"));
 }
 
 const NO_COUNTRY = "must be the code of a country in ISO 3166, such as BR, or GB for the United Kingdom";

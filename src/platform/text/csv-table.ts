@@ -1,5 +1,6 @@
 import { createPause } from "../create-pause.ts";
 import { invalidField } from "../gateway-error.ts";
+import { type ValueIssue, valueIssue } from "../issue-codes.ts";
 import { foldPhoneText, SPOILT_PHONE } from "../phone/fold-phone-text.ts";
 import { cleanText } from "./clean-text.ts";
 import type { CsvEncoding } from "./csv-decoder.ts";
@@ -68,7 +69,7 @@ export async function readCsvTable(
   isPhone: IsPhone = looksLikePhone,
 ): Promise<CsvTable> {
   const otherFormat = findOtherFormat(bytes);
-  if (otherFormat !== undefined) throw invalidField("file", otherFormat);
+  if (otherFormat !== undefined) throw invalidField("file", otherFormat, "not_a_table");
   const encoding = format.encoding ?? (await detectCsvEncoding(bytes));
   if (isVcardFile(bytes)) return toVcardTable(bytes, encoding);
   const { separator, head, titles } = await readHead(bytes, encoding, format);
@@ -124,6 +125,8 @@ function readFirstLine(text: string, delimiter: CsvDelimiter): string[] {
     throw invalidField(
       "file",
       `the first line has more than ${MOST_COLUMNS} columns or ${LONGEST_RECORD} characters. Remove the columns that are not needed`,
+      "too_many",
+      { max: MOST_COLUMNS },
     );
   return cells === "quotes" ? [] : cells.map((cell) => cell.replace(/\s+/g, " ").trim());
 }
@@ -245,10 +248,11 @@ function joinCells(cells: readonly string[], joined: readonly JoinedColumn[], ow
 }
 
 /** What is wrong with a record that has a fault. */
-export function describeCsvFault(fault: CsvRecordFault, { ownColumns }: CsvTable): string {
-  if (fault === "quotes") return "is not a line of CSV: check its quotation marks";
-  if (fault === "length") return `is longer than ${LONGEST_RECORD} characters`;
-  return `has more cells than the first line, which has ${ownColumns}`;
+export function describeCsvFault(fault: CsvRecordFault, { ownColumns: max }: CsvTable): ValueIssue {
+  if (fault === "quotes") return valueIssue("is not a line of CSV: check its quotation marks", "not_a_table");
+  if (fault === "length")
+    return valueIssue(`is longer than ${LONGEST_RECORD} characters`, "too_long", { max: LONGEST_RECORD });
+  return valueIssue(`has more cells than the first line, which has ${max}`, "too_many_cells", { max });
 }
 
 interface CsvLine {

@@ -145,14 +145,15 @@ async function findInChat(
 ): Promise<MessageRow[]> {
   const addresses = await Promise.all(logged.map(({ jid }) => conversations.addressOf(instance.id, jid)));
   const rows = logged.filter((_, at) => isSamePerson(addresses[at] ?? named, named));
-  if (rows.length === 0 && logged.length > 0) throw invalidField("number", "is not the chat of the message");
+  if (rows.length === 0 && logged.length > 0)
+    throw invalidField("number", "is not the chat of the message", "not_found");
   return rows;
 }
 
 /** A group message has the same id in every log, so one log may contain it in several chats. */
 function inOneChat(rows: MessageRow[]): MessageRow[] {
   if (new Set(rows.map((row) => row.jid)).size > 1)
-    throw invalidField("message_ids", "must all belong to one chat");
+    throw invalidField("message_ids", "must all belong to one chat", "not_found");
   return rows;
 }
 

@@ -31,7 +31,7 @@ export function toWordQuery({
   const ofType = isIndexed ? typeQuery(instance_ids, type) : undefined;
   if (q === undefined) return ofType;
   const ofWords = searchQuery(instance_ids, q);
-  if (!ofWords) throw invalidField("q", "must contain a letter or a digit");
+  if (!ofWords) throw invalidField("q", "must contain a letter or a digit", "wrong_format");
   return ofType ? sql`(${ofWords} && ${ofType})` : ofWords;
 }
 

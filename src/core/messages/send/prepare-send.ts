@@ -152,7 +152,7 @@ async function useQuickReply(
     );
   const reply = await findQuickReply?.(chat, name);
   if (!reply && input.quick_reply !== undefined)
-    throw invalidField("quick_reply", "is not the shortcut of a quick reply");
+    throw invalidField("quick_reply", "is not the shortcut of a quick reply", "not_found");
   if (!reply) return { kind, input };
   const { content, media_url } = reply;
   if (media_url === null) return { kind, input: { ...input, text: content } };

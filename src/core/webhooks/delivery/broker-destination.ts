@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type ValueIssue, valueIssue } from "../../../platform/issue-codes.ts";
 import { classifyFetchFailure } from "../../../platform/outgoing/classify-fetch-failure.ts";
 import type { SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
 import { cleanText } from "../../../platform/text/clean-text.ts";
@@ -46,15 +47,15 @@ async function findIssue<Address extends BrokerAddress>(
   broker: Broker<Address>,
   url: string,
   owner: DestinationOwner,
-): Promise<string | undefined> {
+): Promise<ValueIssue | undefined> {
   try {
     const { policyUrl } = broker.parse(url);
     const found = await outgoing.resolve({ url: policyUrl, totalMs: SAVE_LOOKUP_MS, policyKey: owner });
     // A name that does not resolve now may do so later.
     const isRefused = found.outcome === "failed" && ["blocked", "invalid_url"].includes(found.failure);
-    return isRefused ? explain(broker, found).error : undefined;
+    return isRefused ? valueIssue(explain(broker, found).error, "blocked_address") : undefined;
   } catch (error) {
-    if (error instanceof InvalidAddressError) return error.message;
+    if (error instanceof InvalidAddressError) return valueIssue(error.message, "wrong_format");
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { ValueIssue } from "../../../platform/issue-codes.ts";
 import type { FetchFailure, FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 
 /** One attempt to deliver an event. */
@@ -38,7 +39,7 @@ export interface Destination {
   /** Attributes of the span of an attempt. */
   spanAttributes: Readonly<Record<string, string>>;
   /** Why an address cannot be saved, as a message for its owner. */
-  findIssue(url: string, owner: DestinationOwner): Promise<string | undefined>;
+  findIssue(url: string, owner: DestinationOwner): Promise<ValueIssue | undefined>;
   /** Why a custom header cannot be sent. */
   findHeaderIssue?(name: string): string | undefined;
   /** Sends once. Returns the failures of the receiver; throws only the gateway's own. */

@@ -1,3 +1,4 @@
+import { valueIssue } from "../../../platform/issue-codes.ts";
 import type { SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
 import type { Destination } from "./destination.ts";
 
@@ -8,7 +9,10 @@ export function createHttpDestination(outgoing: SafeFetch): Destination {
   return {
     protocols: ["https:", "http:"],
     spanAttributes: { "http.request.method": "POST" },
-    findIssue: (url, owner) => outgoing.findBlockReason(url, owner),
+    async findIssue(url, owner) {
+      const reason = await outgoing.findBlockReason(url, owner);
+      return reason === undefined ? undefined : valueIssue(reason, "blocked_address");
+    },
     send: ({ url, headers, body, totalMs, owner, instance_id }) =>
       outgoing.fetch({
         url,

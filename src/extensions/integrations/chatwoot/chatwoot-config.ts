@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { rule } from "../../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import type { Integration } from "../integration-row.ts";
 import { ignoreList, isReadableEntry, UNREADABLE_ENTRY } from "../is-on-ignore-list.ts";
@@ -9,7 +10,7 @@ const WEB_ADDRESS = /^https?:\/\/[^\s]+$/i;
 /** Users paste their browser's address: removes the trailing slash and the API path. */
 const baseUrl = trimmedText(2048)
   .regex(WEB_ADDRESS, "must be an http or https address")
-  .refine((url) => URL.canParse(url), "must be an http or https address")
+  .refine((url) => URL.canParse(url), rule("must be an http or https address", "not_a_url"))
   .transform((url) => withoutPath(url));
 
 const number = z.coerce.number().int().positive();
@@ -28,7 +29,9 @@ export const chatwootConfig = z
     reopen_conversation: z.boolean().default(true),
     conversation_status: z.enum(["open", "pending"]).default("open"),
     groups: z.boolean().default(false),
-    ignore_jids: ignoreList.refine((list) => list.every(isReadableEntry), UNREADABLE_ENTRY).default([]),
+    ignore_jids: ignoreList
+      .refine((list) => list.every(isReadableEntry), rule(UNREADABLE_ENTRY, "wrong_format"))
+      .default([]),
     sent_from_phone: z.enum(["message", "private_note", "off"]).default("message"),
     sync_status: z.boolean().default(true),
     mark_read: z.boolean().default(false),
@@ -40,7 +43,7 @@ export const chatwootConfig = z
   })
   .refine(({ inbox_id, auto_create }) => inbox_id !== undefined || auto_create, {
     path: ["inbox_id"],
-    message: "is required, or auto_create",
+    ...rule("is required, or auto_create", "missing"),
   });
 
 export type ChatwootConfig = z.output<typeof chatwootConfig>;

@@ -94,20 +94,22 @@ const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
 
 function toError({ reason, text, responseClass }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
-  if (known) return invalidField(known, text);
-  if (reason === "not_found") return invalidField(field, "was not found in Chatwoot");
-  if (responseClass.class === "stop" || reason === "unreadable") return invalidField(field, text);
+  if (known) return invalidField(known, text, "refused_by_other");
+  if (reason === "not_found") return invalidField(field, "was not found in Chatwoot", "not_found");
+  if (responseClass.class === "stop" || reason === "unreadable")
+    return invalidField(field, text, "refused_by_other");
   return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${text}`);
 }
 
 async function requireAdministrator(chatwoot: ChatwootApi, { account_id }: ChatwootConfig): Promise<void> {
   const { accounts } = unwrapResult(await chatwoot.profile(), "access_token");
   const account = accounts.find(({ id }) => id === account_id);
-  if (!account) throw invalidField("account_id", "is not an account of the user that owns the token");
+  if (!account)
+    throw invalidField("account_id", "is not an account of the user that owns the token", "not_found");
   if (account.role === "administrator") return;
   const message =
     "belongs to a user who is not an administrator of the account. Use an administrator's token: registering the webhook needs it";
-  throw invalidField("access_token", message);
+  throw invalidField("access_token", message, "refused_by_other");
 }
 
 interface NewInboxInput {
@@ -132,7 +134,8 @@ async function openInbox(
     return unwrapResult(await chatwootOfInbox.inbox(), "inbox_id");
   }
   const inbox = unwrapResult(await chatwoot.inbox(), "inbox_id");
-  if (inbox.channel_type !== "Channel::Api") throw invalidField("inbox_id", wrongChannel(inbox));
+  if (inbox.channel_type !== "Channel::Api")
+    throw invalidField("inbox_id", wrongChannel(inbox), "not_supported");
   if (inbox.webhook_url === webhook_url) return inbox;
   if (inbox.webhook_url && !config.force) requireOurs(deps, draft, inbox.webhook_url);
   unwrapResult(await chatwoot.updateInbox({ channel: { webhook_url } }), "inbox_id");

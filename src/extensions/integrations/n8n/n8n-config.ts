@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { EVENT_NAMES } from "../../../core/events/contract.ts";
 import { httpUrl } from "../../../core/webhooks/contract.ts";
+import { rule } from "../../../platform/issue-codes.ts";
 import { boundedText } from "../../../platform/text/bounded-text.ts";
 import { replyLimitFields } from "../reply-limit.ts";
 
@@ -18,7 +19,10 @@ export const n8nConfig = z
     auth: z.enum(["none", "header", "bearer", "basic", "jwt"]).optional(),
     header_name: boundedText(100)
       .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/, "is not the name of a header")
-      .refine((name) => !RESERVED.test(name), "is a header that the gateway sets itself")
+      .refine(
+        (name) => !RESERVED.test(name),
+        rule("is a header that the gateway sets itself", "not_allowed_here"),
+      )
       .default("Authorization"),
     events: z.array(z.enum(EVENT_NAMES, "is not the name of an event")).max(60).default(["message.received"]),
     include_from_me: z.boolean().default(false),
@@ -31,7 +35,7 @@ export const n8nConfig = z
   })
   .refine(({ auth, token }) => auth === undefined || auth === "none" || token !== undefined, {
     path: ["token"],
-    message: "is required for this kind of auth",
+    ...rule("is required for this kind of auth", "missing"),
   });
 
 export type N8nConfig = z.output<typeof n8nConfig>;

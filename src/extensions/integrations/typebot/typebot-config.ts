@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { httpUrl } from "../../../core/webhooks/contract.ts";
+import { rule } from "../../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../../platform/text/bounded-text.ts";
 import { ignoreList, isReadableEntry, UNREADABLE_ENTRY } from "../is-on-ignore-list.ts";
 import { replyLimitFields } from "../reply-limit.ts";
@@ -47,19 +48,21 @@ export const savedTypebotConfig = z.object({
 export const typebotConfig = savedTypebotConfig
   .refine(({ ignore_jids }) => ignore_jids.every(isReadableEntry), {
     path: ["ignore_jids"],
-    message: UNREADABLE_ENTRY,
+    ...rule(UNREADABLE_ENTRY, "wrong_format"),
   })
   .refine(({ trigger, trigger_value }) => trigger === "all" || trigger_value.trim() !== "", {
     path: ["trigger_value"],
-    message: "is required for a keyword",
+    ...rule("is required for a keyword", "missing"),
   })
   .superRefine((config, context) => {
     const message = findTriggerProblem(config);
-    if (message !== undefined) context.addIssue({ code: "custom", path: ["trigger_value"], message });
+    if (message === undefined) return;
+    const { params } = rule(message, "wrong_format");
+    context.addIssue({ code: "custom", path: ["trigger_value"], message, params });
   })
   .refine(({ min_delay_ms, max_delay_ms }) => min_delay_ms <= max_delay_ms, {
     path: ["min_delay_ms"],
-    message: "is more than max_delay_ms",
+    ...rule("is more than max_delay_ms", "greater_than", { other: "max_delay_ms" }),
   });
 
 export type TypebotConfig = z.output<typeof typebotConfig>;

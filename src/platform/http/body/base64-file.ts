@@ -18,7 +18,7 @@ export function readBase64File(field: string, text: string, maxBytes: number): B
     /^\s*data:([^;,]*)((?:;[^;,]*)*),/i.exec(text.slice(0, HEADER_CHARACTERS)) ?? [];
   if (header === undefined) return { pieces: decode(field, text, maxBytes) };
   if (!parameters?.toLowerCase().split(/; */).includes("base64"))
-    throw invalidField(field, "is a data URI without base64");
+    throw invalidField(field, "is a data URI without base64", "not_base64");
   return { mime_type: type, pieces: decode(field, text.slice(header.length), maxBytes) };
 }
 
@@ -27,15 +27,16 @@ const NOTHING = /^(?:null|none|nil|nan|undefined|true|false)$/i;
 
 function decode(field: string, text: string, maxBytes: number): Iterable<Buffer> {
   const word = text.slice(0, HEADER_CHARACTERS).trim();
-  if (NOTHING.test(word)) throw invalidField(field, `is the word "${word}", not a file`);
+  if (NOTHING.test(word))
+    throw invalidField(field, `is the word "${word}", not a file`, "not_base64", { word });
   const encoded = withoutBlanks(field, withoutEscapes(text));
   const paddingAt = encoded.indexOf("=");
   const dataLength = paddingAt < 0 ? encoded.length : paddingAt;
   if (Math.floor((dataLength * 3) / 4) > maxBytes) throw fileTooLarge(maxBytes);
   if (/[^A-Za-z0-9+/_-]/.test(encoded.slice(0, dataLength)) || !/^={0,2}$/.test(encoded.slice(dataLength)))
-    throw invalidField(field, "is not base64");
+    throw invalidField(field, "is not base64", "not_base64");
   if (!hasLength(dataLength, encoded.length - dataLength))
-    throw invalidField(field, "is not whole: base64 never has this length");
+    throw invalidField(field, "is not whole: base64 never has this length", "not_base64");
   return pieces(encoded);
 }
 
@@ -56,14 +57,14 @@ function hasLength(data: number, padding: number): boolean {
 function withoutBlanks(field: string, text: string): string {
   if (!/\s/.test(text)) return text;
   const plain = text.replace(/^\ufeff/, "");
-  if (/[^\0-\xff]/.test(plain)) throw invalidField(field, "is not base64");
+  if (/[^\0-\xff]/.test(plain)) throw invalidField(field, "is not base64", "not_base64");
   const line = without(plain, isLineBreak);
   if (!line.includes(" ")) return line;
   const paddingAt = line.indexOf("=");
   const data = paddingAt < 0 ? line : line.slice(0, paddingAt);
   const padding = paddingAt < 0 ? "" : line.slice(paddingAt).replaceAll(" ", "");
   const bare = without(data, isBlank);
-  if (/[^A-Za-z0-9+/_-]/.test(bare)) throw invalidField(field, "is not base64");
+  if (/[^A-Za-z0-9+/_-]/.test(bare)) throw invalidField(field, "is not base64", "not_base64");
   const meaning = /[+_-]/.test(bare)
     ? "layout"
     : (meaningByLines(text) ?? meaningByLength(data, bare, padding));
@@ -71,6 +72,7 @@ function withoutBlanks(field: string, text: string): string {
     throw invalidField(
       field,
       "has blanks where plus signs may have been: send it as JSON, or encode it for the form, + as %2B",
+      "not_base64",
     );
   return (meaning === "plus" ? data.replaceAll(" ", "+") : bare) + padding;
 }

@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import { GatewayError } from "../../gateway-error.ts";
+import { type FieldIssue, valueIssue } from "../../issue-codes.ts";
+import { issueReasonOf } from "./issue-reason-of.ts";
 import { readPath } from "./read-path.ts";
 
 const MAX_FIELDS = 50;
@@ -22,19 +24,19 @@ export function invalidInput(issues: readonly z.core.$ZodIssue[], input: unknown
   return new GatewayError("VALIDATION_ERROR", sentence, { details: { fields } });
 }
 
-interface Fault {
-  path: PropertyKey[];
-  code: string;
-  message: string;
-}
+type Fault = z.core.$ZodIssue;
 
-function describeFault({ path, code, message }: Fault, input: unknown): { field: string; issue: string } {
+function describeFault(fault: Fault, input: unknown): FieldIssue {
+  const { path, code, message } = fault;
   const field = path.map(String).join(".");
   // A rule over several fields may name an absent one, and the name of an unknown field may have dots.
   const isAbsent =
     !/^(?:custom|unrecognized_keys)$/.test(code) && field !== "" && readPath(input, field) === undefined;
   // The caller chooses the key of a map, which may be as long as the body.
-  return { field: field.slice(0, MAX_NAME), issue: isAbsent ? "is required" : message.slice(0, MAX_ISSUE) };
+  const { issue, ...reason } = isAbsent
+    ? valueIssue("is required", "missing")
+    : { ...issueReasonOf(fault), issue: message.slice(0, MAX_ISSUE) };
+  return { field: field.slice(0, MAX_NAME), ...reason, issue };
 }
 
 /**

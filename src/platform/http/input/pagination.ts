@@ -11,7 +11,11 @@ export function readCursor(cursor: string | undefined): number | undefined {
   if (!cursor) return undefined;
   const id = Number(Buffer.from(cursor, "base64url").toString("utf8"));
   if (!Number.isSafeInteger(id) || id < 0)
-    throw invalidField("cursor", "is not a cursor of this list: use next_cursor of the page before");
+    throw invalidField(
+      "cursor",
+      "is not a cursor of this list: use next_cursor of the page before",
+      "wrong_cursor",
+    );
   return id;
 }
 
@@ -29,7 +33,11 @@ export function readTimeCursor(cursor: string | undefined): TimeCursor | undefin
   if (Number.isSafeInteger(at) && Number.isSafeInteger(id) && more === undefined) {
     return { at: at as number, id: id as number };
   }
-  throw invalidField("cursor", "is not a cursor of this list: use next_cursor of the page before");
+  throw invalidField(
+    "cursor",
+    "is not a cursor of this list: use next_cursor of the page before",
+    "wrong_cursor",
+  );
 }
 
 /** The cursor of a row in a list by time, for `toPage`. */

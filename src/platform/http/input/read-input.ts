@@ -99,5 +99,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   const found = IDEMPOTENCY_KEY.exec(String(header).trim());
   const key = found?.[1] ?? found?.[2];
   if (key !== undefined) return key;
-  throw invalidField("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+  throw invalidField("Idempotency-Key", "must be 1 to 255 visible ASCII characters", "wrong_format", {
+    max: 255,
+  });
 }

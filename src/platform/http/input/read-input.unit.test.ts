@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { growsLinearly } from "../../../../test/cpu-time.ts";
 import { GatewayError } from "../../gateway-error.ts";
+import type { FieldIssue } from "../../issue-codes.ts";
 import { unknownRouteMessage } from "../add-http-hooks.ts";
 import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, refuseAll, route, rowId } from "../route.ts";
@@ -42,14 +43,28 @@ const send = route({
   output: z.unknown(),
 });
 
-function fieldsOf(body: unknown): unknown {
+function issuesOf(body: unknown): readonly FieldIssue[] {
   try {
     readInput(send, { path: {}, query: {}, body });
   } catch (error) {
-    return error instanceof GatewayError ? error.details?.fields : error;
+    if (error instanceof GatewayError) return error.details?.fields ?? [];
+    throw error;
   }
   return [];
 }
+
+function fieldsOf(body: unknown): unknown {
+  return issuesOf(body).map(({ field, issue }) => ({ field, issue }));
+}
+
+test("an error says what is wrong as a code, with the limits and names of its sentence", () => {
+  const reasonsOf = (body: unknown) => issuesOf(body).map(({ code, params }) => [code, params]);
+  expect(reasonsOf({})).toEqual([["missing", {}]]);
+  expect(reasonsOf({ text: "x", deep: { list: [{ at: "two" }] } })).toEqual([
+    ["wrong_type", { expected: "number" }],
+  ]);
+  expect(reasonsOf({ text: "x", plain: true })).toEqual([["wrong_type", { expected: "text, number" }]]);
+});
 
 test("an error deep inside the input is reported with its dotted path", () => {
   expect(fieldsOf({ text: "x", deep: { list: [{ at: 1 }, { at: "two" }, {}] } })).toEqual([
@@ -293,8 +308,8 @@ test("a sentence about two fields names both as they were sent", () => {
   const refusal = new GatewayError("VALIDATION_ERROR", "phone: is not `number`", {
     details: {
       fields: [
-        { field: "phone", issue: "is not `number`" },
-        { field: "number", issue: "is not `phone`" },
+        { field: "phone", code: "invalid", params: {}, issue: "is not `number`" },
+        { field: "number", code: "invalid", params: {}, issue: "is not `phone`" },
       ],
     },
   });

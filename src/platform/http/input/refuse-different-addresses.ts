@@ -1,4 +1,5 @@
-import { GatewayError, invalidField } from "../../gateway-error.ts";
+import { type GatewayError, invalidField, invalidFields } from "../../gateway-error.ts";
+import type { FieldIssue } from "../../issue-codes.ts";
 import { foldPhoneText, foldSigns } from "../../phone/fold-phone-text.ts";
 import { numberVariantsOf } from "../../phone/number-variants.ts";
 import type { Route } from "../route.ts";
@@ -25,11 +26,12 @@ export function refuseDifferentAddresses(
 
 /** The refusal of two fields that name different people or chats. */
 export function differentAddresses(one: string, other: string): GatewayError {
-  const fields = [
-    { field: one, issue: `names another person or chat than \`${other}\`. Send one of them` },
-    { field: other, issue: `names another person or chat than \`${one}\`. Send one of them` },
-  ];
-  return new GatewayError("VALIDATION_ERROR", `${one}: ${fields[0]?.issue}`, { details: { fields } });
+  return invalidFields([differsFrom(one, other), differsFrom(other, one)]);
+}
+
+function differsFrom(field: string, other: string): FieldIssue {
+  const issue = `names another person or chat than \`${other}\`. Send one of them`;
+  return { field, code: "different_addresses", params: { other }, issue };
 }
 
 interface NamedText {
@@ -68,7 +70,7 @@ function readAddress({ name, text }: NamedText): Address {
     return { digits, server: PERSON.test(server) ? "" : server, isWhole: true };
   }
   const folded = foldPhoneText(text);
-  if ("code" in folded) throw invalidField(name, folded.issue, { code: folded.code, params: folded.params });
+  if ("code" in folded) throw invalidField(name, folded.issue, folded.code, folded.params);
   return { digits: folded.digits, server: "", isWhole: folded.isInternational };
 }
 

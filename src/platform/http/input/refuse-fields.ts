@@ -1,4 +1,5 @@
-import { GatewayError } from "../../gateway-error.ts";
+import { invalidFields } from "../../gateway-error.ts";
+import type { FieldIssue } from "../../issue-codes.ts";
 import type { Route } from "../route.ts";
 import { findShape } from "./find-shape.ts";
 import { MAX_NAME } from "./invalid-input.ts";
@@ -25,10 +26,12 @@ export function refuseFields(route: Route, sent: Fields): void {
     asked.set(refused[0], refused[1]);
     break;
   }
-  const fields = [...asked].map(([field, issue]) => ({ field, issue }));
-  const [first] = fields;
-  if (!first) return;
-  throw new GatewayError("VALIDATION_ERROR", `${first.field}: ${first.issue}`, { details: { fields } });
+  const [first, ...others] = [...asked].map(([field, issue]) => notSupported(field, issue));
+  if (first) throw invalidFields([first, ...others]);
+}
+
+function notSupported(field: string, issue: string): FieldIssue {
+  return { field, code: "not_supported", params: {}, issue };
 }
 
 /** The paths of a request's fields, also in `options` and `contextInfo`, by their folded names, without those that the route reads. */

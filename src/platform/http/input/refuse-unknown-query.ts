@@ -22,7 +22,7 @@ export function refuseUnknownQuery(route: Route, query: Fields, isForm: boolean)
   if (unknown === undefined) return;
   const field = unknown.slice(0, MAX_NAME);
   const issue = isRead ? explainUnknown(route, field, names, others) : NOT_IN_QUERY;
-  throw invalidField(field, issue);
+  throw invalidField(field, issue, isRead ? "unknown_field" : "not_allowed_here");
 }
 
 const NOT_IN_QUERY = "is not read in the query of this request. Send it in the JSON body.";

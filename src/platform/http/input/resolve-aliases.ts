@@ -36,15 +36,15 @@ function withPath(fields: unknown, [name = "", ...rest]: string[], value: unknow
 /** The same error, with each field named as the caller sent it, possibly by an alias. */
 export function nameFieldsAsSent(refusal: GatewayError, route: Route, sent: Fields): GatewayError {
   const { fields } = refusal.details ?? {};
-  if (refusal.code !== "VALIDATION_ERROR" || !Array.isArray(fields)) return refusal;
-  const names = fields.map(({ field }) => [String(field), nameAsSent(sent, field, route.aliases)] as const);
+  if (refusal.code !== "VALIDATION_ERROR" || !fields) return refusal;
+  const names = fields.map(({ field }) => [field, nameAsSent(sent, field, route.aliases)] as const);
   // A sentence may name another wrong field, in backticks.
   const rename = (text: string) =>
     names.reduce((said, [own, alias]) => said.replaceAll(`\`${own}\``, () => `\`${alias}\``), text);
-  const named = fields.map(({ issue, ...rest }, at) => ({
-    ...rest,
-    issue: rename(issue),
-    field: names[at]?.[1],
+  const named = fields.map((one, at) => ({
+    ...one,
+    field: names[at]?.[1] ?? one.field,
+    issue: rename(one.issue),
   }));
   const [before = "", after = ""] = names[0] ?? [];
   const isAtStart = refusal.message.startsWith(`${before}: `);

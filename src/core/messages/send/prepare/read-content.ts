@@ -33,7 +33,11 @@ export function inferKind(input: SendInput): ContentKind {
   if (input.quick_reply !== undefined) return "text";
   if (input.text !== undefined) return input.message_id === undefined ? "text" : "reply";
   if (input.name !== undefined && input.phone !== undefined) return "contact";
-  throw invalidField("type", "is required: the request has no text, file, location or contact to send");
+  throw invalidField(
+    "type",
+    "is required: the request has no text, file, location or contact to send",
+    "missing",
+  );
 }
 
 function isKind(type: SendInput["type"]): type is ContentKind {
@@ -52,7 +56,7 @@ export async function findQuoted(
   { message_id, reply_to }: SendInput,
 ): Promise<MessageRow | undefined> {
   if (kind === "reply" && message_id === undefined)
-    throw invalidField("message_id", "is required: the message to reply to");
+    throw invalidField("message_id", "is required: the message to reply to", "missing");
   const quotedId = kind === "reply" ? message_id : reply_to;
   if (quotedId === undefined) return undefined;
   return selectMessages(db)
@@ -133,15 +137,17 @@ async function readText(
   { text, link_preview }: SendInput,
   { outgoing, account_id }: ReadContentOptions & StorageOwner,
 ): Promise<StoredContent> {
-  if (text === undefined) throw invalidField("text", "is required: the text of the message");
+  if (text === undefined) throw invalidField("text", "is required: the text of the message", "missing");
   if (!link_preview) return { kind: "text", text };
   const preview = await fetchLinkPreview(text, { outgoing, tenant: { account_id } });
   return { kind: "text", text, link_preview, ...(preview && { preview }) };
 }
 
 function readLocation({ latitude, longitude, name, address }: SendInput): StoredContent {
-  if (latitude === undefined) throw invalidField("latitude", "is required: degrees from -90 to 90");
-  if (longitude === undefined) throw invalidField("longitude", "is required: degrees from -180 to 180");
+  if (latitude === undefined)
+    throw invalidField("latitude", "is required: degrees from -90 to 90", "missing");
+  if (longitude === undefined)
+    throw invalidField("longitude", "is required: degrees from -180 to 180", "missing");
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
@@ -153,10 +159,12 @@ function readCard(
   const fields = { name, phone, organization, email, url };
   const contactCard: Partial<VcardFields> =
     vcard === undefined ? (contact ?? fields) : parseWholeVcard(vcard);
-  if (contactCard.name === undefined) throw invalidField("name", "is required: the name of the contact");
-  if (contactCard.phone === undefined) throw invalidField("phone", "is required: the phone of the contact");
+  if (contactCard.name === undefined)
+    throw invalidField("name", "is required: the name of the contact", "missing");
+  if (contactCard.phone === undefined)
+    throw invalidField("phone", "is required: the phone of the contact", "missing");
   if (!cardName.safeParse(contactCard.name).success)
-    throw invalidField("name", "must be one line of 1 to 200 characters");
+    throw invalidField("name", "must be one line of 1 to 200 characters", "wrong_format", { max: 200 });
   const first = readPhone("phone", contactCard.phone, country);
   const card = { kind: "contact", name: contactCard.name, phone: first } as const;
   if (vcard === undefined)
@@ -181,7 +189,7 @@ function findPhone(number: string): string | undefined {
 /** The name and the first phone of a whole vCard. Throws VALIDATION_ERROR for text that is not a vCard. */
 function parseWholeVcard(text: string): { name?: string; phone?: string } {
   const { begins, ends, name, phones } = readVcard(text);
-  if (!begins) throw invalidField("vcard", "does not begin with BEGIN:VCARD");
-  if (!ends) throw invalidField("vcard", "does not end with END:VCARD");
+  if (!begins) throw invalidField("vcard", "does not begin with BEGIN:VCARD", "wrong_format");
+  if (!ends) throw invalidField("vcard", "does not end with END:VCARD", "wrong_format");
   return { name, phone: phones[0]?.number };
 }

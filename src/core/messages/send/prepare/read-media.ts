@@ -91,7 +91,7 @@ export async function readMedia(
     await requireStorageQuota(db, account_id, 1);
     const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
     const sha256 = await file.end();
-    if (file.size === 0) throw invalidField(source.field, "is empty");
+    if (file.size === 0) throw invalidField(source.field, "is empty", "empty");
     await refuseErrorDocument(source.field, { ...expectedFile(input, source), head: file.head });
     const detected = await detectMediaType(file.head, {
       ...input,
@@ -106,11 +106,17 @@ export async function readMedia(
         ? invalidField(
             "quick_reply",
             `has a text, which is not shown with ${bare}: make it a quick reply of its own`,
+            "not_allowed_here",
           )
-        : invalidField("caption", `is not shown with ${bare}: send it as a text`);
+        : invalidField("caption", `is not shown with ${bare}: send it as a text`, "not_allowed_here");
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
-      throw invalidField("gif_playback", "is allowed only for videos, and the file is not one");
+      throw invalidField(
+        "gif_playback",
+        "is allowed only for videos, and the file is not one",
+        "wrong_file_type",
+        { expected: "video" },
+      );
     const gif = isGif && detected.media_type === "video" && { gif_playback: true };
     const fitted = await convertMedia(
       { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
@@ -209,12 +215,15 @@ export async function storeMediaInput(
 ): Promise<Source> {
   if (typeof input.file === "object") return takeUpload(file, input.file, options);
   const source = (["url", "base64", "file"] as const).find((name) => input[name] !== undefined);
-  if (!source) throw invalidField("url", "one of url, base64 and file is required");
+  if (!source)
+    throw invalidField("url", "one of url, base64 and file is required", "one_of_required", {
+      fields: "url, base64, file",
+    });
   const field = options.field ?? source;
   const text = String(input[source]);
   if (/^\s*https?:\/\//i.test(text)) return { field, ...(await download(file, text.trim(), field, options)) };
   if (source === "url" && !/^\s*data:/i.test(text))
-    throw invalidField(field, "must be an http or https address");
+    throw invalidField(field, "must be an http or https address", "not_a_url");
   const { pieces, mime_type } = readBase64File(field, text, options.maxBytes);
   for (const piece of pieces) await file.write(piece);
   return { field, mime_type: toMimeType(mime_type) };
@@ -265,7 +274,7 @@ function downloadRefusal(
 ): GatewayError {
   if (failure === "too_large") return fileTooLarge(maxBytes);
   return failure === "blocked" || failure === "invalid_url"
-    ? invalidField(field, error)
+    ? invalidField(field, error, failure === "blocked" ? "blocked_address" : "not_a_url")
     : downloadFailed(error);
 }
 

@@ -70,7 +70,7 @@ function refuseGzip(field: string, file: ExpectedFile): void {
   throw invalidField(
     field,
     "is compressed with gzip, but its name or its type says otherwise. Send the unpacked file, or a name that ends in .gz",
-    { code: "compressed_file", params: {} },
+    "compressed_file",
   );
 }
 
@@ -81,7 +81,8 @@ function pageRefusal(field: string, title: string, isFetched: boolean): GatewayE
     isFetched
       ? `returns ${page} instead of a file. A link for sharing opens a page: use the address of the file itself, or send mime_type text/html`
       : `is ${page} instead of a file. Send the file itself, or mime_type text/html`,
-    { code: "page_instead_of_file", params: { title } },
+    "page_instead_of_file",
+    { title },
   );
 }
 
@@ -89,7 +90,8 @@ function textRefusal(field: string, text: string): GatewayError {
   return invalidField(
     field,
     `returns the text "${text}" instead of a file. Check whether the link has expired or needs a sign-in, or send the mime_type of the text`,
-    { code: "text_instead_of_file", params: { text } },
+    "text_instead_of_file",
+    { text },
   );
 }
 
