@@ -1,6 +1,9 @@
 import { PAIRING_ERROR_CODES, pairingError } from "../src/network/whatsapp/pairing/pairing-error.ts";
+import { DELIVERY_REASONS } from "../src/platform/delivery-reasons.ts";
 import { ERROR_CODES, MESSAGE_ERROR_CODES, TOOL_ERROR_CODES } from "../src/platform/error-codes.ts";
-import { ISSUE_CODES } from "../src/platform/issue-codes.ts";
+import { INTEGRATION_REASONS } from "../src/platform/integration-reasons.ts";
+import { ISSUE_CODES, type ReasonTable } from "../src/platform/issue-codes.ts";
+import { SEND_REASONS } from "../src/platform/send-reasons.ts";
 
 const HEAD = `# Errors
 
@@ -53,21 +56,36 @@ If a repetition can help later, the response has the header \`Retry-After\` with
 const ISSUES = `
 ## Codes of wrong fields
 
-Each entry of \`details.fields\`, and each refused row of an import or a campaign, has one of these codes. Its \`params\` hold at
-least these values.
+Each entry of \`details.fields\`, and each refused row of an import or a campaign, has one of these codes, with at least the
+\`params\` in brackets:
 
-| Code | Params | Meaning |
-|---|---|---|
 `;
 
 const FAILED_MESSAGES = `
 ## Codes of failed messages
 
-A failed message and [\`message.failed\`](events/README.md) have \`error\` with \`code\`, \`message\` and \`retryable\`. The code
-is one of the table above, or of this one. Send again only if \`retryable\` is true.
+A failed message and [\`message.failed\`](events/README.md) have \`error\` with \`code\`, \`reason\`, \`params\`,
+\`message\` and \`retryable\`. The code is one of the first table, or of this one. Send again only if \`retryable\` is true.
 
 | Code | Meaning | What to do |
 |---|---|---|
+`;
+
+const REASONS = `
+The \`reason\` says more than the code, with the \`params\` in brackets; \`number\` is the network's own code:
+
+`;
+
+const DELIVERIES = `
+## Reasons of failed deliveries and integrations
+
+A delivery and its attempts have \`reason\` and \`params\` beside \`error\`, and a disabled webhook in \`disabled_error\`:
+
+`;
+
+const INTEGRATIONS = `
+An integration has \`last_error_code\` and \`last_error_params\`:
+
 `;
 
 const PAIRING = `
@@ -112,22 +130,36 @@ export function errorPage(): string {
     HEAD,
     ...responses,
     ISSUES,
-    ...Object.entries(ISSUE_CODES).map(toIssueRow),
+    listReasons(ISSUE_CODES),
     FAILED_MESSAGES,
     ...messages,
+    REASONS,
+    listReasons(SEND_REASONS),
+    DELIVERIES,
+    listReasons(DELIVERY_REASONS),
+    INTEGRATIONS,
+    listReasons(INTEGRATION_REASONS),
     PAIRING,
     ...pairings,
     TOOLS,
     ...tools,
     ELSEWHERE,
-  ].join("");
+  ]
+    .join("")
+    .replace(/^\|.*\|$/gm, withoutSpaces);
 }
 
-function toIssueRow([code, { params, meaning }]: [
-  string,
-  { params: readonly string[]; meaning: string },
-]): string {
-  return `| \`${code}\` | ${params.map((name) => `\`${name}\``).join(", ")} | ${meaning} |\n`;
+/** A table of Markdown needs no spaces beside its lines. */
+function withoutSpaces(row: string): string {
+  return row.replaceAll(/ ?\| ?/g, "|");
+}
+
+function listReasons(table: ReasonTable): string {
+  const reasons = Object.entries(table).map(([code, params]) => {
+    const names = params.map((name) => `\`${name}\``).join(", ");
+    return `\`${code}\`${names && ` (${names})`}`;
+  });
+  return `${reasons.join(", ")}.\n`;
 }
 
 function toRows(codes: Readonly<Record<string, { meaning: string; advice: string }>>): string[] {

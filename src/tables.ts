@@ -315,6 +315,16 @@ export interface MessageSearchTable {
   words: string;
 }
 
+type ReasonParams = Record<string, string | number>;
+
+interface StoredSendError {
+  code: string;
+  reason: string;
+  params: ReasonParams;
+  message: string;
+  retryable: boolean;
+}
+
 export interface MessageTable {
   id: Generated<number>;
   account_id: number;
@@ -334,7 +344,7 @@ export interface MessageTable {
   /** Sealed; see `sealForMessage`. */
   raw: Buffer | null;
   status: "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
-  error: Json<{ code: string; message: string; retryable: boolean }> | null;
+  error: Json<StoredSendError> | null;
   job_id: string | null;
   client_message_id: string | null;
   track_id: string | null;
@@ -418,7 +428,7 @@ export interface ActionTable {
   target: Json<{ id: string; from_me: boolean; sender?: string }[]>;
   action: "react" | "read" | "edit" | "delete";
   body: Json<{ text?: string; media_type?: string; mentions?: string[]; reaction?: string }>;
-  error: Json<{ code: string; message: string; retryable: boolean }> | null;
+  error: Json<StoredSendError> | null;
   deadline: Date;
   outcome_at: Date | null;
   created_at: Generated<Date>;
@@ -517,6 +527,7 @@ export interface WebhookTable {
   /** Sealed. */
   format_token: Buffer | null;
   disabled_reason: string | null;
+  disabled_error: Json<{ reason: string; params: ReasonParams }> | null;
   disabled_at: Date | null;
   /** Time of the first failed delivery since the last success. */
   failing_since: Date | null;
@@ -547,6 +558,8 @@ export interface DeliveryTable {
   delivered_at: Date | null;
   response_status: number | null;
   error: string | null;
+  /** As of an attempt, or why it was discarded. */
+  error_class: string | null;
   created_at: Date;
 }
 
@@ -831,6 +844,7 @@ export interface IntegrationTable {
   last_error: string | null;
   /** What `last_error` is about, if it is known. */
   last_error_code: string | null;
+  last_error_params: Json<ReasonParams> | null;
   last_error_at: Date | null;
   last_success_at: Date | null;
   paused_until: Date | null;

@@ -104,7 +104,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
     from: /^src\/(?:core|extensions)\/[^/]+\/(contract|refused-fields)\.ts$/,
     to: /./,
     unless:
-      /^zod$|^src\/platform\/(http\/(route|schema-name)|text\/bounded-text|phone\/fold-phone-text|point-in-time)\.ts$|^src\/(?:core|extensions)\/[^/]+\/(contract|refused-fields)\.ts$/,
+      /^zod$|^src\/platform\/(http\/(route|schema-name|reason-schemas)|issue-codes|text\/bounded-text|phone\/fold-phone-text|point-in-time)\.ts$|^src\/(?:core|extensions)\/[^/]+\/(contract|refused-fields)\.ts$/,
     why: "a browser must be able to load a contract",
   },
 ];
@@ -151,6 +151,8 @@ const NAMED_FOR_A_SUBJECT = [
   "src/network/sandbox/world/person-store.ts",
   "src/network/sandbox/world/picture-store.ts",
   "src/platform/limits/database-counter.ts",
+  // The schemas of codes and their params.
+  "src/platform/http/reason-schemas.ts",
   // Both directions of a format.
   "src/extensions/backups/encrypted-stream.ts",
   "src/core/sessions/qr-code-image.ts",

@@ -6,7 +6,7 @@ import { ERROR_CODES, MESSAGE_ERROR_CODES, TOOL_ERROR_CODES } from "../src/platf
 import { listFiles, ROOT } from "./source-files.ts";
 
 const PAGE = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
-const onPage = new Set([...PAGE.matchAll(/^\| `(\w+)` \|/gm)].map(([, code = ""]) => code));
+const onPage = new Set([...PAGE.matchAll(/^\|`(\w+)`\|/gm)].map(([, code = ""]) => code));
 
 const TEXTS = { ...ERROR_CODES, ...MESSAGE_ERROR_CODES, ...TOOL_ERROR_CODES };
 

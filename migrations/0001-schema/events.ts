@@ -50,6 +50,7 @@ create table webhook (
   format text not null default 'native',
   format_token bytea,
   disabled_reason text,
+  disabled_error jsonb,
   disabled_at timestamptz,
   failing_since timestamptz,
   failed_events integer not null default 0,
@@ -81,6 +82,7 @@ create table delivery (
   delivered_at timestamptz,
   response_status integer,
   error text,
+  error_class text,
   created_at timestamptz not null,
   primary key (id, created_at)
 ) partition by range (created_at);

@@ -18,6 +18,7 @@ create table integration (
     check (status in ('unknown', 'ok', 'warning', 'failing', 'auth_error', 'inactive')),
   last_error text,
   last_error_code text,
+  last_error_params jsonb,
   last_error_at timestamptz,
   last_success_at timestamptz,
   paused_until timestamptz,

@@ -57,6 +57,7 @@ async function runOperation(session: SessionOperations, name: string, args: unkn
 const NOT_SUPPORTED = {
   outcome: "refused",
   code: "NOT_SUPPORTED",
+  why: "not_supported",
   reason: "The instance's network does not support this operation.",
   retryable: false,
 } as const;

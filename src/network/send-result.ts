@@ -12,7 +12,17 @@ export type SendResult =
       /** Of a message: the secret that went out with it, as in `NetworkMessage`. */
       secret?: string;
     }
-  | { outcome: "refused"; code: SendErrorCode; reason: string; retryable: boolean; until?: Date }
+  | {
+      outcome: "refused";
+      code: SendErrorCode;
+      why: RefusalReason;
+      /** The network's own code. */
+      number?: number;
+      /** The sentence for both. */
+      reason: string;
+      retryable: boolean;
+      until?: Date;
+    }
   | { outcome: "not_sent"; reason: string; is_offline?: boolean }
   | { outcome: "unknown"; reason: string };
 
@@ -22,3 +32,21 @@ export type SendErrorCode =
   | "SEND_FAILED"
   | "CONFLICT"
   | "NOT_SUPPORTED";
+
+/** Why a network refuses a message; the reasons of failed messages explain each. */
+export type RefusalReason =
+  | "new_chats_locked"
+  | "recipient_not_found"
+  | "not_a_member"
+  | "no_device"
+  | "no_secret"
+  | "not_supported"
+  | "unreadable"
+  | "not_understood"
+  | "not_allowed"
+  | "no_address"
+  | "content_refused"
+  | "rate_limited"
+  | "must_write_first"
+  | "malformed"
+  | "refused";

@@ -190,7 +190,7 @@ export const faultsOf = (refusal: { details?: unknown } | undefined): Refused[] 
 export function faultsOfReason({ field, code, params }: Refused): string[] {
   if (code === undefined || code === "invalid" || !Object.hasOwn(ISSUE_CODES, code))
     return [`${field} has the code ${code}`];
-  const missing = ISSUE_CODES[code].params.filter((name) => !Object.hasOwn(params ?? {}, name));
+  const missing = ISSUE_CODES[code].filter((name) => !Object.hasOwn(params ?? {}, name));
   const isPlain = Object.values(params ?? { absent: null }).every((value) =>
     /^(?:string|number)$/.test(typeof value),
   );

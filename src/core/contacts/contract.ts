@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { issueReason } from "../../platform/http/issue-schema.ts";
+import { issueReason } from "../../platform/http/reason-schemas.ts";
 import {
   isoTime,
   pagination,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deliveryReason, reasonParams } from "../../platform/http/reason-schemas.ts";
 import { isoTime, pageInput, pagination, route, rowId } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
@@ -79,6 +80,8 @@ export const eventDelivery = named(
     delivered_at: isoTime.nullable(),
     response_status: z.number().int().nullable(),
     error: z.string().nullable(),
+    reason: deliveryReason.nullable(),
+    params: reasonParams,
   }),
 );
 

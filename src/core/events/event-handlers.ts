@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { deliveryFailureOf } from "../../platform/delivery-reasons.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import type { InputOf } from "../../platform/http/route.ts";
@@ -79,7 +80,12 @@ function hasDelivery(webhookId: number | undefined, status: string | undefined) 
 
 /** The deliveries of an event by its `event_id`. */
 async function readDeliveries(db: Db, events: { event_id: string; created_at: Date }[]) {
-  return groupBy(await findDeliveries(db, events), (row) => row.event_id);
+  const rows = await findDeliveries(db, events);
+  const shown = rows.map((row) => ({
+    ...row,
+    ...deliveryFailureOf(row.error_class, row.response_status),
+  }));
+  return groupBy(shown, (row) => row.event_id);
 }
 
 async function findDeliveries(db: Db, events: { event_id: string; created_at: Date }[]) {

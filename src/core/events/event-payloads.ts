@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { sendError } from "../../platform/http/reason-schemas.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { attention, instanceStatus } from "../instances/contract.ts";
 import { media } from "../media/contract.ts";
-import { message, person, sendError, sender } from "../messages/contract.ts";
+import { message, person, sender } from "../messages/contract.ts";
 import { pairingError, qrReason } from "../sessions/contract.ts";
 import type { EVENT_NAMES, STREAM_EVENTS } from "./contract.ts";
 

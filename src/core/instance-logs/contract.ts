@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { sendError } from "../../platform/http/reason-schemas.ts";
 import { isoTime, pagination, route, searchAliases, searchInput } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
-import { sendError } from "../messages/contract.ts";
 
 const text = z.string().nullable();
 

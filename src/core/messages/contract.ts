@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sendError } from "../../platform/http/reason-schemas.ts";
 import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
@@ -457,12 +458,6 @@ const groupInvite = named(
     name: nullableText,
     expires_at: z.iso.datetime().nullable(),
   }),
-);
-
-/** Why a send failed. */
-export const sendError = named(
-  "SendError",
-  z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }),
 );
 
 /** A message as events and reads show it. */

@@ -1,3 +1,4 @@
+import type { SendError } from "../../platform/send-reasons.ts";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { NetworkEvent, ReachableSession, Session } from "../../network/driver.ts";
@@ -109,7 +110,8 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
 
     async getMessage({ input: { id, messageId } }) {
       const row = await getRow(deps.db, id, messageId);
-      const { error, client_message_id, metadata } = row;
+      const { client_message_id, metadata } = row;
+      const error = row.error as SendError | null;
       return { ...toStoredMessageView(row), error, client_message_id, metadata };
     },
 

@@ -238,7 +238,7 @@ export const CORE_TABLES = {
   webhooks: {
     webhook: {
       plain:
-        "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status last_error_class created_at updated_at previous_until removed_at disabled_reason format",
+        "id account_id instance_id lane is_default is_active events event_names exclude ordering retry_enabled max_attempts disabled_at failing_since failed_events warned_at last_delivery_at last_status last_error_class created_at updated_at previous_until removed_at disabled_reason disabled_error format",
       secret: "secret previous_secret headers url address format_token",
       personal: { name: numberedName("account") },
       foundBy: "account_id",
@@ -247,7 +247,7 @@ export const CORE_TABLES = {
     },
     delivery: {
       plain:
-        "id event_id webhook_id account_id instance_id status attempts next_retry_at delivered_at response_status created_at",
+        "id event_id webhook_id account_id instance_id status attempts next_retry_at delivered_at response_status error_class created_at",
       personal: { error: eraseValue("messages") },
     },
     attempt: {

@@ -170,7 +170,8 @@ describe("the content of a message", () => {
 });
 
 test("the error of a message keeps its code instead of its text", async () => {
-  const error = { code: "SEND_FAILED", message: `no session for ${BIA}`, retryable: true };
+  const about = { code: "SEND_FAILED", reason: "undelivered", params: { attempts: 5 } };
+  const error = { ...about, message: `no session for ${BIA}`, retryable: true };
   expect(await treat(ERROR_TREATMENT, json(error))).toEqual({ ...error, message: "SEND_FAILED" });
   expect(await treat(ERROR_TREATMENT, sql`null::jsonb`)).toBeNull();
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sendError } from "../../platform/http/reason-schemas.ts";
 import { isoTime, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { coercedText } from "../../platform/text/bounded-text.ts";
@@ -104,7 +105,7 @@ export const sessionsContract = {
       messages_24h: z.number().int().describe("At most 10000, which means 10000 or more."),
       failures_24h: z.number().int(),
       last_errors: z
-        .array(z.object({ code: z.string(), message: z.string(), at: z.string() }))
+        .array(sendError.omit({ retryable: true }).extend({ at: z.string() }))
         .describe("Of the last 24 hours, newest first."),
     }),
   }),

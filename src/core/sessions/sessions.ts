@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse, RawResponse } from "../../platform/http/handler.ts";
+import type { SendError } from "../../platform/send-reasons.ts";
 import { asReached, getInstance } from "../instances/instances.ts";
 import {
   connectInstance,
@@ -21,7 +22,7 @@ interface InstanceActivity {
   messages_24h: number;
   failures_24h: number;
   /** Newest first. */
-  last_errors: { code: string; message: string; at: string }[];
+  last_errors: (Pick<SendError, "code" | "reason" | "params" | "message"> & { at: string })[];
 }
 
 const MOST_COUNTED = 10_000;
@@ -84,7 +85,8 @@ async function readInstanceActivity(db: Db, instanceId: number): Promise<Instanc
         where instance_id = ${instanceId} and direction = 'inbound' order by id desc limit 1)
         as seconds_since_last_inbound,
       (select coalesce(json_agg(f), '[]') from (
-        select error ->> 'code' as code, error ->> 'message' as message,
+        select error ->> 'code' as code, error ->> 'reason' as reason, error -> 'params' as params,
+          error ->> 'message' as message,
           to_char(sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from day
         where status = 'failed' and error is not null order by sent_at desc, id desc limit ${ERRORS_SHOWN}
       ) f) as last_errors

@@ -166,7 +166,8 @@ function updateDeliveries({ table, from, to }: PartitionRange) {
         when o.is_again then o.next_retry_at end,
       delivered_at = case when o.success then now() else d.delivered_at end,
       response_status = case when d.status = 'delivered' and not o.success then d.response_status else o.status_code end,
-      error = case when d.status = 'delivered' then null else o.error end
+      error = case when d.status = 'delivered' then null else o.error end,
+      error_class = case when d.status = 'delivered' then null else o.error_class end
     from (
       select distinct on (delivery_id) *, exists (select from again where again.id = own.job_id) as is_again
       from own order by delivery_id, success desc, ord desc

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { deliveryFailure, deliveryReason, reasonParams } from "../../platform/http/reason-schemas.ts";
 import {
   isoTime,
   pagination,
@@ -223,6 +224,7 @@ export const webhook = named(
         "Why the last attempt failed, such as `dns`, `rejected` (by a broker) or `status`; null: it did not.",
       ),
     disabled_reason: z.string().nullable(),
+    disabled_error: deliveryFailure.nullable(),
     failing_since: isoTime.nullable().describe("Time of the first failed attempt since the last success."),
     previous_secret_until: isoTime
       .nullable()
@@ -256,6 +258,8 @@ const deliveryLog = named(
     trigger: z.enum(["auto", "manual", "test"]),
     error: z.string().nullable(),
     error_class: z.string().nullable(),
+    reason: deliveryReason.nullable(),
+    params: reasonParams,
     duration_ms: z.number(),
     request_payload: z.unknown(),
     response_body: z.string().nullable(),
@@ -347,6 +351,7 @@ const globalWebhook = named(
     last_status: z.number().int().nullable(),
     last_error_class: z.string().nullable(),
     disabled_reason: z.string().nullable(),
+    disabled_error: deliveryFailure.nullable(),
   }),
 );
 

@@ -199,7 +199,11 @@ describe("a webhook that changes after an event of it was recorded", () => {
     const release = hold();
     await worker.record(draft(1), draft(2));
     await receiver.waitFor(({ body }) => body.data.n === 1);
-    await disableWebhook({ db, engine: worker.engine }, webhook.id, instance.id, "Tired.");
+    await disableWebhook({ db, engine: worker.engine }, webhook.id, instance.id, {
+      error: "Tired.",
+      reason: "no_success",
+      params: { days: 5 },
+    });
     release();
     await waitUntil(() => story.ran.length === 2);
     expect(numbersAt(receiver)).toEqual([1]);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
+import { deliveryFailureOf } from "../../platform/delivery-reasons.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
@@ -45,7 +46,12 @@ type LogRow = Awaited<ReturnType<typeof readLogs>>[number];
 
 function toDeliveryLog({ body, format, has_token, ...row }: LogRow, { formats, baseUrl }: DeliveryLogDeps) {
   const options = { url: row.url, token: has_token ? SECRET_MASK : null, baseUrl };
-  return { ...row, request_payload: body && payloadOf(formats, body, format ?? "native", options) };
+  const failure = deliveryFailureOf(row.error_class, row.status_code);
+  return {
+    ...row,
+    ...failure,
+    request_payload: body && payloadOf(formats, body, format ?? "native", options),
+  };
 }
 
 /** The payload in the webhook's current format, without its token. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
+import type { DeliveryFailure } from "../../platform/delivery-reasons.ts";
 import { recordEvents } from "../events/events.ts";
 import { publishWebhookChange } from "./delivery-dispatcher.ts";
 import { webhookNotice } from "./webhook-report-events.ts";
@@ -17,23 +18,34 @@ export async function disableWebhook(
   { db, engine }: DisableDeps,
   id: number,
   instanceId: number | null,
-  reason: string,
+  { error, ...why }: DeliveryFailure & { error: string },
 ): Promise<void> {
   const lanes = await db.transaction().execute(async (trx) => {
     const row = await trx
       .updateTable("webhook")
-      .set({ is_active: false, disabled_reason: reason, disabled_at: sql<Date>`now()` })
+      .set({
+        is_active: false,
+        disabled_reason: error,
+        disabled_error: JSON.stringify(why),
+        disabled_at: sql<Date>`now()`,
+      })
       .where("id", "=", id)
       .where("is_active", "=", true)
       .returning(["id", "url", "retry_enabled", "max_attempts"])
       .executeTakeFirst();
     // The global webhook has no instance, so its changes create no event: the operator reads its row.
     if (!row || instanceId === null) return [];
-    return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", reason)]);
+    return recordEvents(trx, [webhookNotice(instanceId, row, "endpoint_disabled", error)]);
   });
   publishWebhookChange(engine);
   engine.wake(lanes);
 }
+
+const NO_SUCCESS = {
+  error: "No delivery has succeeded for 5 days.",
+  reason: "no_success",
+  params: { days: 5 },
+} as const;
 
 /** Warns after a day without success, and disables after five days and 20 failed events. */
 export async function disableFailingWebhooks({ db, engine }: DisableDeps): Promise<void> {
@@ -45,7 +57,7 @@ export async function disableFailingWebhooks({ db, engine }: DisableDeps): Promi
     .where("failed_events", ">=", 20)
     .execute();
   for (const { id, instance_id } of failing) {
-    await disableWebhook({ db, engine }, id, instance_id, "No delivery has succeeded for 5 days.");
+    await disableWebhook({ db, engine }, id, instance_id, NO_SUCCESS);
   }
   engine.wake(await db.transaction().execute(warn));
 }

@@ -101,4 +101,5 @@ const NOT_SET = {
   last_status: null,
   last_error_class: null,
   disabled_reason: null,
+  disabled_error: null,
 };

@@ -74,7 +74,7 @@ async function queueAgain(trx: Trx, failed: Failed[]): Promise<number> {
   if (!first || !last) return 0;
   const { rows } = await sql`
     with requeued as (
-      update delivery d set status = 'pending', attempts = 0, error = null
+      update delivery d set status = 'pending', attempts = 0, error = null, error_class = null
       from unnest(
         ${failed.map(({ id }) => id)}::bigint[], ${failed.map(({ event_id }) => event_id)}::text[],
         ${failed.map(({ at }) => at)}::timestamptz[]

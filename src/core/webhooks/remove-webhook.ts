@@ -26,7 +26,8 @@ export async function discardQueued(db: Db, { lane }: Removed): Promise<number> 
         select job.id from job where lane = (select id from locked) order by prio, pos limit ${JOBS_AT_ONCE})
       returning (ref ->> 'delivery')::bigint as id, (ref ->> 'at')::timestamptz as at
     ), discarded as (
-      update delivery d set status = 'discarded', error = 'The webhook was removed.', next_retry_at = null
+      update delivery d set status = 'discarded', error = 'The webhook was removed.',
+        error_class = 'webhook_removed', next_retry_at = null
       from deleted where d.id = deleted.id and d.created_at = deleted.at and d.status in ('pending', 'retrying', 'parked')
     )
     select id from deleted`.execute(db);

@@ -177,7 +177,7 @@ export async function changeWebhook(
       ...(headers && { headers: sealHeaders(box, row.id, withoutMasks(headers, row, box)) }),
       ...(secret && rotation(box, row, secret, overlap_seconds)),
       ...(isOtherReceiver && { ...addressColumns(box, row.id, url), ...HEALTHY }),
-      ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_at: null }),
+      ...(change.is_active && { ...HEALTHY, disabled_reason: null, disabled_error: null, disabled_at: null }),
       updated_at: sql<Date>`now()`,
     })
     .where("id", "=", row.id)

@@ -1,6 +1,7 @@
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";
 import { retryUntilCommitted } from "../../engine/retry-until-committed.ts";
 import type { Db } from "../../platform/db/database.ts";
+import type { DeliveryReason } from "../../platform/delivery-reasons.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { createRateLimitedWarnings } from "../../platform/log/rate-limited-warnings.ts";
@@ -57,13 +58,14 @@ export function webhookLane(options: WebhookLaneOptions): LaneKind {
   async function run(job: Job): Promise<JobResult> {
     const ref = job.ref as DeliveryRef;
     const loaded = deliveries.take(job, box) ?? (await loader.load(ref));
-    if (!loaded) return discard(db, ref, "The event or the webhook is there no longer.");
-    if (!loaded.webhook.is_active) return discard(db, ref, "The webhook is not active.");
+    if (!loaded) return discard(db, ref, "event_gone", "The event or the webhook is there no longer.");
+    if (!loaded.webhook.is_active) return discard(db, ref, "webhook_inactive", "The webhook is not active.");
     const { format } = loaded.webhook;
     if (format !== "native" && !options.formats[format])
-      return discard(db, ref, `This gateway does not have the webhook format ${format}.`);
+      return discard(db, ref, "no_such_format", `This gateway does not have the webhook format ${format}.`);
     const body = bodyOf(options, loaded);
-    if (!body) return discard(db, ref, "The event has no counterpart in the format of the webhook.");
+    if (!body)
+      return discard(db, ref, "not_in_format", "The event has no counterpart in the format of the webhook.");
     const beganAt = performance.now();
     faultPoint("delivery:before-connect");
     const completed = await attemptDelivery(options, job, loaded, body);
@@ -136,16 +138,23 @@ function createRecorder({ db, engine, log, countAttempt }: WebhookLaneOptions) {
     if (isManual && decision.decision === "delivered") engine.wake([job.lane.id], { changed: true });
     if (decision.decision === "failed" && decision.isGone) {
       const { webhook, event } = loaded;
-      await disableWebhook({ db, engine }, webhook.id, event.instance_id, "The receiver responded with 410.");
+      const gone = { reason: "status", params: { status: 410 } } as const;
+      const why = { error: "The receiver responded with 410.", ...gone };
+      await disableWebhook({ db, engine }, webhook.id, event.instance_id, why);
     }
     return recorded.isOwned && record.retry_after_ms === null;
   };
 }
 
-async function discard(db: Db, { delivery, at }: DeliveryRef, reason: string): Promise<JobResult> {
+async function discard(
+  db: Db,
+  { delivery, at }: DeliveryRef,
+  error_class: DeliveryReason,
+  error: string,
+): Promise<JobResult> {
   await db
     .updateTable("delivery")
-    .set({ status: "discarded", error: reason, next_retry_at: null })
+    .set({ status: "discarded", error, error_class, next_retry_at: null })
     .where("id", "=", delivery)
     .where("created_at", "=", new Date(at))
     .where("status", "in", ["pending", "retrying", "parked"])

@@ -1,3 +1,4 @@
+import type { DeliveryFailure } from "../../platform/delivery-reasons.ts";
 import type { Selectable } from "kysely";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import {
@@ -28,6 +29,7 @@ export function toWebhookRecord(row: WebhookRow, box: SecretBox, { revealSecret 
   const headers = Object.keys(openHeaders(row, box)).map((name) => [name, SECRET_MASK]);
   return {
     ...row,
+    disabled_error: row.disabled_error as DeliveryFailure | null,
     url: maskPassword(openUrl(row, box)),
     headers: Object.fromEntries(headers) as Record<string, string>,
     secret: revealSecret ? secret : maskSecret(secret),

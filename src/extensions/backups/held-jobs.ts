@@ -3,6 +3,7 @@ import { type AuditActor, recordAudit } from "../../core/audit/audit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
+import type { SendError } from "../../platform/send-reasons.ts";
 
 const AT_ONCE = 500;
 
@@ -69,10 +70,7 @@ export interface HeldJobsDeps {
   /** How long a released send waits for its instance. */
   sendHoldMs: number;
   /** Fails a send, with its event and all other effects. */
-  failSend(
-    send: { id: number; instance_id: number },
-    error: { code: string; message: string; retryable: boolean },
-  ): Promise<void>;
+  failSend(send: { id: number; instance_id: number }, error: SendError): Promise<void>;
 }
 
 /** Carries out the operator's decision in batches; continues after a crash. */
@@ -107,8 +105,10 @@ async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<bo
 }
 
 /** The error of a send that was discarded after a restore. */
-export const DISCARDED = {
+export const DISCARDED: SendError = {
   code: "UNKNOWN_OUTCOME",
+  reason: "discarded",
+  params: {},
   message: "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
   retryable: false,
 };
@@ -125,7 +125,8 @@ async function discardSome({ db, failSend }: HeldJobsDeps): Promise<boolean> {
       update action set outcome_at = now(), error = ${JSON.stringify(DISCARDED)}::jsonb
       where id = any(${actions}::bigint[]) and outcome_at is null`.execute(trx);
     await sql`
-      update delivery d set status = 'discarded', next_retry_at = null, error = 'Discarded after a restore.'
+      update delivery d set status = 'discarded', next_retry_at = null, error = 'Discarded after a restore.',
+        error_class = 'discarded'
       from jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as x (delivery bigint, at timestamptz)
       where d.id = x.delivery and d.created_at = x.at and d.status in ('pending', 'retrying', 'parked')`.execute(
       trx,

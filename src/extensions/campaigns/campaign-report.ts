@@ -5,6 +5,7 @@ import { type Handlers, OkResponse, RawResponse } from "../../platform/http/hand
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, readPage } from "../../platform/http/input/pagination.ts";
 import { writePhone } from "../../platform/phone/read-phone-number.ts";
+import type { SendError } from "../../platform/send-reasons.ts";
 import { REPORT_COLUMNS, VARIABLE_COLUMN } from "../../platform/text/find-column-meanings.ts";
 import { MOST_COLUMNS } from "../../platform/text/read-csv-texts.ts";
 import { streamCsv } from "../../platform/text/stream-csv.ts";
@@ -25,6 +26,7 @@ interface ReportRow {
   phone: string;
   status: "pending" | "queued" | "sent" | "delivered" | "read" | "failed" | "cancelled" | "skipped";
   reason: string | null;
+  error: SendError | null;
   message_id: string | null;
   variables: Record<string, string>;
   planned_at: Date | null;
@@ -60,7 +62,7 @@ async function readRows(
   { after, limit, status, q }: Wanted & { after: number; limit: number },
 ): Promise<ReportRow[]> {
   const { rows } = await sql<ReportRow>`
-    select r.id, r.phone, ${RECIPIENT_STATUS_SQL} as status, r.reason, m.message_id, r.variables, r.planned_at, r.decided_at
+    select r.id, r.phone, ${RECIPIENT_STATUS_SQL} as status, r.reason, m.error, m.message_id, r.variables, r.planned_at, r.decided_at
     from campaign_recipient r join campaign c on c.id = r.campaign_id left join message m on m.id = r.message
     where r.campaign_id = ${id} and r.id > ${after}
       ${status === undefined ? sql`` : sql`and ${RECIPIENT_STATUS_SQL} = ${status}`}

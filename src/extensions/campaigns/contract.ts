@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
-import { issueReason, reasonParams } from "../../platform/http/issue-schema.ts";
+import { issueReason, reasonParams, sendError } from "../../platform/http/reason-schemas.ts";
 import {
   isoTime,
   pagination,
@@ -248,6 +248,7 @@ const recipient = named(
       .describe(
         "Why it was skipped, or failed; `duplicate`: the campaign writes to this person under another number.",
       ),
+    error: sendError.nullable().describe("Of the message that failed."),
     message_id: z.string().nullable(),
     variables: z.record(z.string(), z.string()),
     planned_at: isoTime.nullable(),

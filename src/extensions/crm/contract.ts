@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { assumed_country, confirm_assumed, numberWarning } from "../../core/contacts/contract.ts";
 import { storedMessage } from "../../core/messages/contract.ts";
-import { issueReason } from "../../platform/http/issue-schema.ts";
+import { issueReason } from "../../platform/http/reason-schemas.ts";
 import {
   isoTime,
   pageInput,

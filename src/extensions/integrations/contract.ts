@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { instanceId } from "../../core/events/contract.ts";
+import { reasonParams } from "../../platform/http/reason-schemas.ts";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText } from "../../platform/text/bounded-text.ts";
@@ -28,6 +29,7 @@ export const integration = named(
       .string()
       .nullable()
       .describe("What `last_error` is about, such as `dns`, if it is known."),
+    last_error_params: reasonParams.nullable(),
     last_error_is_past: z
       .boolean()
       .describe("Whether a later request has succeeded, so that `last_error` is out of date."),

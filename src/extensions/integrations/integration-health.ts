@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { type BreakerSample, CircuitBreaker } from "../../core/webhooks/webhooks.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db } from "../../platform/db/database.ts";
+import type { IntegrationFailure, IntegrationReason } from "../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { cleanText } from "../../platform/text/clean-text.ts";
 import type { IntegrationStatus } from "../../tables.ts";
@@ -15,7 +16,7 @@ type SavedIntegration = Pick<Integration, "id" | "updated_at">;
 export interface Explanation {
   error: string;
   /** What the error is about; null: the kind of the outcome. */
-  code: string | null;
+  code: IntegrationReason | null;
 }
 
 /** What a provider knows of an outcome beyond the common rules. */
@@ -90,8 +91,7 @@ const STALE_UPDATE = {
 
 type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
 
-interface FailedResponse extends Required<Omit<ResponseReading, "code">> {
-  code: string | null;
+interface FailedResponse extends Required<Omit<ResponseReading, "code">>, IntegrationFailure {
   sample: ResponseSample;
 }
 
@@ -112,8 +112,8 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
       if (responseClass.class === "ok")
         return { responseClass, ...(await noteSucceeded(deps, state, integration, sample)) };
       const { status = responseClass.status, error = describeOutcome(outcome), isRejected = false } = reading;
-      const code = reading.code ?? codeOfOutcome(outcome);
-      const failed = { responseClass, status, error, code, isRejected, sample };
+      const about = aboutOf(outcome, reading);
+      const failed = { responseClass, status, error, ...about, isRejected, sample };
       const note = { responseClass, ...(await noteFailed(deps, state, integration, failed)) };
       if (note.isStale) states.evict(integration.id, state);
       return note;
@@ -128,8 +128,8 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
       const { status = responseClass.status, error = describeOutcome(outcome) } = reading;
       states.trouble(integration.id);
       const { refused_since: refusedSince } = integration;
-      const code = reading.code ?? codeOfOutcome(outcome);
-      await noteFailure(db, integration, { status, error, code, pauseMs: null, refusedSince });
+      const about = aboutOf(outcome, reading);
+      await noteFailure(db, integration, { status, error, ...about, pauseMs: null, refusedSince });
     },
 
     async warn(integration, error, shown = {}) {
@@ -183,7 +183,7 @@ async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { responseClass, error, code, status, isRejected, sample }: FailedResponse,
+  { responseClass, error, code, params, status, isRejected, sample }: FailedResponse,
 ): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
@@ -196,6 +196,7 @@ async function noteFailed(
     status,
     error,
     code,
+    params,
     pauseMs: pauseLaneMs ?? null,
     refusedSince: isRejected ? new Date(refusedSince) : null,
   });
@@ -250,10 +251,9 @@ async function noteSuccess(
     .execute();
 }
 
-interface RecordedFailure {
+interface RecordedFailure extends IntegrationFailure {
   status: IntegrationStatus;
   error: string;
-  code: string | null;
   pauseMs: number | null;
   refusedSince: Date | null;
 }
@@ -262,7 +262,7 @@ interface RecordedFailure {
 async function noteFailure(
   db: Db,
   { id, updated_at }: SavedIntegration,
-  { status, error, code, pauseMs, refusedSince }: RecordedFailure,
+  { status, error, code, params, pauseMs, refusedSince }: RecordedFailure,
 ): Promise<boolean> {
   const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
   const { numUpdatedRows } = await db
@@ -272,6 +272,7 @@ async function noteFailure(
       refused_since: refusedSince,
       last_error: shorten(error),
       last_error_code: code,
+      last_error_params: JSON.stringify(params),
       last_error_at: sql<Date>`clock_timestamp()`,
       paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
     })
@@ -298,6 +299,7 @@ async function noteWarning(
       status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
       last_error: shorten(error),
       last_error_code: code ?? null,
+      last_error_params: null,
       last_error_at: sql<Date>`clock_timestamp()`,
     })
     .where("id", "=", id)
@@ -305,10 +307,12 @@ async function noteWarning(
     .execute();
 }
 
-/** Why the other side sent no response, or `status` if it refused the request. */
-function codeOfOutcome(outcome: FetchOutcome): string | null {
-  if (outcome.outcome === "failed") return outcome.failure;
-  return outcome.status >= 400 && outcome.status < 500 ? "status" : null;
+/** Without a reading: why the other side sent no response, or `status` if it refused the request. */
+function aboutOf(outcome: FetchOutcome, reading: ResponseReading): IntegrationFailure {
+  if (outcome.outcome === "failed") return { code: reading.code ?? outcome.failure, params: {} };
+  const { status } = outcome;
+  const isRefused = status >= 400 && status < 500;
+  return { code: reading.code ?? (isRefused ? "status" : null), params: { status } };
 }
 
 function shorten(error: string): string {

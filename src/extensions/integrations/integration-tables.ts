@@ -33,7 +33,7 @@ export const INTEGRATION_TABLES = {
   },
   integration: {
     plain:
-      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_code last_error_at last_success_at paused_until refused_since created_at updated_at",
+      "id account_id instance_id provider enabled lane inbound_lane event_names exclude status last_error_code last_error_params last_error_at last_success_at paused_until refused_since created_at updated_at",
     secret: "secret state",
     personal: {
       config: replaceWith(

@@ -144,6 +144,7 @@ async function changeRow(trx: Trx, id: number, columns: Columns): Promise<Integr
       status: "unknown",
       last_error: null,
       last_error_code: null,
+      last_error_params: null,
       last_error_at: null,
       paused_until: null,
       refused_since: null,

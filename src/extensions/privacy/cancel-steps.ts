@@ -44,8 +44,8 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
       update message m set outcome_at = now(), content = m.content || ${UNTOLD}::jsonb,
         status = case when o.submitted_at is null then 'cancelled' else 'failed' end,
         error = case when o.submitted_at is null
-          then '{"code": "CANCELLED", "message": "The data was anonymised.", "retryable": false}'::jsonb
-          else '{"code": "UNKNOWN_OUTCOME", "message": "It may have arrived.", "retryable": false}'::jsonb end
+          then '{"code": "CANCELLED", "reason": "anonymised", "params": {}, "message": "The data was anonymised.", "retryable": false}'::jsonb
+          else '{"code": "UNKNOWN_OUTCOME", "reason": "unknown_outcome", "params": {}, "message": "It may have arrived.", "retryable": false}'::jsonb end
       from open o where m.id = o.id
     ), unqueued as (
       delete from job j using open o where j.lane = o.lane and j.pos = o.id and j.ref ->> 'do' = 'send'

@@ -409,7 +409,9 @@ describe("request input", () => {
       message: `name: ${issue}`,
       error: `name: ${issue}`,
     });
-    expect(body.details.fields).toEqual([{ field: "name", issue }]);
+    expect(body.details.fields).toEqual([
+      { field: "name", code: "wrong_type", params: { expected: "text" }, issue },
+    ]);
   });
 
   test.each([

@@ -13,11 +13,12 @@ import type {
 } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { withTimeout } from "../../../platform/limits/with-timeout.ts";
+import type { SendError } from "../../../platform/send-reasons.ts";
 import type { ActionTable } from "../../../tables.ts";
 import { recordEvents } from "../../events/events.ts";
 import { applyMessageChange, type MessageChange } from "../log/record-message-change.ts";
 import { recordReceipts } from "../receipts/record-receipts.ts";
-import { SEND_ERROR, type SendError, toSendError } from "../send/send-error.ts";
+import { SEND_ERROR, toSendError } from "../send/send-error.ts";
 
 export interface ActionRunnerOptions {
   db: Db;

@@ -259,6 +259,7 @@ describe("an action that WhatsApp allows only for a limited time", () => {
     vi.spyOn(SandboxSession.prototype, "edit").mockResolvedValue({
       outcome: "refused",
       code: "CONFLICT",
+      why: "refused",
       reason: "The message is too old.",
       retryable: false,
     });

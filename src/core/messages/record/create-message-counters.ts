@@ -1,9 +1,10 @@
 import { Counter, type Registry } from "prom-client";
 import type { IgnoredChangeReason } from "../../../network/driver.ts";
 import { ERROR_CODES } from "../../../platform/error-codes.ts";
+import type { SendError } from "../../../platform/send-reasons.ts";
 import type { MessageView } from "../log/message-view.ts";
 import type { RefusedChangeReason } from "../log/record-message-change.ts";
-import { SEND_ERROR, type SendError } from "../send/send-error.ts";
+import { SEND_ERROR } from "../send/send-error.ts";
 
 /** Counts what this node has recorded, for the metrics. */
 export interface MessageCounters {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { SendError } from "../../../platform/send-reasons.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import type { EventDraft } from "../../events/events.ts";
@@ -14,7 +15,6 @@ import {
 import { failedEvent, sentEvent } from "../message-events.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
-import type { SendError } from "./send-error.ts";
 
 /** The outcome of a send, from the network or by decision of the gateway. */
 export interface SendOutcome {

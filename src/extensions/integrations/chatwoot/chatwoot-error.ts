@@ -1,3 +1,4 @@
+import type { IntegrationReason } from "../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import {
   classifyResponse,
@@ -76,19 +77,19 @@ const TEXTS: Partial<Record<ChatwootError["reason"], string>> = {
 };
 
 /** The reasons that tell more than the kind of the outcome. */
-export const CHATWOOT_CODES: ReadonlySet<ChatwootError["reason"]> = new Set([
-  "token",
-  "role",
-  "suspended",
-  "too_large",
-  "identity",
-  "inbox_gone",
-  "unreadable",
-]);
+const CODES: Partial<Record<ChatwootError["reason"], IntegrationReason>> = {
+  token: "chatwoot_token",
+  role: "chatwoot_role",
+  suspended: "chatwoot_suspended",
+  too_large: "chatwoot_too_large",
+  identity: "chatwoot_identity",
+  inbox_gone: "chatwoot_inbox_gone",
+  unreadable: "chatwoot_unreadable",
+};
 
 /** The reason as the code of an integration's error. */
-export function codeOfChatwootError(reason: ChatwootError["reason"] | undefined): string | null {
-  return reason && CHATWOOT_CODES.has(reason) ? `chatwoot_${reason}` : null;
+export function codeOfChatwootError(reason: ChatwootError["reason"] | undefined): IntegrationReason | null {
+  return (reason && CODES[reason]) ?? null;
 }
 
 /** Neither the conversation nor a new one can exist: the inbox itself is deleted. */

@@ -1,3 +1,4 @@
+import type { IntegrationReason } from "../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { describeOutcome } from "../classify-response.ts";
 import type { Explanation } from "../integration-health.ts";
@@ -22,7 +23,7 @@ export function explainTypebotResponse(outcome: FetchOutcome, { public_id }: Typ
   return known ? { code: known.code, error: `${known.text} (${summary})` } : { code: null, error: summary };
 }
 
-const BY_STATUS: Readonly<Record<number, { code: string; text: string }>> = {
+const BY_STATUS: Readonly<Record<number, { code: IntegrationReason; text: string }>> = {
   400: { code: "typebot_closed", text: "The bot is closed, or it rejects the message." },
   401: { code: "typebot_token", text: "The viewer rejects the API token. Messages wait for one day." },
   403: {

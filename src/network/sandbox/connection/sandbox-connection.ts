@@ -106,11 +106,11 @@ export class SandboxConnection {
       case "silent":
         return NO_ACK;
       case "missing":
-        return refusedResult("RECIPIENT_NOT_FOUND", "The number is not on the network.");
+        return refusedResult("recipient_not_found", "The number is not on the network.");
       case "outside":
-        return refusedResult("RECIPIENT_NOT_FOUND", NOT_IN_GROUP);
+        return refusedResult("not_a_member", NOT_IN_GROUP);
       case "refused":
-        return refusedResult("SEND_FAILED", "The network refused the message.");
+        return refusedResult("refused", "The network refused the message.");
       case "closed":
         this.poll();
         return NOT_CONNECTED;

@@ -1,4 +1,5 @@
 import type { SendResult } from "../../driver.ts";
+import type { RefusalReason } from "../../send-result.ts";
 
 export const NOT_CONNECTED: SendResult = {
   outcome: "not_sent",
@@ -9,8 +10,10 @@ export const NO_ACK: SendResult = { outcome: "unknown", reason: "The network has
 
 export const NOT_IN_GROUP = "The instance is not in this group, or there is no such group.";
 
-export function refusedResult(code: "RECIPIENT_NOT_FOUND" | "SEND_FAILED", reason: string): SendResult {
-  return { outcome: "refused", code, reason, retryable: false };
+export function refusedResult(why: RefusalReason, reason: string): SendResult {
+  const isNobody = why === "recipient_not_found" || why === "not_a_member";
+  const code = isNobody ? "RECIPIENT_NOT_FOUND" : "SEND_FAILED";
+  return { outcome: "refused", code, why, reason, retryable: false };
 }
 
 /** The database refused the connection, so the statement never ran. */
@@ -20,7 +23,7 @@ const NEVER_SENT = new Set(["ECONNREFUSED", "57P03", "53300"]);
 export function failedResult(error: unknown): SendResult {
   const reason = error instanceof Error ? error.message : String(error);
   if (isInvalidData(error))
-    return refusedResult("SEND_FAILED", `The network could not read the message: ${reason}`);
+    return refusedResult("unreadable", `The network could not read the message: ${reason}`);
   return NEVER_SENT.has(codeOf(error)) || failedToConnect(error)
     ? { outcome: "not_sent", reason, is_offline: true }
     : { outcome: "unknown", reason };

@@ -2,7 +2,7 @@ import type { BinaryNode } from "baileys";
 import type { MessageId, SendResult } from "../../driver.ts";
 import { isLidJid } from "../../jid.ts";
 import { parseTimestamp } from "../wire/stanza.ts";
-import { messageErrorReasonOf } from "../wire/whatsapp-error.ts";
+import { messageRefusalOf } from "../wire/whatsapp-error.ts";
 
 const NO_ACK: SendResult = {
   outcome: "unknown",
@@ -80,9 +80,13 @@ export class PendingAcks {
     if (error === undefined) return { outcome: "accepted", at: parseTimestamp(t) };
     const until = error === REACHOUT ? await this.#lockedUntil() : undefined;
     if (until) return refuseNewChat(until);
-    const reason = messageErrorReasonOf(error);
     const retryable = error === MALFORMED;
-    const refusal: SendResult = { outcome: "refused", code: "SEND_FAILED", reason, retryable };
+    const refusal: SendResult = {
+      outcome: "refused",
+      code: "SEND_FAILED",
+      ...messageRefusalOf(error),
+      retryable,
+    };
     const isMisaddressed = error === REACHOUT || (error === NOT_UNDERSTOOD && isLidJid(from ?? ""));
     return isMisaddressed ? { outcome: "misaddressed", refusal } : refusal;
   }
@@ -92,6 +96,7 @@ function refuseNewChat(until: Date): SendResult {
   return {
     outcome: "refused",
     code: "REACHOUT_TIMELOCK",
+    why: "new_chats_locked",
     reason: "WhatsApp does not let this number start new chats for a while.",
     retryable: false,
     until,

@@ -4,6 +4,7 @@ import { NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 export const NO_RECIPIENT: SendResult = {
   outcome: "refused",
   code: "RECIPIENT_NOT_FOUND",
+  why: "recipient_not_found",
   reason: "The number is not on the network.",
   retryable: false,
 };
@@ -11,6 +12,7 @@ export const NO_RECIPIENT: SendResult = {
 export const NOBODY_REACHED: SendResult = {
   outcome: "refused",
   code: "SEND_FAILED",
+  why: "no_device",
   reason:
     "WhatsApp names no device of the recipient for which a message can be encrypted, so nobody could read it.",
   retryable: true,
@@ -19,6 +21,7 @@ export const NOBODY_REACHED: SendResult = {
 export const NO_SECRET: SendResult = {
   outcome: "refused",
   code: "SEND_FAILED",
+  why: "no_secret",
   reason:
     "Reactions in this group are encrypted, and the message came without the secret for it, so nobody would see the reaction.",
   retryable: false,
@@ -27,6 +30,7 @@ export const NO_SECRET: SendResult = {
 export const NOT_A_MEMBER: SendResult = {
   outcome: "refused",
   code: "RECIPIENT_NOT_FOUND",
+  why: "not_a_member",
   reason: NOT_IN_GROUP.reason,
   retryable: false,
 };

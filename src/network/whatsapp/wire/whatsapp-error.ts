@@ -1,3 +1,4 @@
+import type { RefusalReason } from "../../send-result.ts";
 import type { OperationErrorCode } from "../../session-operations.ts";
 
 export interface WhatsAppError {
@@ -33,17 +34,37 @@ const OPERATION_ERRORS: Record<number, WhatsAppError> = {
   429: { code: "RATE_LIMITED", reason: "The network limits requests of this kind. Try again later." },
 };
 
+const TO_THIS_CHAT: MessageRefusal = {
+  why: "not_allowed",
+  reason: "The network does not allow the instance to send to this chat.",
+};
+const NO_ADDRESS: MessageRefusal = { why: "no_address", reason: "This address no longer exists." };
+
+interface MessageRefusal {
+  why: RefusalReason;
+  reason: string;
+}
+
 /** Their meaning for sends; 463 during a block of new chats is handled separately, with its own code. */
-const MESSAGE_ERROR_REASONS: Record<number, string> = {
-  400: "The network did not understand the message.",
-  401: "The network does not allow the instance to send to this chat.",
-  403: "The network does not allow the instance to send to this chat.",
-  404: "This address no longer exists.",
-  406: "The network does not accept the content of the message.",
-  410: "This address no longer exists.",
-  429: "The network limits the messages of this instance. Send more slowly.",
-  463: "WhatsApp does not let this number write first to this person. Wait until the person writes.",
-  479: "The network considers the message malformed: the recipient may have new devices. Send it again.",
+const MESSAGE_REFUSALS: Record<number, MessageRefusal> = {
+  400: { why: "not_understood", reason: "The network did not understand the message." },
+  401: TO_THIS_CHAT,
+  403: TO_THIS_CHAT,
+  404: NO_ADDRESS,
+  406: { why: "content_refused", reason: "The network does not accept the content of the message." },
+  410: NO_ADDRESS,
+  429: {
+    why: "rate_limited",
+    reason: "The network limits the messages of this instance. Send more slowly.",
+  },
+  463: {
+    why: "must_write_first",
+    reason: "WhatsApp does not let this number write first to this person. Wait until the person writes.",
+  },
+  479: {
+    why: "malformed",
+    reason: "The network considers the message malformed: the recipient may have new devices. Send it again.",
+  },
 };
 
 /** Maps the network's code to the error of an operation; unknown codes get a generic one. */
@@ -57,9 +78,13 @@ export function operationErrorOf(number: number): WhatsAppError {
 }
 
 /** Why the network rejected a message, with its code for further searches. */
-export function messageErrorReasonOf(number: string): string {
-  const message = MESSAGE_ERROR_REASONS[Number(number)] ?? "The network refused the message.";
-  return `${message.slice(0, -1)} (${number}).`;
+export function messageRefusalOf(code: string): MessageRefusal & { number: number } {
+  const number = Number(code);
+  const { why, reason } = MESSAGE_REFUSALS[number] ?? {
+    why: "refused",
+    reason: "The network refused the message.",
+  };
+  return { why, number, reason: `${reason.slice(0, -1)} (${code}).` };
 }
 
 /** The network's codes for a group that we cannot access. */

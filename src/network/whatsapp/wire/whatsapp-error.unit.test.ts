@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toFailedResult } from "../operations/operation-error.ts";
-import { messageErrorReasonOf } from "./whatsapp-error.ts";
+import { messageRefusalOf } from "./whatsapp-error.ts";
 
 /** An error response in the form in which Baileys reports it. */
 const libraryError = (text: string, data: number) => Object.assign(new Error(text), { data });
@@ -27,9 +27,9 @@ describe("an error of the network", () => {
   });
 
   it("of a message is explained in a sentence, followed by its number", () => {
-    expect(messageErrorReasonOf("403")).toBe(
+    expect(messageRefusalOf("403").reason).toBe(
       "The network does not allow the instance to send to this chat (403).",
     );
-    expect(messageErrorReasonOf("999")).toBe("The network refused the message (999).");
+    expect(messageRefusalOf("999").reason).toBe("The network refused the message (999).");
   });
 });

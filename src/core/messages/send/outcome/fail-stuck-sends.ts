@@ -2,10 +2,11 @@ import { sql } from "kysely";
 import type { Engine } from "../../../../engine/engine.ts";
 import { type RecurringJob, runRecurringJobSoon } from "../../../../engine/recurring-jobs.ts";
 import type { Db } from "../../../../platform/db/database.ts";
+import type { SendError } from "../../../../platform/send-reasons.ts";
 import type { TraceParent } from "../../../../platform/tracing/trace-parent.ts";
 import type { InstanceStatus } from "../../../../tables.ts";
 import type { OutcomeRecorder } from "../record-outcome.ts";
-import { SEND_ERROR, type SendError } from "../send-error.ts";
+import { SEND_ERROR } from "../send-error.ts";
 import { isSandboxOffSql } from "../sending-instance.ts";
 
 const NAME = "stranded-sends";

@@ -1,9 +1,10 @@
 import type { JobResult } from "../../../../engine/engine.ts";
 import { retryUntilCommitted } from "../../../../engine/retry-until-committed.ts";
 import { faultPoint } from "../../../../platform/fault-point.ts";
+import type { SendError } from "../../../../platform/send-reasons.ts";
 import { inSpan, type NewSpan, traceParentOf } from "../../../../platform/tracing/tracing.ts";
 import type { SendOutcome } from "../record-outcome.ts";
-import { SEND_ERROR, type SendError } from "../send-error.ts";
+import { SEND_ERROR } from "../send-error.ts";
 import { clearSubmitted, type UnknownOutcome, waitForUnknownOutcome } from "../submit-sends.ts";
 import type { SendContext } from "./send-context.ts";
 import { traceOf } from "./submission-span.ts";

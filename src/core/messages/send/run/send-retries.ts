@@ -1,5 +1,6 @@
 import type { Job } from "../../../../engine/engine.ts";
-import { SEND_ERROR, type SendError, undelivered } from "../send-error.ts";
+import type { SendError } from "../../../../platform/send-reasons.ts";
+import { SEND_ERROR, undelivered } from "../send-error.ts";
 import type { FailedSendAttempt, SendRow, UnknownOutcome } from "../submit-sends.ts";
 
 /**
