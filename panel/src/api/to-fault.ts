@@ -8,8 +8,8 @@ export interface Fault {
   /** The panel's own words, in `connection`. */
   text: "unreachable" | "offlineRefused" | "notConnected" | "sessionEnded" | undefined;
   requestId: string | undefined;
-  /** Messages by field of the request. */
-  fields: Record<string, string>;
+  /** Further data of the error. */
+  details: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The gateway's own words where it gives some, since they name what is wrong and what to do. */
@@ -20,16 +20,11 @@ export function toFault(error: unknown): Fault {
     return { ...ownFault("notConnected"), requestId: error.request_id };
   if (isSessionEnded(error)) return ownFault("sessionEnded");
   const { message, request_id: requestId, details } = error;
-  return { message, text: undefined, requestId, fields: readFields(details) };
+  return { message, text: undefined, requestId, details };
 }
 
 function ownFault(text: Fault["text"]): Fault {
-  return { message: undefined, text, requestId: undefined, fields: {} };
-}
-
-function readFields(details: Record<string, unknown> | undefined): Record<string, string> {
-  const fields = Array.isArray(details?.fields) ? (details.fields as { field: string; issue: string }[]) : [];
-  return Object.fromEntries(fields.map(({ field, issue }) => [field, issue]));
+  return { message: undefined, text, requestId: undefined, details: undefined };
 }
 
 /** A request that changes something was begun without a network, so it has not left the browser. */

@@ -7,7 +7,7 @@ import { type Fault, toFault } from "../api/to-fault.ts";
 import { ActionButton, LinkButton } from "./action-button.tsx";
 import type { Tone } from "./lamp.tsx";
 import { PageHead } from "./page-head.tsx";
-import { useGatewayWords } from "./use-gateway-words.ts";
+import { refusalsOf, useGatewayWords } from "./use-gateway-words.ts";
 
 interface FaultNoticeProps {
   error: unknown;
@@ -133,14 +133,11 @@ export function DeletedPage({ title, trail, text }: DeletedPageProps) {
  * The same object while the error is the same: a form would take another one for a new refusal of what the reader has
  * corrected. Issues are in the language of the panel. `prefix` is left out of the names of fields.
  */
-export function useFault(error: unknown, prefix = ""): Fault {
+export function useFault(error: unknown, prefix = ""): Fault & { fields: Record<string, string> } {
   const words = useGatewayWords();
   return useMemo(() => {
     const fault = toFault(error);
-    const fields = Object.entries(fault.fields).map(([name, issue]) => [
-      name.replace(prefix, ""),
-      words.issue(issue),
-    ]);
+    const fields = refusalsOf(fault.details).map((one) => [one.field.replace(prefix, ""), words.issue(one)]);
     return { ...fault, fields: Object.fromEntries(fields) };
   }, [error, prefix, words]);
 }

@@ -1,18 +1,26 @@
 import { useMemo } from "react";
 import { useLocale, useMessages, useTranslations } from "use-intl";
-import {
-  type FaultCode,
-  needsDetail,
-  type ReadReason,
-  readIssue,
-  readSendReason,
-  splitReason,
-} from "../api/gateway-words.ts";
 import type { Messages } from "../i18n/locales.ts";
 
+type Faults = Messages["faults"];
+type Params = Readonly<Record<string, string | number>>;
+
+/** Why a field or a row was refused: the gateway's code, its values, and its sentence. */
+export interface Refusal {
+  code: string;
+  params: Params;
+  issue: string;
+}
+
+/** A request or a message that failed. */
 interface Failure {
   code: string;
   message: string;
+  /** Of a message. */
+  reason?: string;
+  params?: Params;
+  /** Of a request. */
+  details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface Told {
@@ -22,53 +30,95 @@ interface Told {
 }
 
 export interface GatewayWords {
-  /** Why a field was refused. */
-  issue(text: string): string;
-  /** Why a row was refused; its text may begin with the name of a field. `lineOf` is the line of the reader's file. */
-  reason(text: string, lineOf?: (line: number) => number): string;
-  /** Any other sentence; as it is where the panel does not know it. */
-  text(text: string): string;
+  issue(refusal: Refusal): string;
   failure(failure: Failure): Told;
 }
 
-/** The gateway speaks English: its sentences in the language of the panel. */
+/** Codes that leave open what exactly is wrong: the gateway's own words name it. */
+const OPEN_ISSUES = new Set<string>([
+  "unknown_field",
+  "not_supported",
+  "not_allowed_here",
+  "wrong_format",
+  "not_found",
+  "is_your_own",
+  "refused_by_other",
+  "unreadable_file",
+  "not_a_table",
+  "no_phone_column",
+  "invalid",
+] satisfies (keyof Faults["issues"])[]);
+
+/** The same of the codes of errors. */
+const OPEN_CODES = new Set<string>([
+  "VALIDATION_ERROR",
+  "FORBIDDEN",
+  "QUOTA_EXCEEDED",
+  "CONFLICT",
+  "CAMPAIGN_STATE",
+  "NOT_SUPPORTED",
+  "SEND_FAILED",
+  "CONNECT_FAILED",
+  "MEDIA_DOWNLOAD_FAILED",
+] satisfies (keyof Faults["codes"])[]);
+
+/** The gateway's codes in the language of the panel. Its sentences are English, so an English panel shows them. */
 export function useGatewayWords(): GatewayWords {
   const t = useTranslations("faults");
-  const locale = useLocale();
+  const isEnglish = useLocale() === "en";
   const { faults } = useMessages() as Messages;
   return useMemo(() => {
-    const reason = (text: string, lineOf = (line: number) => line) => {
-      const { field, issue } = splitReason(text);
-      const found = readIssue(issue);
-      if (!found) return t("issues.other", { text });
-      const { kind, a, b } = found;
-      const words = t(`issues.${kind}`, { a: kind === "twice" ? String(lineOf(Number(a))) : a, b });
-      return field === undefined ? words : `${field}: ${words}`;
+    const translate = createTranslate(t);
+    const issue = ({ code, params, issue: own }: Refusal) => {
+      // The line is that of the reader's file.
+      if (!(code in faults.issues) || (isEnglish && code !== "duplicate_line")) return own;
+      const words = translate(`issues.${code}`, { ...params, ...translateTypes(params, faults.types) });
+      return OPEN_ISSUES.has(code) ? `${words} (${own})` : words;
     };
-    const recognise = (message: string): Told | undefined => {
-      const known = readSendReason(message);
-      if (known) return { sentence: whyNotSent(t, known), detail: known.cause };
-      if (!readIssue(splitReason(message).issue)) return undefined;
-      return { sentence: reason(message), detail: undefined };
+    const explain = (failed: Failure): Told => {
+      const { reason, params = {} } = reasonOf(failed);
+      if (reason !== undefined && reason in faults.reasons) {
+        const sentence = `${translate(`reasons.${reason}`, params)}${inBrackets(params.number)}`;
+        return { sentence, detail: reason === "undelivered" ? failed.message : undefined };
+      }
+      const [field] = refusalsOf(failed.details);
+      if (field) return { sentence: `${field.field}: ${issue(field)}`, detail: undefined };
+      const detail = OPEN_CODES.has(failed.code) ? failed.message : undefined;
+      return { sentence: translate(`codes.${failed.code}`, {}), detail };
     };
-    const failure = ({ code, message }: Failure): Told => {
-      const status = /^HTTP_(\d+)$/.exec(code)?.[1];
+    const failure = (failed: Failure): Told => {
+      const status = /^HTTP_(\d+)$/.exec(failed.code)?.[1];
       if (status !== undefined) return { sentence: t("foreign", { status }), detail: undefined };
-      if (locale === "en" || !(code in faults.codes)) return { sentence: message, detail: undefined };
-      const known = recognise(message);
-      if (known) return known;
-      const sentence = t(`codes.${code as FaultCode}`);
-      return { sentence, detail: needsDetail(code) ? message : undefined };
+      const isShown = isEnglish || !(failed.code in faults.codes);
+      return isShown ? { sentence: failed.message, detail: undefined } : explain(failed);
     };
-    const text = (own: string) => (readIssue(own) ? reason(own) : own);
-    return { issue: (own) => reason(own), reason, text, failure };
-  }, [t, locale, faults]);
+    return { issue, failure };
+  }, [t, isEnglish, faults]);
 }
 
-type Translate = ReturnType<typeof useTranslations<"faults">>;
-
 /** The network's number is what the reader can search for. */
-function whyNotSent(t: Translate, { kind, number, attempts }: ReadReason): string {
-  const sentence = t(`reasons.${kind}`, { a: attempts });
-  return number === undefined ? sentence : `${sentence} (${number})`;
+function inBrackets(number: string | number | undefined): string {
+  return number === undefined ? "" : ` (${number})`;
+}
+
+/** By a code that only the gateway knows when it answers. */
+function createTranslate(t: ReturnType<typeof useTranslations<"faults">>) {
+  return t as unknown as (key: string, params: Params) => string;
+}
+
+function translateTypes({ expected }: Params, types: Readonly<Record<string, string>>): Params {
+  if (expected === undefined) return {};
+  const names = String(expected).split(", ");
+  return { expected: names.map((name) => types[name] ?? name).join(" / ") };
+}
+
+/** Of a message, or of a request that has sent one. */
+function reasonOf({ reason, params, details }: Failure): { reason?: string; params?: Params } {
+  if (reason !== undefined) return { reason, ...(params && { params }) };
+  return (details?.error ?? {}) as { reason?: string; params?: Params };
+}
+
+/** The wrong fields of a failed request. */
+export function refusalsOf(details: Failure["details"]): readonly (Refusal & { field: string })[] {
+  return Array.isArray(details?.fields) ? details.fields : [];
 }

@@ -2,7 +2,6 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useFormatter, useLocale, useTranslations } from "use-intl";
 import { createKey, gateway } from "../../api/gateway.ts";
-import { splitReason } from "../../api/gateway-words.ts";
 import type { CsvFile } from "../../api/read-csv.ts";
 import { ActionButton } from "../action-button.tsx";
 import { FaultNotice } from "../fault-notice.tsx";
@@ -217,11 +216,11 @@ function useProblemWords(purpose: CheckOptions["purpose"]) {
   const t = useTranslations("csv");
   const gatewayWords = useGatewayWords();
   return (found: FoundProblem) => {
-    const { problem, reason } = found;
+    const { problem, reason, code, params } = found;
     if (isAmbiguous(found)) return t("problemHelp.ambiguous");
     if (problem === "duplicate" && purpose === "import") return t("problemHelp.duplicateRow");
-    if (problem !== "invalid" || reason === null) return t(`problemHelp.${problem}`);
-    const words = gatewayWords.reason(splitReason(reason).issue).replace(/\.$/, "");
+    if (problem !== "invalid" || reason === null || code === null) return t(`problemHelp.${problem}`);
+    const words = gatewayWords.issue({ code, params, issue: reason }).replace(/\.$/, "");
     return t("invalidBecause", { reason: words });
   };
 }

@@ -190,11 +190,12 @@ function ImportResult({ result, csv, targets, onConfirm }: ImportResultProps) {
       value: text,
       words: t(`csv.problemHelp.${fault}`),
     })),
-    ...invalid.map(({ line, value, reason }) => ({
-      line: lineOf(line),
-      value,
-      words: words.reason(reason, lineOf),
-    })),
+    ...invalid.map(({ line, value, field, code, params, reason }) => {
+      const shown = params.line === undefined ? params : { ...params, line: lineOf(Number(params.line)) };
+      const issue = field === null ? reason : reason.slice(field.length + 2);
+      const told = words.issue({ code, params: shown, issue });
+      return { line: lineOf(line), value, words: field === null ? told : `${field}: ${told}` };
+    }),
     ...warnings.map(({ line, value, suggestion }) => ({
       line: lineOf(line),
       value,

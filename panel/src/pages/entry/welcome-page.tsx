@@ -5,7 +5,6 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { gateway, keepSession } from "../../api/gateway.ts";
-import { readIssue } from "../../api/gateway-words.ts";
 import { sessionQuery } from "../../api/queries.ts";
 import { readForm } from "../../api/read-search.ts";
 import { toFault } from "../../api/to-fault.ts";
@@ -13,7 +12,7 @@ import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { FormField } from "../../components/form-field.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { refusalsOf, useGatewayWords } from "../../components/use-gateway-words.ts";
 import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
 
 /** The first page of a new owner, opened by the link that the start has printed. */
@@ -60,8 +59,7 @@ function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("welcome");
   const words = useGatewayWords();
   const welcome = useWelcome();
-  const fields = toFault(welcome.error).fields;
-  const problem = fields.new_password;
+  const problem = refusalsOf(toFault(welcome.error).details).find(({ field }) => field === "new_password");
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const { password = "" } = readForm(event.currentTarget);
@@ -73,7 +71,9 @@ function PasswordForm({ email }: { email: string }) {
       {problem === undefined && !isRefused(welcome.error) && <FaultNotice error={welcome.error} />}
       {problem !== undefined && (
         <Notice tone="stop" isUrgent>
-          <p>{readIssue(problem) ? t("reason", { reason: words.issue(problem) }) : t("weak")}</p>
+          <p>
+            {problem.code === "weak_password" ? t("weak") : t("reason", { reason: words.issue(problem) })}
+          </p>
         </Notice>
       )}
       <Form className="stack" onSubmit={submit}>

@@ -147,10 +147,10 @@ function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
   if (last_errors.length === 0) return <p className="hint">{t("noErrors")}</p>;
   return (
     <ul className="events">
-      {last_errors.map(({ code, message, at }) => (
-        <li key={`${at} ${code} ${message}`}>
-          <span className="code">{code}</span> <RelativeTime at={at} />
-          <p>{words.failure({ code, message }).sentence}</p>
+      {last_errors.map((failed) => (
+        <li key={`${failed.at} ${failed.code} ${failed.message}`}>
+          <span className="code">{failed.code}</span> <RelativeTime at={failed.at} />
+          <p>{words.failure(failed).sentence}</p>
         </li>
       ))}
     </ul>

@@ -11,6 +11,7 @@ import { FormField } from "../../components/form-field.tsx";
 import { CountryPick, PickList } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
+import { refusalsOf } from "../../components/use-gateway-words.ts";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
 interface PartProps {
@@ -69,7 +70,7 @@ function useSettings(row: Instance) {
     const [first] = Object.keys(findDraftFaults(draft));
     if (first !== undefined) return focusField(form, first);
     save.mutate(draft, {
-      onError: (error) => focusField(form, FORM_FIELDS[Object.keys(toFault(error).fields)[0] ?? ""]),
+      onError: (error) => focusField(form, FORM_FIELDS[refusalsOf(toFault(error).details)[0]?.field ?? ""]),
     });
   };
   const reset = () => {

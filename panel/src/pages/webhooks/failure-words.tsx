@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import { readIssue } from "../../api/gateway-words.ts";
 import { Notice } from "../../components/fault-notice.tsx";
 import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
@@ -20,7 +19,8 @@ export function FailureWords({ attempt, isShort = false, children }: FailureWord
   return (
     <Notice tone="stop" title={t(`${kind}.cause`, { status })}>
       {!isShort && <p>{t(`${kind}.remedy`)}</p>}
-      {!isShort && attempt.error && !isSaid(attempt.error) && (
+      {/* Of a response, the cause above says the same. */}
+      {!isShort && attempt.error && attempt.status_code === null && (
         <p className="hint code" lang="en">
           {attempt.error}
         </p>
@@ -28,10 +28,4 @@ export function FailureWords({ attempt, isShort = false, children }: FailureWord
       {children && <div className="buttons">{children}</div>}
     </Notice>
   );
-}
-
-/** The cause above says the same. */
-function isSaid(error: string): boolean {
-  const kind = readIssue(error)?.kind;
-  return kind === "receiver" || kind === "starting";
 }

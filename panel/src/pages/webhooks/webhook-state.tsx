@@ -1,7 +1,6 @@
 import { useTranslations } from "use-intl";
 import { RelativeTime } from "../../components/formats.tsx";
 import { StatePill, type Tone } from "../../components/lamp.tsx";
-import { useGatewayWords } from "../../components/use-gateway-words.ts";
 import type { Delivery, Webhook } from "./webhooks-queries.ts";
 
 type State = "off" | "stopped" | "failing" | "waiting" | "working";
@@ -29,8 +28,8 @@ export function WebhookPill({ webhook }: { webhook: Webhook }) {
 /** The state of a webhook as a sentence. */
 export function WebhookSentence({ webhook }: { webhook: Webhook }) {
   const t = useTranslations("webhooks.sentence");
-  const words = useGatewayWords();
-  const { failing_since, last_delivery_at, disabled_reason } = webhook;
+  const whyDisabled = useDisabledReason();
+  const { failing_since, last_delivery_at } = webhook;
   const state = stateOf(webhook);
   const since = failing_since ?? "";
   const last = last_delivery_at ?? "";
@@ -39,8 +38,17 @@ export function WebhookSentence({ webhook }: { webhook: Webhook }) {
     return <p>{t.rich(words, { when: () => <RelativeTime at={since} /> })}</p>;
   }
   if (state === "working") return <p>{t.rich("working", { when: () => <RelativeTime at={last} /> })}</p>;
-  if (state === "stopped") return <p>{t("stopped", { reason: words.text(disabled_reason ?? "") })}</p>;
+  if (state === "stopped") return <p>{t("stopped", { reason: whyDisabled(webhook) })}</p>;
   return <p>{t(state)}</p>;
+}
+
+function useDisabledReason() {
+  const t = useTranslations("faults.disabled");
+  return ({ disabled_error, disabled_reason }: Webhook) => {
+    const { reason, params = {} } = disabled_error ?? {};
+    if (reason === "status") return t("status", { status: String(params.status) });
+    return reason === "no_success" ? t("no_success", { days: Number(params.days) }) : (disabled_reason ?? "");
+  };
 }
 
 const DELIVERY_TONES: Readonly<Record<Delivery["status"], Tone>> = {

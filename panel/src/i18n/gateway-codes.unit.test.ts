@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { ATTENTION_MESSAGES } from "../../../src/core/instances/attention-of.ts";
+import { PAIRING_ERROR_CODES, pairingError } from "../../../src/network/whatsapp/pairing/pairing-error.ts";
+import { DELIVERY_REASONS } from "../../../src/platform/delivery-reasons.ts";
+import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
+import { INTEGRATION_REASONS } from "../../../src/platform/integration-reasons.ts";
+import { ISSUE_CODES, type ReasonTable } from "../../../src/platform/issue-codes.ts";
+import { SEND_REASONS } from "../../../src/platform/send-reasons.ts";
+import { alerts } from "./messages/en/alerts.ts";
+import { faults as en } from "./messages/en/faults.ts";
+import { integrations as ofEnglish } from "./messages/en/integrations.ts";
+import { pairing } from "./messages/en/pairing.ts";
+import { faults as es } from "./messages/es/faults.ts";
+import { integrations as ofSpanish } from "./messages/es/integrations.ts";
+import { faults as ptBr } from "./messages/pt-br/faults.ts";
+import { integrations as ofPortuguese } from "./messages/pt-br/integrations.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** The values that a text needs, each once; `#` stands for the one of a plural. */
+function placeholdersOf(text: string): string[] {
+  const found = [...text.matchAll(/\{(\w+)(?:\}|, plural,)/g)].map(([, name]) => String(name));
+  return [...new Set(found)].sort();
+}
+
+function paramsOf(table: ReasonTable): Record<string, string[]> {
+  const entries = Object.entries(table).map(([code, params]) => [code, [...params].sort()] as const);
+  return Object.fromEntries(entries);
+}
+
+const needsOf = (texts: Texts) =>
+  Object.fromEntries(Object.entries(texts).map(([code, text]) => [code, placeholdersOf(text)]));
+
+describe.each([
+  ["English", en.faults, ofEnglish.integrations.problem],
+  ["Spanish", es.faults, ofSpanish.integrations.problem],
+  ["Portuguese", ptBr.faults, ofPortuguese.integrations.problem],
+])("in %s", (_, faults, problems) => {
+  test("every code of a wrong field has words, with its params", () => {
+    expect(needsOf(faults.issues)).toEqual(paramsOf(ISSUE_CODES));
+  });
+
+  test("every reason of a failed message has words, with its params", () => {
+    expect(needsOf(faults.reasons)).toEqual(paramsOf(SEND_REASONS));
+  });
+
+  test("the words for a disabled webhook are of reasons of a delivery, with their params", () => {
+    expect(paramsOf(DELIVERY_REASONS)).toMatchObject(needsOf(faults.disabled));
+  });
+
+  test("every reason of a failed integration has words", () => {
+    expect(Object.keys(problems).sort()).toEqual(Object.keys(INTEGRATION_REASONS).sort());
+  });
+});
+
+/** Codes of calls that the panel never makes. */
+const ELSEWHERE = [
+  "HEADERS_TOO_LARGE",
+  "IDEMPOTENCY_MISMATCH",
+  "METHOD_NOT_ALLOWED",
+  "PASSWORD_REQUIRED",
+  "ROUTE_NOT_FOUND",
+];
+
+test("every code of an error has words", () => {
+  const silent = Object.keys(ERROR_CODES).filter((code) => !(code in en.faults.codes));
+  expect(silent.sort()).toEqual(ELSEWHERE);
+});
+
+test("an issue in words has no full stop, since a sentence may go on behind it", () => {
+  const texts = [en, es, ptBr].flatMap(({ faults }) => Object.values<string>(faults.issues));
+  expect(texts.filter((text) => text.endsWith("."))).toEqual([]);
+});
+
+test("the English words for a failed pairing and a demand of the network are the gateway's own", () => {
+  const own = PAIRING_ERROR_CODES.map((code) => {
+    const { message, action } = pairingError(code);
+    return [code, { message, action: action.replace("`retry_at`", "{time}") }];
+  });
+  expect(pairing.pairing).toEqual(Object.fromEntries(own));
+  expect(alerts.alerts.attention).toEqual(ATTENTION_MESSAGES);
+});
