@@ -317,7 +317,7 @@ export interface MessageSearchTable {
 
 type ReasonParams = Record<string, string | number>;
 
-interface StoredSendError {
+export interface StoredSendError {
   code: string;
   reason: string;
   params: ReasonParams;

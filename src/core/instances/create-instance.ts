@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { invalidField } from "../../platform/gateway-error.ts";
+import { invalidFields } from "../../platform/gateway-error.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { claimIdempotencyKey, storeResponse } from "../../platform/http/run-idempotently.ts";
+import type { ValueIssue } from "../../platform/issue-codes.ts";
 import { fingerprint } from "../../platform/secrets/fingerprint.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";

@@ -1,4 +1,3 @@
-import type { SendError } from "../../platform/send-reasons.ts";
 import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { NetworkEvent, ReachableSession, Session } from "../../network/driver.ts";
@@ -8,6 +7,7 @@ import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Caller, Handlers } from "../../platform/http/handler.ts";
 import { withTimeout } from "../../platform/limits/with-timeout.ts";
 import type { Log } from "../../platform/log/log.ts";
+import type { SendError } from "../../platform/send-reasons.ts";
 import { addressesOf } from "../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../events/events.ts";
 import { getInstance } from "../instances/instances.ts";

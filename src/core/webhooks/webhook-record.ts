@@ -1,5 +1,5 @@
-import type { DeliveryFailure } from "../../platform/delivery-reasons.ts";
 import type { Selectable } from "kysely";
+import type { DeliveryFailure } from "../../platform/delivery-reasons.ts";
 import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import {
   type EncryptionContext,
