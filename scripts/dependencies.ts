@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../src/platform/config/package-version.ts";
+import { packageRoot } from "../src/platform/package-version.ts";
 
 /** A package of the lock file, as npm records it. */
 export interface LockedPackage {

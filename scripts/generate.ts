@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { tablesByOwner } from "../src/core/personal-data/personal-data.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
-import { packageRoot } from "../src/platform/config/package-version.ts";
+import { packageRoot } from "../src/platform/package-version.ts";
 // Fills the declarations of extensions.
 import "../src/processes/extensions.ts";
 import { errorPage } from "./error-page.ts";

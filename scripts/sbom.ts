@@ -1,7 +1,7 @@
 // Prints what users get, in CycloneDX: what npm installs with the gateway, and what is inside its bundles. To npm the
 // latter belong to development, so its whole list is cut here.
 import { execFileSync } from "node:child_process";
-import { packageRoot } from "../src/platform/config/package-version.ts";
+import { packageRoot } from "../src/platform/package-version.ts";
 import { readShippedPackages } from "./dependencies.ts";
 
 interface Bom {

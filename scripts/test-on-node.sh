@@ -13,8 +13,8 @@ files=(
   src/network/whatsapp/baileys-fixes/silence-libsignal-log.isolated.test.ts
   src/network/whatsapp/whatsapp-driver.test.ts
   src/network/whatsapp/whatsapp-connection-loop.release.test.ts
-  src/network/whatsapp/inbound/inbound-listeners.test.ts
-  src/network/whatsapp/keys/journal.release.test.ts
+  src/network/whatsapp/connection/inbound-listeners.test.ts
+  src/network/whatsapp/journal/journal.release.test.ts
   src/network/whatsapp/outbound/outbox.test.ts
   src/network/whatsapp/pairing/pairing-code.release.test.ts
   src/network/whatsapp/pairing/pairing-refresh.test.ts

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDist } from "../test/run/build-dist.ts";
-import { packageVersion } from "./platform/config/package-version.ts";
+import { packageVersion } from "./platform/package-version.ts";
 
 beforeAll(buildDist);
 

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { addClientCommands } from "./cli/add-client-commands.ts";
-import { addOperatorCommands } from "./cli/add-operator-commands.ts";
 import { addServerCommands } from "./cli/add-server-commands.ts";
+import { addOperatorCommands } from "./cli/operator/add-operator-commands.ts";
 import type { Env } from "./platform/config/config.ts";
-import { packageVersion } from "./platform/config/package-version.ts";
+import { packageVersion } from "./platform/package-version.ts";
 
 const ROOT_HELP = `
 Without a command, Waygate runs serve.

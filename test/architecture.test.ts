@@ -125,8 +125,8 @@ const SOCKET_MAKERS =
   /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*|@nats-io\/.*|amqplib)$/;
 const NO_SOCKET = new Set(["isIP", "createServer", "Query"]);
 const MAY_OPEN_SOCKETS = [
-  "src/engine/heartbeat-connection.ts",
-  "src/extensions/backups/write-backup.ts",
+  "src/engine/cluster/heartbeat-connection.ts",
+  "src/extensions/backups/file/write-backup.ts",
   "src/core/health/doctor-checks.ts",
   // Their clients dial the addresses that SafeFetch has checked, and no others.
   "src/extensions/nats/open-nats-connection.ts",
@@ -140,7 +140,7 @@ const MAY_OPEN_SOCKETS = [
 /** Several exports of one subject, none of which is the main one: these files are named for the subject. */
 const NAMED_FOR_A_SUBJECT = [
   // What a route accepts.
-  "src/core/accounts/accepted-credentials.ts",
+  "src/core/accounts/access/route-credentials.ts",
   // The statements of a table, or of the tables of one thing.
   "src/engine/job-store.ts",
   "src/engine/lane-store.ts",
@@ -150,13 +150,13 @@ const NAMED_FOR_A_SUBJECT = [
   "src/network/sandbox/world/group-store.ts",
   "src/network/sandbox/world/person-store.ts",
   "src/network/sandbox/world/picture-store.ts",
-  "src/platform/limits/database-counter.ts",
+  "src/platform/db/database-counter.ts",
   // The schemas of codes and their params.
   "src/platform/http/reason-schemas.ts",
   // Both directions of a format.
-  "src/extensions/backups/encrypted-stream.ts",
-  "src/core/sessions/qr-code-image.ts",
-  "src/core/webhooks/webhook-signature.ts",
+  "src/extensions/backups/file/encrypted-stream.ts",
+  "src/core/sessions/connection/qr-code-image.ts",
+  "src/core/webhooks/delivery/webhook-signature.ts",
   "src/network/whatsapp/outbound/send-refusals.ts",
   "src/network/whatsapp/pairing/pairing-code-crypto.ts",
   "src/network/whatsapp/pairing/passkey-crypto.ts",
@@ -171,9 +171,9 @@ const NAMED_FOR_A_SUBJECT = [
   "src/core/messages/send/run/send-retries.ts",
   "src/extensions/privacy/anonymise-table-steps.ts",
   "src/extensions/public-pages/guide-search.ts",
-  "src/core/webhooks/webhook-report-events.ts",
+  "src/core/webhooks/delivery/webhook-report-events.ts",
   "src/network/sandbox/requests/send-results.ts",
-  "src/network/sandbox/world/test-numbers.ts",
+  "src/network/sandbox/sandbox-numbers.ts",
   "src/platform/config/setting-types.ts",
   // The program itself exports nothing.
   "src/main.ts",

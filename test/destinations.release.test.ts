@@ -15,7 +15,7 @@ import {
   startRabbitStory,
 } from "./stories/broker-story.ts";
 import { makeAuthority } from "./whatsapp-server/media-server.ts";
-import { trustCertificates } from "./whatsapp-server/trust.ts";
+import { trustCertificates } from "./whatsapp-server/protocol/trust.ts";
 
 const CHATS = ["5511977770001", "5511977770002", "5511977770003", "5511977770004", "5511977770005"];
 const PER_CHAT = 16;

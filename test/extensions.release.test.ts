@@ -15,7 +15,7 @@ import { OWNER, signIn } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
 /** Where extensions have their lines. */
-const LISTS = ["src/processes/extensions.js", "src/contract.js", "src/cli/add-operator-commands.js"];
+const LISTS = ["src/processes/extensions.js", "src/contract.js", "src/cli/operator/add-operator-commands.js"];
 /** What the command line has for an extension. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   backups: ["add-backup-commands", "backup-commands"],

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { formatOpenApi } from "../scripts/openapi/format-openapi.ts";
 import { createOpenApiDocument } from "../scripts/openapi/openapi-document.ts";
-import { packageVersion } from "../src/platform/config/package-version.ts";
 import { route, type UploadedFile } from "../src/platform/http/route.ts";
 import { named } from "../src/platform/http/schema-name.ts";
 import { resolveReference } from "../src/platform/openapi/resolve-reference.ts";
+import { packageVersion } from "../src/platform/package-version.ts";
 
 const tree: z.ZodType = named(
   "Tree",

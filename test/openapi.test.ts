@@ -8,8 +8,8 @@ import { expect, test } from "vitest";
 import { describeApi } from "../scripts/openapi/describe-api.ts";
 import { contract } from "../src/contract.ts";
 import { EVENT_NAMES } from "../src/core/events/contract.ts";
-import { DELIVERY_HEADERS } from "../src/core/webhooks/delivery-headers.ts";
-import { packageVersion } from "../src/platform/config/package-version.ts";
+import { DELIVERY_HEADERS } from "../src/core/webhooks/delivery/delivery-headers.ts";
+import { packageVersion } from "../src/platform/package-version.ts";
 import { ROOT } from "./source-files.ts";
 
 const execFileAsync = promisify(execFile);

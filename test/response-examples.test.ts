@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { JsonSchema } from "../scripts/n8n-fields.ts";
+import type { JsonSchema } from "../scripts/n8n/n8n-fields.ts";
 import { readOpenApiFile } from "../src/platform/openapi/openapi-file.ts";
 import { updateDescription } from "./documents/event-examples.ts";
 import { createHttpRequester } from "./http-requester.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Client, createClient } from "../src/client/client.ts";
 import { contract } from "../src/contract.ts";
-import { lidOf } from "../src/network/sandbox/world/test-numbers.ts";
+import { lidOf } from "../src/network/sandbox/sandbox-numbers.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { addUnlimitedAccount, newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";

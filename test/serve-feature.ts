@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import type { Authorise, Handlers } from "../src/platform/http/handler.ts";
-import { createHttpServer } from "../src/platform/http/http-server.ts";
 import type { Contract } from "../src/platform/http/route.ts";
+import { createHttpServer } from "../src/platform/http/server/http-server.ts";
 import { createHttpRequester, type HttpRequester } from "./http-requester.ts";
 
 export interface Served {

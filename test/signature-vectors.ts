@@ -1,4 +1,4 @@
-import { signBody, signStandard } from "../src/core/webhooks/webhook-signature.ts";
+import { signBody, signStandard } from "../src/core/webhooks/delivery/webhook-signature.ts";
 
 /** A text, or a short one repeated many times. */
 type HeaderText = string | { repeat: string; times: number };

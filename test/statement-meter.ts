@@ -32,10 +32,10 @@ const GATEWAY_POOLS = ["waygate", "waygate requests"];
 
 /** Parts that ask the database by the clock, whatever the number of messages, and caches that ask it every 5 s. */
 const PERIODIC = [
-  "engine/job-poller.ts",
-  "engine/lane-rebalancer.ts",
-  "engine/lane-takeover.ts",
-  "core/accounts/credential-cache.ts",
+  "engine/lanes/job-poller.ts",
+  "engine/lanes/lane-rebalancer.ts",
+  "engine/lanes/lane-takeover.ts",
+  "core/accounts/access/credential-cache.ts",
   "core/instance-logs/request-log.ts",
   "core/sessions/live-settings.ts",
 ];

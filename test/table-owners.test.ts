@@ -54,7 +54,7 @@ const WRITTEN_BY_THE_DATABASE = ["storage_usage", "stored_file"];
 const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
   account_user: ["instances/request-removal.ts"],
   action: ["backups/held-jobs.ts", "privacy/cancel-steps.ts"],
-  api_key: ["accounts/credential-cache.ts"],
+  api_key: ["accounts/access/credential-cache.ts"],
   api_log: ["sessions/remove-instance.ts"],
   attempt: ["sessions/remove-instance.ts"],
   audit: ["accounts/finish-account-removals.ts"],
@@ -90,8 +90,8 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "messages/send/new-chats.ts",
     "messages/send/run/send-circuit-breakers.ts",
     "profile/profile.ts",
-    "sessions/connect-instance.ts",
-    "sessions/mark-seen-instances.ts",
+    "sessions/connection/connect-instance.ts",
+    "sessions/connection/mark-seen-instances.ts",
     "sessions/session-event-recorder.ts",
     "sessions/remove-instance.ts",
     "webhooks/save-webhook.ts",
@@ -107,11 +107,11 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "contacts/move-messages.ts",
     "events/events.ts",
     "integrations/typebot/claim-turn.ts",
-    "integrations/complete-job.ts",
-    "integrations/integration-subscriber.ts",
+    "integrations/delivery/complete-job.ts",
+    "integrations/delivery/integration-subscriber.ts",
     "integrations/typebot/pause-bot-for-agent.ts",
-    "integrations/resume-deliveries.ts",
-    "integrations/retry-request.ts",
+    "integrations/delivery/resume-deliveries.ts",
+    "integrations/delivery/retry-request.ts",
     "integrations/save-integration.ts",
     "media/media-job-runner.ts",
     "media/media.ts",
@@ -124,7 +124,7 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "privacy/cancel-steps.ts",
     "sessions/remove-instance.ts",
     "sessions/run-control-job.ts",
-    "webhooks/attempt-writer.ts",
+    "webhooks/delivery/attempt-writer.ts",
     "webhooks/recover-deliveries.ts",
     "webhooks/remove-webhook.ts",
   ],
@@ -183,7 +183,7 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
 /** These files write a list of tables: of an account, an instance, a day, a backup or a contact. */
 const BY_NAME = [
   "accounts/finish-account-removals.ts",
-  "backups/load-backup.ts",
+  "backups/file/load-backup.ts",
   "integrations/node-integrations.ts",
   "platform/db/partitions.ts",
   "privacy/anonymise-table-steps.ts",
@@ -193,7 +193,7 @@ const BY_NAME = [
   "secrets/rotate-secrets.ts",
   "sessions/remove-instance.ts",
   "sessions/sealed-pairing-store.ts",
-  "webhooks/attempt-writer.ts",
+  "webhooks/delivery/attempt-writer.ts",
 ];
 
 const tables = new Set(owners.keys());

@@ -22,8 +22,8 @@ import { createHttpRequester } from "./http-requester.ts";
 import type { Received } from "./servers/receiver.ts";
 import { OWNER } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
+import { createSecondRecorder } from "./stories/engine/second-recorder.ts";
 import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
-import { createSecondRecorder } from "./stories/second-recorder.ts";
 
 /** The SDK of this process, which keeps every span that has ended. */
 interface RecordedSpans {

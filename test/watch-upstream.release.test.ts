@@ -3,14 +3,14 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { formatWatchList, readWatchList } from "../scripts/upstream-watch.ts";
+import { formatWatchList, readWatchList } from "../scripts/upstream/upstream-watch.ts";
 import { buildDist } from "./run/build-dist.ts";
 import { makeScratchDir, type ScratchDir } from "./run/scratch-dir.ts";
 
 beforeAll(buildDist);
 
-const SCRIPT = fileURLToPath(new URL("../dist/scripts/watch-upstream.js", import.meta.url));
-const LIST = fileURLToPath(new URL("../scripts/upstream-watch.json", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../dist/scripts/upstream/watch-upstream.js", import.meta.url));
+const LIST = fileURLToPath(new URL("../scripts/upstream/upstream-watch.json", import.meta.url));
 const BAILEYS = fileURLToPath(new URL("../node_modules/baileys", import.meta.url));
 
 const SOCKET = ["before", "  ws.on('pair-device', () => {", "    draw();", "  });", "after"];

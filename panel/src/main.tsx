@@ -11,11 +11,11 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { createQueryClient } from "./api/queries.ts";
-import { LanguageProvider } from "./i18n/language-provider.tsx";
+import { createQueryClient } from "./gateway/queries.ts";
 import { loadMessages } from "./i18n/locales.ts";
 import { applyTheme, readLocale, readTheme } from "./preferences.ts";
-import { createPanelRouter } from "./shell/router.tsx";
+import { createPanelRouter } from "./router.tsx";
+import { LanguageProvider } from "./shell/language-provider.tsx";
 
 applyTheme(readTheme());
 const queries = createQueryClient();

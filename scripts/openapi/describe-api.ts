@@ -1,7 +1,7 @@
 import { contract } from "../../src/contract.ts";
+import { eventBody } from "../../src/core/event-payloads.ts";
 import { EVENT_NAMES } from "../../src/core/events/contract.ts";
-import { eventBody } from "../../src/core/events/event-payloads.ts";
-import { DELIVERY_HEADERS } from "../../src/core/webhooks/delivery-headers.ts";
+import { DELIVERY_HEADERS } from "../../src/core/webhooks/delivery/delivery-headers.ts";
 import { readRecordedExamples } from "../../src/platform/openapi/recorded-examples.ts";
 import { EVENT_PAYLOADS } from "../../src/processes/extensions.ts";
 import { createOpenApiDocument } from "./openapi-document.ts";

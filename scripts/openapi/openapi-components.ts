@@ -2,9 +2,9 @@ import { z } from "zod";
 import { ERROR_CODES, type ErrorCode } from "../../src/platform/error-codes.ts";
 import { GatewayError, invalidField } from "../../src/platform/gateway-error.ts";
 import { fieldIssue } from "../../src/platform/http/reason-schemas.ts";
-import { errorBody } from "../../src/platform/http/response-serializer.ts";
 import type { Route, RouteAccess } from "../../src/platform/http/route.ts";
 import { named } from "../../src/platform/http/schema-name.ts";
+import { errorBody } from "../../src/platform/http/server/response-serializer.ts";
 
 /** An API key of an instance, or a sign-in. */
 export const DEFAULT_SECURITY: Record<string, string[]>[] = [

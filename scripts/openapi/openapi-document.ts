@@ -5,9 +5,9 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import type { DeliveryHeader } from "../../src/core/webhooks/delivery-headers.ts";
-import { packageVersion } from "../../src/platform/config/package-version.ts";
+import type { DeliveryHeader } from "../../src/core/webhooks/delivery/delivery-headers.ts";
 import type { Aliases, Contract, Route } from "../../src/platform/http/route.ts";
+import { packageVersion } from "../../src/platform/package-version.ts";
 import { exampleBody } from "./example-body.ts";
 import {
   DEFAULT_SECURITY,

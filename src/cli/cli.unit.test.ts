@@ -5,7 +5,7 @@ import type { DoctorFinding } from "../core/health/doctor-checks.ts";
 import { CommandError } from "./command-error.ts";
 import { toDoctorReport } from "./doctor.ts";
 import { type ListenOptionTexts, readListenSettings, readSince } from "./listen/read-listen-settings.ts";
-import { startProgressPrinter } from "./progress-printer.ts";
+import { startProgressPrinter } from "./operator/progress-printer.ts";
 import { readClientSettings } from "./read-client-settings.ts";
 import { readField } from "./read-field.ts";
 import { toCommandError } from "./to-command-error.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { createAccount } from "../core/accounts/create-account.ts";
-import { packageVersion } from "../platform/config/package-version.ts";
+import { createAccount } from "../core/accounts/users/create-account.ts";
 import { requireSecretKey } from "../platform/config/require-secret-key.ts";
+import { packageVersion } from "../platform/package-version.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
 import { doctor } from "./doctor.ts";
 

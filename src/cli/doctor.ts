@@ -16,18 +16,18 @@ import {
   type DoctorFinding,
 } from "../core/health/doctor-checks.ts";
 import { checkSessions } from "../core/health/failed-instances.ts";
-import { loadBaileys } from "../network/whatsapp/connection/load-baileys.ts";
+import { loadBaileys } from "../network/whatsapp/load-baileys.ts";
 import { type Config, ConfigError, type Env, readConfig } from "../platform/config/config.ts";
 import { findGeneratedKey, openDataDir } from "../platform/config/data-dir.ts";
-import { packageVersion } from "../platform/config/package-version.ts";
 import type { Db } from "../platform/db/database.ts";
 import { findPostgresHome, isPresent } from "../platform/embedded-postgres/postgres-home.ts";
-import { maskUrl } from "../platform/outgoing/mask-url.ts";
 import { createSafeFetch } from "../platform/outgoing/safe-fetch.ts";
+import { packageVersion } from "../platform/package-version.ts";
 import { createSecretBox } from "../platform/secrets/secret-box.ts";
+import { maskUrl } from "../platform/urls/mask-url.ts";
 import { CleanupStack } from "../processes/cleanup-stack.ts";
 import { throwDatabaseStartError } from "../processes/start-error.ts";
-import { openCommandDatabase } from "./command-database.ts";
+import { openCommandDatabase } from "./operator/command-database.ts";
 
 /** What `waygate doctor --json` prints. Later versions may add fields and checks; the present ones keep their meaning. */
 interface DoctorReport {

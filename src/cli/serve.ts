@@ -1,4 +1,4 @@
-import { findOwnerSettingProblems } from "../core/accounts/find-owner-setting-problems.ts";
+import { findOwnerSettingProblems } from "../core/accounts/users/find-owner-setting-problems.ts";
 import { type Env, readConfig } from "../platform/config/config.ts";
 import { armFaultPoint } from "../platform/fault-point.ts";
 import { createLog, type Log } from "../platform/log/log.ts";

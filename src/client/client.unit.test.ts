@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { GatewayError } from "../platform/gateway-error.ts";
 import { AcceptedResponse, type Handlers, OkResponse, RawResponse } from "../platform/http/handler.ts";
-import { createHttpServer, type HttpServer } from "../platform/http/http-server.ts";
 import { route, type UploadedFile } from "../platform/http/route.ts";
+import { createHttpServer, type HttpServer } from "../platform/http/server/http-server.ts";
 import { createLog } from "../platform/log/log.ts";
 import { type ClientOptions, createClient, createClientOf, WaygateError } from "./client.ts";
 

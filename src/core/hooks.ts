@@ -2,14 +2,14 @@ import type { Selectable } from "kysely";
 import type { NetworkDriver } from "../network/driver.ts";
 import type { NodeRpcHandlers } from "../platform/nodes/add-node-rpc-route.ts";
 import type { ErasureLogTable } from "../tables.ts";
-import type { AssistantFinder } from "./accounts/authorise.ts";
+import type { AssistantFinder } from "./accounts/access/authorise.ts";
 import type { ReadinessFindings } from "./health/find-blockers.ts";
 import type { InboundFollower } from "./messages/inbound/apply-inbound-messages.ts";
 import type { FindQuickReply } from "./messages/send/prepare-send.ts";
 import type { OutcomeFollower } from "./messages/send/record-outcome.ts";
 import type { DefaultRetention } from "./retention/retention-jobs.ts";
 import type { FindNetworkData } from "./sessions/delete-network-copies.ts";
-import type { Destination } from "./webhooks/delivery/destination.ts";
+import type { Destination } from "./webhooks/destinations/destination.ts";
 import type { EventFormats } from "./webhooks/event-formats.ts";
 
 /** Other programs that know an instance and are told of its removal. */

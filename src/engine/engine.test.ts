@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createGate } from "../../test/gate.ts";
-import { createEngineStory } from "../../test/stories/engine-story.ts";
+import { createEngineStory } from "../../test/stories/engine/engine-story.ts";
 import type { Engine, Job, JobReservation, JobResult, LaneKind } from "./engine.ts";
 import { type AddedJob, singleJobGroup } from "./job-store.ts";
 import { removeLane } from "./lane-store.ts";

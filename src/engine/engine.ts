@@ -1,23 +1,23 @@
 import { withTimeout } from "../platform/limits/with-timeout.ts";
 import { createBatchWriter } from "./batch-queue.ts";
-import { releaseLanes } from "./claim-lanes.ts";
-import { ClusterMember } from "./cluster-member.ts";
-import { DatabaseAvailability } from "./database-availability.ts";
+import { ClusterMember } from "./cluster/cluster-member.ts";
+import { DatabaseAvailability } from "./cluster/database-availability.ts";
+import { NODE_TIMING } from "./cluster/failure-detector.ts";
+import { ALL_KEYS, NotificationBus } from "./cluster/notification-bus.ts";
 import type { EngineOptions, NodeRole } from "./engine-options.ts";
-import { NODE_TIMING } from "./failure-detector.ts";
-import { JobPoller } from "./job-poller.ts";
 import type { AddedJob } from "./job-store.ts";
-import { type JobReservation, LaneDispatcher } from "./lane-dispatcher.ts";
-import type { Lane, LaneKind } from "./lane-kind.ts";
-import { LANE_TOPIC, LaneNotifier } from "./lane-notifier.ts";
-import { LaneRebalancer } from "./lane-rebalancer.ts";
-import { LaneTakeover } from "./lane-takeover.ts";
-import { ALL_KEYS, NotificationBus } from "./notification-bus.ts";
-import { OwnedLanes, OwnershipCheck } from "./owned-lanes.ts";
+import { releaseLanes } from "./lanes/claim-lanes.ts";
+import { JobPoller } from "./lanes/job-poller.ts";
+import { type JobReservation, LaneDispatcher } from "./lanes/lane-dispatcher.ts";
+import type { Lane, LaneKind } from "./lanes/lane-kind.ts";
+import { LANE_TOPIC, LaneNotifier } from "./lanes/lane-notifier.ts";
+import { LaneRebalancer } from "./lanes/lane-rebalancer.ts";
+import { LaneTakeover } from "./lanes/lane-takeover.ts";
+import { OwnedLanes, OwnershipCheck } from "./lanes/owned-lanes.ts";
 
 export type { EngineOptions, NodeRole } from "./engine-options.ts";
-export type { JobReservation } from "./lane-dispatcher.ts";
-export type { Job, JobResult, Lane, LaneKind } from "./lane-kind.ts";
+export type { JobReservation } from "./lanes/lane-dispatcher.ts";
+export type { Job, JobResult, Lane, LaneKind } from "./lanes/lane-kind.ts";
 
 /** Runs the jobs of the lanes that this node owns. */
 export interface Engine {

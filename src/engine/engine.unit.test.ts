@@ -1,8 +1,14 @@
 import { pino } from "pino";
 import { describe, expect, it, test, vi } from "vitest";
-import { FailureDetector, NODE_TIMING } from "./failure-detector.ts";
-import type { Lane } from "./lane-kind.ts";
-import { ALL_KEYS, channelOf, NOTIFY_CHANNEL, type Notice, NotificationBus } from "./notification-bus.ts";
+import { FailureDetector, NODE_TIMING } from "./cluster/failure-detector.ts";
+import {
+  ALL_KEYS,
+  channelOf,
+  NOTIFY_CHANNEL,
+  type Notice,
+  NotificationBus,
+} from "./cluster/notification-bus.ts";
+import type { Lane } from "./lanes/lane-kind.ts";
 import { retryUntilCommitted } from "./retry-until-committed.ts";
 
 const lane: Lane = { id: 1, kind: "webhook", key: "1", epoch: 3 };

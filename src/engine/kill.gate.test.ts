@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildDist } from "../../test/run/build-dist.ts";
-import { createEngineStory } from "../../test/stories/engine-story.ts";
-import type { LaneWorkerOptions } from "../../test/stories/lane-worker.ts";
+import { createEngineStory } from "../../test/stories/engine/engine-story.ts";
+import type { LaneWorkerOptions } from "../../test/stories/engine/lane-worker.ts";
 
 beforeAll(buildDist);
 
-const PROGRAM = fileURLToPath(new URL("../../dist/test/stories/lane-worker.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../dist/test/stories/engine/lane-worker.js", import.meta.url));
 // Longer than a busy machine can pause a process: only the killed node may be declared dead.
 const TIMES = { heartbeatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000 };
 

@@ -4,9 +4,9 @@ import { createTestDatabase } from "../../test/database.ts";
 import { createGate } from "../../test/gate.ts";
 import { drawFromSeed } from "../../test/run/draw-from-seed.ts";
 import { openDatabase } from "../platform/db/database.ts";
-import { type ClaimLanesQuery, claimLanes, releaseLanes } from "./claim-lanes.ts";
 import { writeJobDispositions } from "./job-store.ts";
 import { addLane, deleteStaleNodes, lockOwnedLanes, removeLane } from "./lane-store.ts";
+import { type ClaimLanesQuery, claimLanes, releaseLanes } from "./lanes/claim-lanes.ts";
 
 const { url, database, drop } = await createTestDatabase();
 const { db, pool } = database;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { createEngineStory } from "../../test/stories/engine-story.ts";
+import { createEngineStory } from "../../test/stories/engine/engine-story.ts";
 import { openDatabase } from "../platform/db/database.ts";
 import { createEngine, type Engine } from "./engine.ts";
 import { type RecurringJob, registerRecurringJobs } from "./recurring-jobs.ts";

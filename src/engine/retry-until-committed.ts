@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTransientDatabaseError } from "../platform/db/database.ts";
 import type { Engine } from "./engine.ts";
-import type { Lane } from "./lane-kind.ts";
+import type { Lane } from "./lanes/lane-kind.ts";
 
 const AGAIN_MS = 500;
 

@@ -4,10 +4,10 @@ import {
   ResourceNotFoundError,
   Server,
 } from "@modelcontextprotocol/server";
-import { packageVersion } from "../platform/config/package-version.ts";
 import { asMeant } from "../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../platform/http/input/describe-issue.ts";
 import { invalidInput } from "../platform/http/input/invalid-input.ts";
+import { packageVersion } from "../platform/package-version.ts";
 import { isAllowed } from "./is-allowed.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { PROMPTS } from "./prompts.ts";

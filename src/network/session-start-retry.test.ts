@@ -7,7 +7,7 @@ import {
   type WhatsAppStage,
 } from "../../test/whatsapp-stage.ts";
 import { SESSION_START_TIMING } from "./session-start-retry.ts";
-import { loadBaileys } from "./whatsapp/connection/load-baileys.ts";
+import { loadBaileys } from "./whatsapp/load-baileys.ts";
 
 const { startAttempts } = SESSION_START_TIMING;
 

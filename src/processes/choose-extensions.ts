@@ -1,4 +1,4 @@
-import { findNearestName } from "../platform/config/find-nearest-name.ts";
+import { findNearestName } from "../platform/text/find-nearest-name.ts";
 import { EXTENSIONS } from "./extensions.ts";
 import type { ChosenExtensions } from "./open-extensions.ts";
 import { StartError } from "./start-error.ts";

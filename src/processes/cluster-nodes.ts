@@ -3,8 +3,8 @@ import {
   type ClusterSessionFinder,
   createClusterSessionFinder,
 } from "../core/sessions/cluster-session-finder.ts";
+import { findNodeUrl } from "../engine/cluster/find-node-url.ts";
 import type { Engine } from "../engine/engine.ts";
-import { findNodeUrl } from "../engine/find-node-url.ts";
 import type { ReachableSession, Session } from "../network/driver.ts";
 import {
   createLocalSession,

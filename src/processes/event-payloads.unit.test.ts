@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { eventBody } from "../core/event-payloads.ts";
 import { EVENT_NAMES, STREAM_EVENTS } from "../core/events/contract.ts";
 import { eventExample } from "../core/events/event-example.ts";
-import { eventBody } from "../core/events/event-payloads.ts";
 import { EVENT_PAYLOADS } from "./extensions.ts";
 
 test.each([...EVENT_NAMES, ...STREAM_EVENTS])(

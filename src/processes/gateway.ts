@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describeIgnoredOwnerSetting } from "../core/accounts/find-owner-setting-problems.ts";
 import { hasOtherAccounts } from "../core/accounts/has-other-accounts.ts";
+import { describeIgnoredOwnerSetting } from "../core/accounts/users/find-owner-setting-problems.ts";
 import {
   confirmPrinted,
   type FirstSignIn,
   prepareFirstSignIn,
-} from "../core/accounts/prepare-first-sign-in.ts";
+} from "../core/accounts/users/prepare-first-sign-in.ts";
 import { describeOutgoingPolicy } from "../core/health/check-outgoing-policy.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Config } from "../platform/config/config.ts";
 import { openDataDir } from "../platform/config/data-dir.ts";
-import { packageVersion } from "../platform/config/package-version.ts";
 import type { Log } from "../platform/log/log.ts";
+import { packageVersion } from "../platform/package-version.ts";
 import { flushSpans, setTracing } from "../platform/tracing/tracing.ts";
 import { CleanupStack } from "./cleanup-stack.ts";
 import { openDatabases, prepareDatabases } from "./open-databases.ts";

@@ -7,8 +7,8 @@ import { type Database, type Db, openDatabase } from "../platform/db/database.ts
 import { migrateDatabase } from "../platform/db/migrate-database.ts";
 import { REQUEST_CONNECTIONS } from "../platform/db/request-pool.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
+import { requireFreeSpace } from "../platform/files/require-free-space.ts";
 import type { Log } from "../platform/log/log.ts";
-import { requireFreeSpace } from "../platform/require-free-space.ts";
 import { createSecretBox, type SecretBox } from "../platform/secrets/secret-box.ts";
 import type { CleanupStack } from "./cleanup-stack.ts";
 import { rethrowAsStartError, StartError, throwDatabaseStartError } from "./start-error.ts";

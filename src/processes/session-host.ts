@@ -19,7 +19,7 @@ import { failStuckSends, failStuckSendsSoon } from "../core/messages/send/outcom
 import type { OutcomeRecorder } from "../core/messages/send/record-outcome.ts";
 import { createSendRunner, type SendRunner } from "../core/messages/send/run-send.ts";
 import { createInstanceReader } from "../core/messages/send/sending-instance.ts";
-import { createConnectionRecorder } from "../core/sessions/connection-recorder.ts";
+import { createConnectionRecorder } from "../core/sessions/connection/connection-recorder.ts";
 import { createLiveSettings, type LiveSettings } from "../core/sessions/live-settings.ts";
 import { OwnedSessions, type OwnedSessionsDeps } from "../core/sessions/owned-sessions.ts";
 import { createPresenceUpdater } from "../core/sessions/presence-updater.ts";

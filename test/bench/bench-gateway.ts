@@ -6,10 +6,10 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "../../src/client/client.ts";
 import { openDataDir } from "../../src/platform/config/data-dir.ts";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { freePortsFor } from "../../src/platform/embedded-postgres/free-ports-for.ts";
 import { createLog } from "../../src/platform/log/log.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { OWNER, signIn } from "../sign-in.ts";
 

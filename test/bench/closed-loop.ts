@@ -1,5 +1,5 @@
-import type { Offered } from "../load/event-source.ts";
 import { percentile } from "../run/process-figures.ts";
+import type { Offered } from "./event-source.ts";
 
 /** What came of one load; times in milliseconds. */
 export interface LoadFigures {

@@ -1,6 +1,6 @@
 import { type Client, createClient } from "../../src/client/client.ts";
 import { findProcessTree } from "../run/process-figures.ts";
-import type { WhatsAppServerProcess } from "../whatsapp-server/server-process.ts";
+import type { WhatsAppServerProcess } from "../whatsapp-server/process/server-process.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
 /** Goes to another process as JSON. */

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { type ProcessUse, readUse } from "../run/process-figures.ts";
-import { spawnWhatsAppServer, type WhatsAppServerProcess } from "../whatsapp-server/server-process.ts";
+import {
+  spawnWhatsAppServer,
+  type WhatsAppServerProcess,
+} from "../whatsapp-server/process/server-process.ts";
 import { type GatewaySession, type MeasuredGateway, startMeasuredGateway } from "./measured-gateway.ts";
 import type { BareLibrary } from "./processes/bare-library.ts";
 import { type BenchProcess, spawnBenchProcess } from "./processes/bench-process.ts";
@@ -70,7 +73,7 @@ export interface MeasuredStage {
 }
 
 export async function startMeasuredStage(): Promise<MeasuredStage> {
-  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
+  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/process/main.js"));
   await network.control.settings({ keepLedger: false });
   const gateway = await startMeasuredGateway(network);
   const load = spawnBenchProcess<LoadGenerator>("load-generator");

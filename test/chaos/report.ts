@@ -1,6 +1,6 @@
+import { checkLedgers } from "../e2e/checker.ts";
+import type { Ledgers } from "../e2e/ledgers.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
-import { checkLedgers } from "./checker.ts";
-import type { Ledgers } from "./ledgers.ts";
 
 /** What may be under way when something dies. */
 export interface InFlight {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient, WaygateError } from "../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
+import type { ClientSend } from "../e2e/ledgers.ts";
 import { type PlannedSend, sendOnce, toClientSend, toRefused } from "../e2e/send-history.ts";
-import type { ClientSend } from "./ledgers.ts";
 
 const PAUSE_MS = 50;
 

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 
 const PROGRAM = join(packageRoot(), "dist/test/chaos/sealed-main.js");

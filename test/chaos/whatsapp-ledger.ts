@@ -1,5 +1,5 @@
+import type { NetworkArrival } from "../e2e/ledgers.ts";
 import type { WhatsAppControl } from "../whatsapp-server/control.ts";
-import type { NetworkArrival } from "./ledgers.ts";
 
 /** Messages as they arrived at the wire-level server, with the text that their reader's phone opened. */
 export async function readWhatsApp(control: WhatsAppControl): Promise<NetworkArrival[]> {

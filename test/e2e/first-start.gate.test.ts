@@ -13,7 +13,7 @@ import { needs } from "../run/programs.ts";
 import { makeScratchDir, type ScratchDir } from "../run/scratch-dir.ts";
 import { launchGateway, type SpawnedGateway, spawnGateway } from "../run/spawn-gateway.ts";
 import { startReceiver } from "../servers/receiver.ts";
-import { postmasterOf, query } from "../stories/postgres-story.ts";
+import { postmasterOf, query } from "../stories/engine/postgres-story.ts";
 
 beforeAll(buildDist);
 

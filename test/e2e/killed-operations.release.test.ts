@@ -7,7 +7,7 @@ import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { startWebClientServer, type WebClientServer } from "../servers/web-client-server.ts";
 import { PASSWORD, signIn } from "../sign-in.ts";
-import { parseQr } from "../whatsapp-server/pairing.ts";
+import { parseQr } from "../whatsapp-server/pairing/pairing.ts";
 import { createE2eStory, type E2eStory } from "./e2e-story.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { WaygateError } from "../../src/client/client.ts";
-import { checkLedgers, type LedgerFindings } from "../chaos/checker.ts";
-import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "../chaos/ledgers.ts";
 import { waitUntil } from "../gateway.ts";
+import { checkLedgers, type LedgerFindings } from "./checker.ts";
 import type { E2eStory, PairedInstance } from "./e2e-story.ts";
+import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "./ledgers.ts";
 
 /** A send that was answered with 202. */
 export interface AcknowledgedSend {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "../../src/client/client.ts";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { ADMIN_TOKEN, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { launchGateway } from "../run/spawn-gateway.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createClient, WaygateError } from "../../src/client/client.ts";
-import type { ClientSend, Known } from "../chaos/ledgers.ts";
 import { waitUntil } from "../gateway.ts";
+import type { ClientSend, Known } from "./ledgers.ts";
 import type { PlannedSend } from "./send-history.ts";
 import type { WhatsAppStory } from "./whatsapp-story.ts";
 

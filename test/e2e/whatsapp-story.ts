@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Client } from "../../src/client/client.ts";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { layCable } from "../servers/cable.ts";
+import { spawnWhatsAppServer } from "../whatsapp-server/process/server-process.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
-import { spawnWhatsAppServer } from "../whatsapp-server/server-process.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 /** A gateway on a WhatsApp of its own, each in a process of its own. */
@@ -42,7 +42,7 @@ export async function startWhatsAppStory({
   env?: Record<string, string>;
   server?: string;
 } = {}): Promise<WhatsAppStory> {
-  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/main.js"));
+  const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/process/main.js"));
   const settings = {
     WAYGATE_WHATSAPP_URL: await way(network.url),
     WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,

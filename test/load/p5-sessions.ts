@@ -1,7 +1,7 @@
 import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
 import type { Database } from "../../src/platform/db/database.ts";
+import { offer, spread } from "../bench/event-source.ts";
 import { residentMb } from "../run/process-figures.ts";
-import { offer, spread } from "./event-source.ts";
 import type { LoadTestOptions } from "./load-stage.ts";
 import {
   atOrAbove,

@@ -1,7 +1,7 @@
 import { fetchLaneJobs } from "../../src/engine/job-store.ts";
 import type { Database } from "../../src/platform/db/database.ts";
+import { spread, startEventSource } from "../bench/event-source.ts";
 import { percentile, residentMb } from "../run/process-figures.ts";
-import { spread, startEventSource } from "./event-source.ts";
 import type { LoadTestOptions } from "./load-stage.ts";
 import {
   atOrAbove,

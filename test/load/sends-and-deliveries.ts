@@ -1,7 +1,7 @@
 import { Pool } from "undici";
 import type { Database } from "../../src/platform/db/database.ts";
+import { offer, spread, startEventSource } from "../bench/event-source.ts";
 import { percentile, residentMb } from "../run/process-figures.ts";
-import { offer, spread, startEventSource } from "./event-source.ts";
 import {
   allHaveCome,
   atOrAbove,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { receiveEvent } from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/receive-event.ts";
 import { isGenuine } from "../../packages/n8n-nodes-waygate/nodes/WaygateTrigger/verify-signature.ts";
-import { signStandard } from "../../src/core/webhooks/webhook-signature.ts";
+import { signStandard } from "../../src/core/webhooks/delivery/webhook-signature.ts";
 import { headersOf, SIGNATURE_VECTORS } from "../signature-vectors.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { acquireFileLock } from "../../src/platform/acquire-file-lock.ts";
+import { acquireFileLock } from "../../src/platform/files/acquire-file-lock.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NEXT = join(ROOT, "dist/.next");

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { acquireFileLock } from "../../src/platform/acquire-file-lock.ts";
+import { acquireFileLock } from "../../src/platform/files/acquire-file-lock.ts";
 import { ROOT } from "../source-files.ts";
 
 /** The build writes it last. */

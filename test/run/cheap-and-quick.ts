@@ -1,5 +1,5 @@
-import { PASSWORD_COST } from "../../src/core/accounts/password-hasher.ts";
-import { CROWD_PAUSE } from "../../src/core/accounts/verify-password.ts";
+import { CROWD_PAUSE } from "../../src/core/accounts/sign-in/verify-password.ts";
+import { PASSWORD_COST } from "../../src/core/accounts/users/password-hasher.ts";
 import { SANDBOX_TIMING } from "../../src/network/sandbox/sandbox-timing.ts";
 
 /** Setup of the shared tests, most of which create accounts, sign in, and send over the sandbox network. */

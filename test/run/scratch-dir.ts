@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 
 const CLEAR_UP = join(packageRoot(), "test/run/clear-up.mjs");
 

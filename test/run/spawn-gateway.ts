@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 
 const PROGRAM = join(packageRoot(), "bin/waygate.mjs");
 const PASSED_ON = ["PATH", "HOME", "TMPDIR", "LANG"];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 
 // Runs of `npm test` in a row beside programs that keep the machine busy, to find what fails only sometimes: `npm run
 // test:ten`, or `npm run test:ten -- 3 src/engine` for three runs of one folder.

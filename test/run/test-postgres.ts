@@ -4,7 +4,6 @@ import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { pino } from "pino";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
 import { openDatabase } from "../../src/platform/db/database.ts";
 import { migrateDatabase } from "../../src/platform/db/migrate-database.ts";
 import {
@@ -12,6 +11,7 @@ import {
   startEmbeddedPostgres,
   superuserUrl,
 } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 
 /** A PostgreSQL for tests: fast, and gone afterwards. */

@@ -5,8 +5,8 @@ import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUn
 import { createHttpRequester, type RawHttpResponse } from "../http-requester.ts";
 import { blackPng, pngChunk, SAMPLE } from "../sample-files.ts";
 import type { SaidMedia } from "../whatsapp-server/control.ts";
+import { silenceConsole } from "../whatsapp-server/protocol/silence-log.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "../whatsapp-server/server.ts";
-import { silenceConsole } from "../whatsapp-server/silence-log.ts";
 import { trustAuthority } from "../whatsapp-stage.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import { packageRoot } from "../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../src/platform/package-version.ts";
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
 import { makeScratchDir } from "../run/scratch-dir.ts";
 

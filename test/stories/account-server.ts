@@ -1,12 +1,12 @@
 import { request } from "node:http";
-import { createAccessTokens } from "../../src/core/accounts/access-tokens.ts";
+import { createAccessTokens } from "../../src/core/accounts/access/access-tokens.ts";
+import { createAuthorise } from "../../src/core/accounts/access/authorise.ts";
 import { accountHandlers } from "../../src/core/accounts/account-handlers.ts";
-import { createAuthorise } from "../../src/core/accounts/authorise.ts";
 import { accountsContract } from "../../src/core/accounts/contract.ts";
-import { createPasswordHasher } from "../../src/core/accounts/password-hasher.ts";
-import { createSignInHandlers } from "../../src/core/accounts/sign-in.ts";
+import { createSignInHandlers } from "../../src/core/accounts/sign-in/sign-in.ts";
+import { createPasswordHasher } from "../../src/core/accounts/users/password-hasher.ts";
 import type { Db } from "../../src/platform/db/database.ts";
-import { createHttpServer } from "../../src/platform/http/http-server.ts";
+import { createHttpServer } from "../../src/platform/http/server/http-server.ts";
 import { createLog } from "../../src/platform/log/log.ts";
 
 /** Signs the tokens. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { REORDER_TIMING } from "../../src/extensions/integrations/chatwoot/receive-webhook.ts";
+import { REORDER_TIMING } from "../../src/extensions/integrations/chatwoot/agents/receive-webhook.ts";
 import { changeTiming } from "../change-sandbox-timing.ts";
 import { WORK_LEFT } from "../database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../gateway.ts";

@@ -1,4 +1,4 @@
-import { createAccount } from "../../src/core/accounts/create-account.ts";
+import { createAccount } from "../../src/core/accounts/users/create-account.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { createSandboxControl } from "../../src/network/sandbox/sandbox-control.ts";
 import type { SandboxControl } from "../../src/network/sandbox-control.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
-import { QUIET_CLOCK } from "../../src/extensions/integrations/typebot/collect-messages.ts";
+import { QUIET_CLOCK } from "../../src/extensions/integrations/typebot/input/collect-messages.ts";
 import { type FlowStep, startTypebot, type TypebotServer } from "../servers/typebot-server.ts";
 import { type IntegrationStory, startIntegrationStory, waitUntil } from "./integration-story.ts";
 

@@ -12,9 +12,18 @@ import {
 import type { Companion } from "./companion.ts";
 import type { FileAddress } from "./control.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, childrenNamed, node, result, SERVER, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import type { QueryHandler } from "./queries.ts";
+import {
+  type BinaryNode,
+  bytes,
+  child,
+  childrenNamed,
+  node,
+  result,
+  SERVER,
+  seconds,
+} from "./protocol/nodes.ts";
+import type { QueryHandler } from "./queries/queries.ts";
 
 /** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
 export class Collection {

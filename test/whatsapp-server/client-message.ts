@@ -2,15 +2,15 @@ import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
 import { distrust } from "./contact-trust.ts";
-import { type Address, addressJid, type Envelope } from "./envelope.ts";
 import { Handset, type StoredMessage } from "./handset.ts";
 import { peer } from "./initial-sync.ts";
-import { listen } from "./listen.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./nodes.ts";
 import type { Device, ServerPerson } from "./person.ts";
-import type { MessageRecord } from "./records.ts";
-import { route } from "./routing.ts";
+import { type Address, addressJid, type Envelope } from "./phone/envelope.ts";
+import { listen } from "./phone/listen.ts";
+import { route } from "./phone/routing.ts";
+import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./protocol/nodes.ts";
+import type { MessageRecord } from "./protocol/records.ts";
 
 const { PeerDataOperationRequestType } = proto.Message;
 

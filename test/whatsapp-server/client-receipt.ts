@@ -2,10 +2,12 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
-import type { Address } from "./envelope.ts";
 import { Handset, type StoredMessage } from "./handset.ts";
 import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
+import type { Address } from "./phone/envelope.ts";
+import { sendReceipt } from "./phone/receipts.ts";
+import { speakAgain } from "./phone/speak.ts";
 import {
   type BinaryNode,
   bytes,
@@ -15,10 +17,8 @@ import {
   childUint,
   node,
   seconds,
-} from "./nodes.ts";
-import { sendReceipt } from "./receipts.ts";
-import type { Bundle } from "./signal-end.ts";
-import { speakAgain } from "./speak.ts";
+} from "./protocol/nodes.ts";
+import type { Bundle } from "./protocol/signal-end.ts";
 
 const { ResultType } = proto.MediaRetryNotification;
 

@@ -1,9 +1,9 @@
 import type { ServerConnection } from "./connection.ts";
-import type { ServerLedger } from "./ledger.ts";
-import { type BinaryNode, node, SERVER, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import type { DeliveryRecord } from "./records.ts";
-import type { Bundle } from "./signal-end.ts";
+import type { ServerLedger } from "./protocol/ledger.ts";
+import { type BinaryNode, node, SERVER, seconds } from "./protocol/nodes.ts";
+import type { DeliveryRecord } from "./protocol/records.ts";
+import type { Bundle } from "./protocol/signal-end.ts";
 
 export const STORIES = "status@broadcast";
 

@@ -2,9 +2,9 @@ import { decodeBinaryNode, encodeBinaryNode } from "baileys";
 import type { WebSocket } from "ws";
 import type { Companion } from "./companion.ts";
 import type { ServerDisconnect } from "./control.ts";
-import { type BinaryNode, node } from "./nodes.ts";
-import { type ClientHello, type NoiseIdentity, NoiseServer } from "./noise.ts";
-import type { SocketRecord } from "./records.ts";
+import { type BinaryNode, node } from "./protocol/nodes.ts";
+import { type ClientHello, type NoiseIdentity, NoiseServer } from "./protocol/noise.ts";
+import type { SocketRecord } from "./protocol/records.ts";
 
 export interface ConnectionListener {
   authenticated(connection: ServerConnection, client: ClientHello): void;

@@ -2,8 +2,8 @@ import { createHmac, hkdfSync } from "node:crypto";
 import { aesEncrypt, hmacSign, proto } from "baileys";
 import { appStateKeyOf, type Collection, collectionOf, notifyOfSettings } from "./app-state.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, bytes, child, childBytes, children, node, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
+import { type BinaryNode, bytes, child, childBytes, children, node, seconds } from "./protocol/nodes.ts";
 
 const { SyncdOperation } = proto.SyncdMutation;
 const COLLECTION = "regular_high";

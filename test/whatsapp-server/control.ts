@@ -1,6 +1,6 @@
-import type { SignedAssertion } from "./authenticator.ts";
-import type { Addressing } from "./jid.ts";
-import type { Ledger } from "./records.ts";
+import type { SignedAssertion } from "./protocol/authenticator.ts";
+import type { Addressing } from "./protocol/jid.ts";
+import type { Ledger } from "./protocol/records.ts";
 
 /** What a person says; close to what the gateway's own drivers use, so that a test can pass either. */
 export type SentContent = (

@@ -3,8 +3,8 @@ import { Curve } from "baileys";
 import type { Companion } from "./companion.ts";
 import { removed } from "./connection.ts";
 import type { Network } from "./network.ts";
-import { type BinaryNode, node, seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
+import { type BinaryNode, node, seconds } from "./protocol/nodes.ts";
 
 /** Everybody who has a chat with a person, and the person's own devices, hear that a device came or went. */
 export function notifyOfDevice(

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
-import type { Addressing } from "./jid.ts";
 import type { Device, ServerPerson } from "./person.ts";
+import type { Addressing } from "./protocol/jid.ts";
 
 /** Who may add members, as the network says it. */
 export const MEMBER_ADD = { everybody: "all_member_add", admins: "admin_add" } as const;

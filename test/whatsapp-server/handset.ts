@@ -1,9 +1,9 @@
 import type { proto } from "baileys";
 import type { SeenMessage } from "./control.ts";
-import type { Address, BroadcastList } from "./envelope.ts";
 import type { Device, ServerPerson } from "./person.ts";
-import { type Bundle, SignalEnd, signalAddress } from "./signal-end.ts";
-import type { Timer } from "./timers.ts";
+import type { Address, BroadcastList } from "./phone/envelope.ts";
+import type { Timer } from "./phone/timers.ts";
+import { type Bundle, SignalEnd, signalAddress } from "./protocol/signal-end.ts";
 
 /** A message that a phone wrote or read. */
 export interface StoredMessage {

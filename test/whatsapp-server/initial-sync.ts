@@ -6,9 +6,9 @@ import type { Companion } from "./companion.ts";
 import { saltInHistory } from "./contact-trust.ts";
 import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
-import { seconds } from "./nodes.ts";
 import type { ServerPerson } from "./person.ts";
-import { speak } from "./speak.ts";
+import { speak } from "./phone/speak.ts";
+import { seconds } from "./protocol/nodes.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 const { HistorySyncType } = proto.HistorySync;

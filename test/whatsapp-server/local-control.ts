@@ -1,7 +1,5 @@
 import { proto } from "baileys";
 import { changeAppState } from "./app-state.ts";
-import type { SignedAssertion } from "./authenticator.ts";
-import type { Candidates } from "./candidates.ts";
 import type { Companion } from "./companion.ts";
 import { endConnection } from "./connection.ts";
 import { shareSaltInSettings } from "./contact-trust.ts";
@@ -30,16 +28,18 @@ import type {
   WhatsAppControl,
 } from "./control.ts";
 import { reinstall, removeDevice } from "./device-notifications.ts";
-import { changeGroup } from "./group-changes.ts";
 import { Handset } from "./handset.ts";
 import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
-import { seconds } from "./nodes.ts";
-import type { Ledger } from "./records.ts";
-import { signalAddress } from "./signal-end.ts";
-import { speakAgain } from "./speak.ts";
-import * as talk from "./talk.ts";
-import { changeUnderSecret } from "./under-secret.ts";
+import type { Candidates } from "./pairing/candidates.ts";
+import { speakAgain } from "./phone/speak.ts";
+import * as talk from "./phone/talk.ts";
+import { changeUnderSecret } from "./phone/under-secret.ts";
+import type { SignedAssertion } from "./protocol/authenticator.ts";
+import { seconds } from "./protocol/nodes.ts";
+import type { Ledger } from "./protocol/records.ts";
+import { signalAddress } from "./protocol/signal-end.ts";
+import { changeGroup } from "./queries/group-changes.ts";
 
 /** The control of a server in this process. */
 export class LocalControl implements WhatsAppControl {

@@ -2,8 +2,8 @@ import type { Companion } from "./companion.ts";
 import { loginFailure, replaced, type ServerConnection } from "./connection.ts";
 import { initialSync } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
-import { node, SERVER, seconds } from "./nodes.ts";
-import type { ClientHello } from "./noise.ts";
+import { node, SERVER, seconds } from "./protocol/nodes.ts";
+import type { ClientHello } from "./protocol/noise.ts";
 
 /** A linked device logs in: its noise key must be the one of its pairing. */
 export function logIn(

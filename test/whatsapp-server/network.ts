@@ -1,12 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { ServerConnection } from "./connection.ts";
 import type { Fault, NewServerPerson, Settings } from "./control.ts";
-import type { Address } from "./envelope.ts";
 import { ServerGroup } from "./group.ts";
-import { type Addressing, isGroup, parseJid } from "./jid.ts";
-import { ServerLedger } from "./ledger.ts";
 import type { ServerMediaStore } from "./media-store.ts";
 import { type Device, ServerPerson } from "./person.ts";
+import type { Address } from "./phone/envelope.ts";
+import { type Addressing, isGroup, parseJid } from "./protocol/jid.ts";
+import { ServerLedger } from "./protocol/ledger.ts";
 
 type FaultOf<Name extends Fault["fault"]> = Extract<Fault, { fault: Name }>;
 

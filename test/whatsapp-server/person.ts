@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { Curve, type KeyPair, type proto } from "baileys";
 import type { Collection } from "./app-state.ts";
-import { Authenticator } from "./authenticator.ts";
 import type { Companion } from "./companion.ts";
 import type { AppSetting, Business } from "./control.ts";
 import type { Handset } from "./handset.ts";
-import { type Addressing, withDevice } from "./jid.ts";
-import { SERVER } from "./nodes.ts";
+import { Authenticator } from "./protocol/authenticator.ts";
+import { type Addressing, withDevice } from "./protocol/jid.ts";
+import { SERVER } from "./protocol/nodes.ts";
 
 /** A device of a person: the phone that the server runs, or a linked client. */
 export type Device = Handset | Companion;

@@ -20,7 +20,6 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { Candidates } from "./candidates.ts";
 import { describe, handleMessage } from "./client-message.ts";
 import { handleReceipt } from "./client-receipt.ts";
 import type { Companion } from "./companion.ts";
@@ -31,10 +30,11 @@ import { logIn } from "./login.ts";
 import { startMedia } from "./media-server.ts";
 import { ServerMediaStore } from "./media-store.ts";
 import { Network } from "./network.ts";
-import { type BinaryNode, children } from "./nodes.ts";
-import { makeNoiseRoot, type NoiseRoot } from "./noise.ts";
-import { handleChatState, handlePhoneCall, handlePresence } from "./presence.ts";
-import { handleQuery } from "./queries.ts";
+import { Candidates } from "./pairing/candidates.ts";
+import { handleChatState, handlePhoneCall, handlePresence } from "./phone/presence.ts";
+import { type BinaryNode, children } from "./protocol/nodes.ts";
+import { makeNoiseRoot, type NoiseRoot } from "./protocol/noise.ts";
+import { handleQuery } from "./queries/queries.ts";
 
 export interface WhatsAppServer {
   /** For the client: `ws://127.0.0.1:port/ws/chat`. */

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import { sessionQuery } from "../api/queries.ts";
+import { sessionQuery } from "../gateway/queries.ts";
 import { Notice } from "./fault-notice.tsx";
 
 /** Tells an agent why a page is empty, instead of offering what the gateway would refuse. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import type { InstanceStatus } from "../api/gateway.ts";
+import type { InstanceStatus } from "../gateway/gateway.ts";
 
 export type Tone = "go" | "wait" | "stop" | "note" | "rest";
 

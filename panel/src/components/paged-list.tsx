@@ -1,7 +1,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { oneTabStop } from "../shell/one-tab-stop.ts";
 import { FaultNotice } from "./fault-notice.tsx";
+import { oneTabStop } from "./one-tab-stop.ts";
 import { LoadingState, LoadMore } from "./page-head.tsx";
 
 type Pages<Row> = InfiniteData<{ data: readonly Row[] }>;

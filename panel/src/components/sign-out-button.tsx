@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { signOut } from "../api/gateway.ts";
+import { signOut } from "../gateway/gateway.ts";
 import { ActionButton } from "./action-button.tsx";
+import { hasUnsaved, LeaveDialog } from "./dialogs/unsaved-guard.tsx";
 import { useFaultText } from "./fault-notice.tsx";
 import { showToast } from "./toasts.tsx";
-import { hasUnsaved, LeaveDialog } from "./unsaved-guard.tsx";
 
 /** Ends the sign-in. Asks first if something on the page is not saved. */
 export function SignOutButton() {

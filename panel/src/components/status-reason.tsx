@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import type { InstanceStatus } from "../api/gateway.ts";
+import type { InstanceStatus } from "../gateway/gateway.ts";
 
 const KNOWN = [
   "replaced",

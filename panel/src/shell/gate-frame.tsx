@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import { PickList } from "../components/pick-list.tsx";
-import { useLanguage } from "../i18n/language-provider.tsx";
+import { PickList } from "../components/fields/pick-list.tsx";
 import { LOCALES } from "../i18n/locales.ts";
+import { useLanguage } from "./language-provider.tsx";
 
 /** The frame of the pages before the sign-in. */
 export function GateFrame({ children }: { children: ReactNode }) {

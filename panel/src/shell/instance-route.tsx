@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { createRoute, Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { instanceQuery, stateQuery } from "../api/queries.ts";
-import { useAccess } from "../api/use-access.ts";
 import { FaultPage } from "../components/fault-notice.tsx";
 import { StatusPill } from "../components/lamp.tsx";
 import { LoadingState, PageHead, TabLinks } from "../components/page-head.tsx";
+import { instanceQuery, stateQuery } from "../gateway/queries.ts";
+import { useAccess } from "../gateway/use-access.ts";
 import { shellRoute, withId } from "./root-routes.tsx";
 
 /** The pages of one instance, which share a head and tabs. */

@@ -1,5 +1,5 @@
 import { notFound } from "@tanstack/react-router";
-import { readId } from "../api/read-search.ts";
+import { readId } from "../components/fields/read-search.ts";
 
 /** A route whose parameter is a whole number from 1. Any other address shows the page "not found". */
 export function numberParam<Name extends string>(name: Name) {

@@ -3,16 +3,16 @@ import { type FormEvent, useMemo } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { gateway, setToken } from "../api/gateway.ts";
-import { sessionQuery } from "../api/queries.ts";
-import { readForm } from "../api/read-search.ts";
 import { ActionButton } from "../components/action-button.tsx";
+import { SessionDialog } from "../components/dialogs/session-dialog.tsx";
 import { FaultNotice, useFault } from "../components/fault-notice.tsx";
-import { FormField } from "../components/form-field.tsx";
+import { FormField } from "../components/fields/form-field.tsx";
+import { readForm } from "../components/fields/read-search.ts";
 import { PageHead } from "../components/page-head.tsx";
-import { SessionDialog } from "../components/session-dialog.tsx";
 import { SignOutButton } from "../components/sign-out-button.tsx";
 import { showToast } from "../components/toasts.tsx";
+import { gateway, setToken } from "../gateway/gateway.ts";
+import { sessionQuery } from "../gateway/queries.ts";
 import { GateFrame, MemoryHint } from "./gate-frame.tsx";
 
 /** What users see whose password somebody else has chosen or generated, until they have another one. */

@@ -1,8 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
-import { toSignInSearch } from "../api/access.ts";
-import { isSignedOut, sessionQuery } from "../api/queries.ts";
 import { Toasts } from "../components/toasts.tsx";
+import { toSignInSearch } from "../gateway/access.ts";
+import { isSignedOut, sessionQuery } from "../gateway/queries.ts";
 import { AppShell } from "./app-shell.tsx";
 import { numberParam } from "./number-param.ts";
 

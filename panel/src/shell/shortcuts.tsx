@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../components/action-button.tsx";
-import { CheckField } from "../components/check-field.tsx";
 import { Facts } from "../components/facts.tsx";
+import { CheckField } from "../components/fields/check-field.tsx";
 import { readLetterKeys, saveLetterKeys } from "../preferences.ts";
 
 /** What a key does. Returns false when it does nothing now, so that the browser's own use of the key stays. */

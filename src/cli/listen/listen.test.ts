@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { signStandard } from "../../core/webhooks/webhook-signature.ts";
+import { signStandard } from "../../core/webhooks/delivery/webhook-signature.ts";
 import { createWebhookForwarder, type WebhookForwarder } from "./forward-webhook.ts";
 import { startWebhookListener, type VerifiedWebhook, type WebhookListener } from "./webhook-listener.ts";
 

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Env } from "../../platform/config/config.ts";
-import { packageRoot } from "../../platform/config/package-version.ts";
 import { startEmbeddedPostgres } from "../../platform/embedded-postgres/embedded-postgres.ts";
 import { findPostgresHome, isPresent } from "../../platform/embedded-postgres/postgres-home.ts";
 import { createLog } from "../../platform/log/log.ts";
+import { packageRoot } from "../../platform/package-version.ts";
 import { CommandError } from "../command-error.ts";
 
 const UP_WITHIN_MS = 120_000;

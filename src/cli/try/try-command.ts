@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { sep } from "node:path";
 import type { Client } from "../../client/client.ts";
 import type { Env } from "../../platform/config/config.ts";
-import { packageRoot } from "../../platform/config/package-version.ts";
+import { packageRoot } from "../../platform/package-version.ts";
 import { CleanupStack } from "../../processes/cleanup-stack.ts";
 import { CommandError } from "../command-error.ts";
 import { describeEvent } from "../listen/describe-event.ts";

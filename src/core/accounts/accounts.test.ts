@@ -11,11 +11,11 @@ import { type Db, openDatabase } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Route } from "../../platform/http/route.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
-import { createAccessTokens } from "./access-tokens.ts";
-import { createAccount, ensureOwner } from "./create-account.ts";
-import { needsRehash } from "./password-hasher.ts";
-import { createSignInHandlers } from "./sign-in.ts";
-import { createTrustedDevices } from "./trusted-devices.ts";
+import { createAccessTokens } from "./access/access-tokens.ts";
+import { createSignInHandlers } from "./sign-in/sign-in.ts";
+import { createTrustedDevices } from "./sign-in/trusted-devices.ts";
+import { createAccount, ensureOwner } from "./users/create-account.ts";
+import { needsRehash } from "./users/password-hasher.ts";
 
 const NEW_PASSWORD = "another horse battery staple";
 const THIRD_PASSWORD = "a third horse battery staple";

@@ -1,16 +1,16 @@
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Caller } from "../../platform/http/handler.ts";
 
+export { requireActiveAccount } from "./access/authorise.ts";
+export { type ConnectedAssistant, planRatesSql } from "./access/credential-cache.ts";
+export { createOAuthToken, digestOAuthToken } from "./access/oauth-token.ts";
 export { lockAccount } from "./account-row.ts";
 export { type AccountScope, isInScope } from "./account-scope.ts";
 export { accountStateSql } from "./account-state.ts";
-export { requireActiveAccount } from "./authorise.ts";
-export { type ConnectedAssistant, planRatesSql } from "./credential-cache.ts";
-export { getUser } from "./get-user.ts";
 export { hasOtherAccounts } from "./has-other-accounts.ts";
-export { createOAuthToken, digestOAuthToken } from "./oauth-token.ts";
 export { ACCOUNT_REMOVAL_SCOPE, repeatAccountRemoval } from "./remove-account-handlers.ts";
-export type { SignInHandlers } from "./sign-in.ts";
+export type { SignInHandlers } from "./sign-in/sign-in.ts";
+export { getUser } from "./users/get-user.ts";
 
 /** The signed-in user of an `account` route. */
 export function requireUser(caller: Caller): Extract<Caller, { kind: "user" }> {

@@ -1,11 +1,11 @@
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import { SignJWT } from "jose";
 import { describe, expect, it, vi } from "vitest";
-import { createAccessTokens } from "./access-tokens.ts";
-import { findPasswordProblem } from "./find-password-problem.ts";
-import { createPasswordHasher } from "./password-hasher.ts";
-import { createTrustedDevices } from "./trusted-devices.ts";
-import { Crowd } from "./verify-password.ts";
+import { createAccessTokens } from "./access/access-tokens.ts";
+import { createTrustedDevices } from "./sign-in/trusted-devices.ts";
+import { Crowd } from "./sign-in/verify-password.ts";
+import { findPasswordProblem } from "./users/find-password-problem.ts";
+import { createPasswordHasher } from "./users/password-hasher.ts";
 
 const SECRET = "s".repeat(43);
 const devices = createTrustedDevices([SECRET]);

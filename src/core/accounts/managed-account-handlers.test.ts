@@ -5,7 +5,7 @@ import { createHttpRequester } from "../../../test/http-requester.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, WaygateError } from "../../client/client.ts";
 import { createSandboxControl } from "../../network/sandbox/sandbox-control.ts";
-import { CREDENTIAL_TIMING } from "./credential-cache.ts";
+import { CREDENTIAL_TIMING } from "./access/credential-cache.ts";
 import { endTrials } from "./end-trials.ts";
 
 changeTiming(CREDENTIAL_TIMING, { ttlMs: 250 });

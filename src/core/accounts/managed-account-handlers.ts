@@ -11,10 +11,10 @@ import { findAndLockAccount, noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
 import { resellerOf } from "./accounts.ts";
 import type { accountsContract } from "./contract.ts";
-import { generatePassword, insertAccount, validateSignInDetails } from "./create-account.ts";
 import { hasOtherAccounts } from "./has-other-accounts.ts";
-import type { PasswordHasher } from "./password-hasher.ts";
-import { findDefaultPlan, type GrantContext, requireGrantable } from "./require-grantable.ts";
+import { generatePassword, insertAccount, validateSignInDetails } from "./users/create-account.ts";
+import type { PasswordHasher } from "./users/password-hasher.ts";
+import { findDefaultPlan, type GrantContext, requireGrantable } from "./users/require-grantable.ts";
 
 export interface ManagedAccountsDeps {
   db: Db;

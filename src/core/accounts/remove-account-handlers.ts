@@ -5,8 +5,8 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
 import { announceRemoval, markInstanceRemoved, type RemovedInstance } from "../instances/instances.ts";
+import type { AccessControl } from "./access/authorise.ts";
 import { findAndLockAccount, noAccount } from "./account-row.ts";
-import type { AccessControl } from "./authorise.ts";
 import type { accountsContract } from "./contract.ts";
 
 export interface RemoveAccountDeps {

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 import { SAMPLE } from "../../../test/sample-files.ts";
 import { type Received, type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
 import { bubble, startTypebot, type TypebotServer } from "../../../test/servers/typebot-server.ts";
-import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
+import { createConnectionRecorder } from "../sessions/connection/connection-recorder.ts";
 import { recordAttention } from "../sessions/session-event-recorder.ts";
 import { EXTRA_EVENTS, STREAM_EVENTS } from "./contract.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectExample } from "../../../test/documents/event-examples.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
-import { createConnectionRecorder } from "../sessions/connection-recorder.ts";
+import { createConnectionRecorder } from "../sessions/connection/connection-recorder.ts";
 import { DEFAULT_EVENTS, OPERATIONAL_EVENTS } from "./contract.ts";
 
 const EVENTS = [...DEFAULT_EVENTS, ...OPERATIONAL_EVENTS];

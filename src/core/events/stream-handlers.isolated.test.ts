@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { type Client, createClient, type StreamBody } from "../../client/client.ts";
-import { createAccount } from "../accounts/create-account.ts";
+import { createAccount } from "../accounts/users/create-account.ts";
 
 interface Frame {
   id: string;

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { createClientOf } from "../../client/client.ts";
 import { openDatabase } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { healthContract } from "./contract.ts";
 import { createHealthChecks, type HealthCheckOptions } from "./create-health-checks.ts";

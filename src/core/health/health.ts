@@ -1,5 +1,5 @@
-import { packageVersion } from "../../platform/config/package-version.ts";
 import { type Caller, type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { packageVersion } from "../../platform/package-version.ts";
 import { type VersionState, versionAgeSeconds } from "../client-version/client-version.ts";
 import { reachesThisMachine } from "./check-outgoing-policy.ts";
 import type { healthContract } from "./contract.ts";

@@ -12,7 +12,7 @@ import {
   toPage,
 } from "../../platform/http/input/pagination.ts";
 import type { OutputOf } from "../../platform/http/route.ts";
-import { originOfUrl } from "../../platform/outgoing/mask-url.ts";
+import { originOfUrl } from "../../platform/urls/mask-url.ts";
 import { type instanceLogsContract, LOG_TYPES } from "./contract.ts";
 
 type Logs = OutputOf<typeof instanceLogsContract.listInstanceLogs>;

@@ -6,7 +6,7 @@ import { type Caller, type Handlers, OkResponse } from "../../platform/http/hand
 import type { InputOf } from "../../platform/http/route.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
-import { apiKeyHandlers, refuseKey } from "./api-key-handlers.ts";
+import { apiKeyHandlers, refuseKey } from "./api-keys/api-key-handlers.ts";
 import { changeStatus } from "./change-status.ts";
 import type { apiKeysContract, instancesContract, proxyContract } from "./contract.ts";
 import { addControlJob } from "./control-job-ref.ts";
@@ -22,7 +22,8 @@ import { type OutgoingPolicy, requireAllowedProxyUrl } from "./require-allowed-u
 
 type UpdateInput = InputOf<typeof instancesContract.updateInstance>;
 
-export { digestApiKey, isApiKey } from "./api-key.ts";
+export { digestApiKey, isApiKey } from "./api-keys/api-key.ts";
+export { holdApiKey } from "./api-keys/issue-api-key.ts";
 export { ATTENTION_MESSAGES, attentionOf } from "./attention-of.ts";
 export { changeStatus, type InstanceColumnChange, type InstanceStatusChange } from "./change-status.ts";
 export {
@@ -43,7 +44,6 @@ export {
   noInstance,
 } from "./instance-row.ts";
 export type { InstanceSettings } from "./instance-settings.ts";
-export { holdApiKey } from "./issue-api-key.ts";
 export { asReached, LIVE_STATUSES, ONLINE_STATUSES, PAIRING_STATUSES } from "./live-statuses.ts";
 export { announceRemoval, markInstanceRemoved, type RemovedInstance } from "./request-removal.ts";
 export { toPolicyUrl } from "./require-allowed-urls.ts";

@@ -5,7 +5,7 @@ import { type Page, readCursor, readPage } from "../../platform/http/input/pagin
 import { isWithin } from "../../platform/reach.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import { currentMonth } from "../plans/plans.ts";
-import { maskApiKey } from "./api-key.ts";
+import { maskApiKey } from "./api-keys/api-key.ts";
 import { noInstance } from "./instance-row.ts";
 import { type InstanceView, toInstanceView } from "./to-instance-view.ts";
 

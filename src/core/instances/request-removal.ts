@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Engine } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { type AuditActor, recordAudit } from "../audit/audit.ts";
+import { endDescendantAccess } from "./api-keys/issue-api-key.ts";
 import { addControlJob } from "./control-job-ref.ts";
 import { instanceAuditEntry } from "./instance-audit-entry.ts";
 import { lockInstance } from "./instance-row.ts";
-import { endDescendantAccess } from "./issue-api-key.ts";
 import { waitForInstance } from "./wait-for-instance.ts";
 
 const WAIT_MS = 20_000;

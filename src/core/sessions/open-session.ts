@@ -10,7 +10,7 @@ import {
   SANDBOX_OFF,
   type SandboxPolicy,
 } from "../instances/instances.ts";
-import type { ConnectionRecorder } from "./connection-recorder.ts";
+import type { ConnectionRecorder } from "./connection/connection-recorder.ts";
 import { readSessionOptions, type SessionOptions, type SessionOptionsDeps } from "./read-session-options.ts";
 
 /** The open sessions of this process. */

@@ -3,7 +3,7 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 import { type Config, readConfig } from "../../platform/config/config.ts";
 import { createSafeFetch, type SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import { createSecretBox, encryptionContextOf } from "../../platform/secrets/secret-box.ts";
-import type { ConnectionEvent } from "./find-status-transition.ts";
+import type { ConnectionEvent } from "./connection/find-status-transition.ts";
 import { openSession } from "./open-session.ts";
 import { readSessionOptions } from "./read-session-options.ts";
 

@@ -9,7 +9,7 @@ import {
   controlJobRef,
   findAndLockInstance,
 } from "../instances/instances.ts";
-import { NO_IDENTITY } from "./connection-recorder.ts";
+import { NO_IDENTITY } from "./connection/connection-recorder.ts";
 import { deleteCredential } from "./credential-store.ts";
 import type { DeleteNetworkCopiesDeps } from "./delete-network-copies.ts";
 import { type OpenSessionDeps, openSession, type SessionOpener } from "./open-session.ts";

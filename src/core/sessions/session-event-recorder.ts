@@ -25,8 +25,8 @@ import {
   replaceFile,
 } from "../messages/messages.ts";
 import { saveProfileOnInstance } from "../profile/profile.ts";
-import type { ConnectionRecorder } from "./connection-recorder.ts";
-import { isConnectionEvent } from "./find-status-transition.ts";
+import type { ConnectionRecorder } from "./connection/connection-recorder.ts";
+import { isConnectionEvent } from "./connection/find-status-transition.ts";
 import type { LiveSettings } from "./live-settings.ts";
 import type { PairingCommit } from "./sealed-pairing-store.ts";
 

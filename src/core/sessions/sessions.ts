@@ -9,11 +9,11 @@ import {
   type InstanceControlDeps,
   logoutInstance,
   reconnectInstance,
-} from "./connect-instance.ts";
+} from "./connection/connect-instance.ts";
+import { toQrPng } from "./connection/qr-code-image.ts";
+import { streamInstanceStatesHandler } from "./connection/stream-instance-states.ts";
+import { hasPairing, toConnectionView, toPairingView } from "./connection/to-connection-view.ts";
 import type { sessionsContract } from "./contract.ts";
-import { toQrPng } from "./qr-code-image.ts";
-import { streamInstanceStatesHandler } from "./stream-instance-states.ts";
-import { hasPairing, toConnectionView, toPairingView } from "./to-connection-view.ts";
 
 /** The activity of an instance in the last 24 hours. */
 interface InstanceActivity {
@@ -29,9 +29,9 @@ const MOST_COUNTED = 10_000;
 
 const ERRORS_SHOWN = 5;
 
-export { connectInstance, type InstanceControlDeps } from "./connect-instance.ts";
-export { SESSION_START_FAILURES } from "./find-status-transition.ts";
-export { toPairingView } from "./to-connection-view.ts";
+export { connectInstance, type InstanceControlDeps } from "./connection/connect-instance.ts";
+export { SESSION_START_FAILURES } from "./connection/find-status-transition.ts";
+export { toPairingView } from "./connection/to-connection-view.ts";
 
 /** Handlers for an instance's session: its state, its pairing and its connection. */
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {

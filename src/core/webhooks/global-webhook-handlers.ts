@@ -7,7 +7,7 @@ import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import { type AuditActor, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, type webhooksContract } from "./contract.ts";
-import { publishWebhookChange } from "./delivery-dispatcher.ts";
+import { publishWebhookChange } from "./delivery/delivery-dispatcher.ts";
 import {
   changeWebhook,
   createsSecret,

@@ -7,7 +7,7 @@ import type { Caller, Handlers } from "../../platform/http/handler.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { getEvent } from "../events/events.ts";
 import type { webhooksContract } from "./contract.ts";
-import type { DeliveryRef } from "./delivery-loader.ts";
+import type { DeliveryRef } from "./delivery/delivery-loader.ts";
 
 type ResendHandlers = Pick<Handlers<typeof webhooksContract>, "retryEvent" | "retryDeliveryLog">;
 

@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import { addLane } from "../../engine/lane-store.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { GatewayError, invalidField, invalidFields } from "../../platform/gateway-error.ts";
-import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
+import { parseUrlOrigin } from "../../platform/urls/parse-url-origin.ts";
 import { createWebhookSecret } from "../instances/instances.ts";
 import { expandEvents, isMaskedSecret, type WebhookFormat } from "./contract.ts";
-import { type DestinationOwner, type Destinations, destinationOf } from "./delivery/destination.ts";
-import { hasMaskedPassword, withPasswordOf } from "./delivery/masked-password.ts";
+import { type DestinationOwner, type Destinations, destinationOf } from "./destinations/destination.ts";
+import { hasMaskedPassword, withPasswordOf } from "./destinations/masked-password.ts";
 import { type EventFormats, supportedEvents } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
 import {

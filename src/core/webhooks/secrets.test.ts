@@ -6,7 +6,7 @@ import { waitUntil } from "../../../test/gateway.ts";
 import { createHttpRequester } from "../../../test/http-requester.ts";
 import { isSigned, type Received } from "../../../test/servers/receiver.ts";
 import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
-import { signBody } from "./webhook-signature.ts";
+import { signBody } from "./delivery/webhook-signature.ts";
 
 const story = setUpWebhookStory();
 const { addWebhook, receive, logs } = story;

@@ -1,13 +1,13 @@
 import type { Selectable } from "kysely";
 import type { DeliveryFailure } from "../../platform/delivery-reasons.ts";
-import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import {
   type EncryptionContext,
   encryptionContextOf,
   type SecretBox,
 } from "../../platform/secrets/secret-box.ts";
+import { maskUrl } from "../../platform/urls/mask-url.ts";
 import type { WebhookTable } from "../../tables.ts";
-import { maskPassword } from "./delivery/masked-password.ts";
+import { maskPassword } from "./destinations/masked-password.ts";
 
 export type WebhookRow = Selectable<WebhookTable>;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { waitUntil } from "../../../test/gateway.ts";
 import { isSigned } from "../../../test/servers/receiver.ts";
 import { setUpWebhookStory, textIs } from "../../../test/stories/webhook-story.ts";
-import { DELIVERY_HEADERS } from "./delivery-headers.ts";
+import { DELIVERY_HEADERS } from "./delivery/delivery-headers.ts";
 
 const story = setUpWebhookStory();
 const TOKEN = "the-token-of-the-old-gateway";

@@ -5,58 +5,58 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { createTestLimit } from "../../platform/http/test-limit.ts";
-import { maskUrl } from "../../platform/outgoing/mask-url.ts";
+import { createTestLimit } from "../../platform/http/limit-tests.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { ulid } from "../../platform/ulid.ts";
+import { maskUrl } from "../../platform/urls/mask-url.ts";
 import { type AuditActor, type AuditEntry, fieldNamesOf, recordAudit } from "../audit/audit.ts";
 import { getEvent, recordEvents } from "../events/events.ts";
 import { createWebhookSecret, lockInstance } from "../instances/instances.ts";
 import { changeDefaultWebhook } from "./change-default-webhook.ts";
 import type { webhooksContract } from "./contract.ts";
-import { type DeliverWebhookOptions, deliverWebhook } from "./deliver-webhook.ts";
-import { publishWebhookChange } from "./delivery-dispatcher.ts";
+import { type DeliverWebhookOptions, deliverWebhook } from "./delivery/deliver-webhook.ts";
+import { publishWebhookChange } from "./delivery/delivery-dispatcher.ts";
+import { describeAttempt } from "./delivery/to-attempt-record.ts";
+import { testEvent } from "./delivery/webhook-report-events.ts";
 import { deliveryLogHandlers } from "./delivery-log-handlers.ts";
 import { contentTypeOf, type EventFormats, formatEventBody } from "./event-formats.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
+import { receiverHandlers } from "./own-receiver-handlers.ts";
 import { readWebhookFigures } from "./read-webhook-figures.ts";
-import { receiverHandlers } from "./receiver-handlers.ts";
 import { countFailed, recoverDeliveries } from "./recover-deliveries.ts";
 import { discardQueued, removeWebhook } from "./remove-webhook.ts";
 import { resendHandlers } from "./resend-handlers.ts";
 import { changeWebhook, createsSecret, insertWebhook, requireAllowedUrl } from "./save-webhook.ts";
-import { describeAttempt } from "./to-attempt-record.ts";
 import { openSecrets, openToken, openUrl, toWebhookRecord, type WebhookRow } from "./webhook-record.ts";
-import { testEvent } from "./webhook-report-events.ts";
 
 interface WebhookTestDeps extends DeliverWebhookOptions {
   db: Db;
   formats: EventFormats;
 }
 
-export { type BreakerSample, CircuitBreaker } from "./circuit-breaker.ts";
+export { type BreakerSample, CircuitBreaker } from "./delivery/circuit-breaker.ts";
+export { isN8nStartingUp } from "./delivery/is-n8n-starting-up.ts";
+export { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";
+export { signBody } from "./delivery/webhook-signature.ts";
 export {
   type BrokerAddress,
   decodePart,
   InvalidAddressError,
   parseBrokerAddress,
   readTopicPrefix,
-} from "./delivery/broker-address.ts";
+} from "./destinations/broker-address.ts";
 export {
   type BrokerConnection,
   type BrokerMessage,
   BrokerRefusal,
   LostConnectionError,
-} from "./delivery/broker-connections.ts";
-export { type Broker, createBrokerDestination } from "./delivery/broker-destination.ts";
-export { ReceiveAllowance } from "./delivery/receive-allowance.ts";
+} from "./destinations/broker-connections.ts";
+export { type Broker, createBrokerDestination } from "./destinations/broker-destination.ts";
+export { ReceiveAllowance } from "./destinations/receive-allowance.ts";
 export { type EventFormats, type FormatOptions, formatEventBody } from "./event-formats.ts";
 export { failureAdvice } from "./failure-advice.ts";
-export { isN8nStartingUp } from "./is-n8n-starting-up.ts";
-export { longestRetryScheduleMs } from "./retry-schedule.ts";
-export { signBody } from "./webhook-signature.ts";
 
 export interface WebhookDeps extends WebhookTestDeps {
   engine: Engine;

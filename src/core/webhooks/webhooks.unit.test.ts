@@ -3,12 +3,12 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { DEFAULT_EVENTS } from "../events/contract.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
 import { expandEvents, webhooksContract } from "./contract.ts";
-import { type AttemptDecision, decideAttempt, failureWeightOf } from "./decide-attempt.ts";
-import { CaughtUpLanes, RecentDeliveries } from "./delivery-dispatcher.ts";
-import { longestRetryScheduleMs } from "./retry-schedule.ts";
-import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
+import { CircuitBreaker } from "./delivery/circuit-breaker.ts";
+import { type AttemptDecision, decideAttempt, failureWeightOf } from "./delivery/decide-attempt.ts";
+import { CaughtUpLanes, RecentDeliveries } from "./delivery/delivery-dispatcher.ts";
+import { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";
+import { signBody, signStandard, signWaha } from "./delivery/webhook-signature.ts";
 
 test("an empty filter means the specification's message and connection events", () => {
   expect(expandEvents([])).toEqual([...DEFAULT_EVENTS]);

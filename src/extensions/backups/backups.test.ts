@@ -12,7 +12,11 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts";
-import { runBackupCommand, runHeldJobsCommand, runRestoreCommand } from "../../cli/backup-commands.ts";
+import {
+  runBackupCommand,
+  runHeldJobsCommand,
+  runRestoreCommand,
+} from "../../cli/operator/backup-commands.ts";
 import { createClient } from "../../client/client.ts";
 import type { Database } from "../../platform/db/database.ts";
 

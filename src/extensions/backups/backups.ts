@@ -10,8 +10,8 @@ import { type Handlers, OkResponse, RawResponse } from "../../platform/http/hand
 import { toPage } from "../../platform/http/input/pagination.ts";
 import type { BackupTable } from "../../tables.ts";
 import type { backupsContract } from "./contract.ts";
+import { openBackupFile } from "./file/open-backup-file.ts";
 import { decideHeldJobs, readHeldJobs } from "./held-jobs.ts";
-import { openBackupFile } from "./open-backup-file.ts";
 import { requestBackup } from "./request-backup.ts";
 
 export { readHeldJobs } from "./held-jobs.ts";

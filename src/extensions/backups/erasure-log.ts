@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { z } from "zod";
 import { type Db, openDatabase } from "../../platform/db/database.ts";
-import { makeDirectory } from "../../platform/make-directory.ts";
-import { BackupFileError } from "./encrypted-stream.ts";
+import { makeDirectory } from "../../platform/files/make-directory.ts";
+import { BackupFileError } from "./file/encrypted-stream.ts";
 
 const erasure = z.object({
   id: z.number(),

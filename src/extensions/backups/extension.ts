@@ -4,7 +4,7 @@ import { backupLane, recurringBackupJobs } from "./backup-lane.ts";
 import { backupHandlers } from "./backups.ts";
 import { checkBackups } from "./check-backups.ts";
 import { backupsContract } from "./contract.ts";
-import { openBackupFile } from "./open-backup-file.ts";
+import { openBackupFile } from "./file/open-backup-file.ts";
 import { backupDirectory, openBackups } from "./open-backups.ts";
 import { readBackupFindings } from "./read-backup-findings.ts";
 

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { recordAudit } from "../../core/audit/audit.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { addErasures, type LoggedErasure } from "./erasure-log.ts";
-import type { BackupHeader } from "./read-backup.ts";
+import type { BackupHeader } from "./file/read-backup.ts";
 
 /** Lanes whose jobs send nothing to the outside, so they stay active. */
 const INWARD = ["maintenance", "campaign", "privacy"];

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { systemClock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { loadOrCreateBackupKey } from "../../platform/config/data-dir.ts";
-import { packageVersion } from "../../platform/config/package-version.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import type { Log } from "../../platform/log/log.ts";
+import { packageVersion } from "../../platform/package-version.ts";
 import type { BackupDeps } from "./run-backup.ts";
 import { toBackupSettings } from "./to-backup-settings.ts";
 

@@ -9,11 +9,11 @@ import { migrations } from "../../../migrations/all.ts";
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { knownMigrations } from "../../platform/db/find-pending-migrations.ts";
 import { ensurePartitions } from "../../platform/db/partitions.ts";
-import { digestTables, readInventory } from "./dump-tables.ts";
-import { checkBackup, loadBackup } from "./load-backup.ts";
+import { digestTables, readInventory } from "./file/dump-tables.ts";
+import { checkBackup, loadBackup } from "./file/load-backup.ts";
+import { verifyBackup } from "./file/verify-backup.ts";
+import { type WrittenBackup, withConnection, writeBackup } from "./file/write-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
-import { verifyBackup } from "./verify-backup.ts";
-import { type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
 
 const KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
 /** Every character that a text can contain, including the special characters of COPY. */

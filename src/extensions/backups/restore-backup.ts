@@ -1,9 +1,9 @@
 import { openDatabase } from "../../platform/db/database.ts";
 import { migrateDatabase } from "../../platform/db/migrate-database.ts";
 import type { LoggedErasure } from "./erasure-log.ts";
+import { type LoadBackupOptions, loadBackup } from "./file/load-backup.ts";
+import { withConnection } from "./file/write-backup.ts";
 import { finishRestore } from "./finish-restore.ts";
-import { type LoadBackupOptions, loadBackup } from "./load-backup.ts";
-import { withConnection } from "./write-backup.ts";
 
 /** Restores a backup into an empty database, completely or not at all, with all jobs on hold. */
 export async function restoreBackup(

@@ -5,12 +5,17 @@ import type pg from "pg";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { faultPoint } from "../../platform/fault-point.ts";
+import { makeDirectory } from "../../platform/files/make-directory.ts";
 import type { Log } from "../../platform/log/log.ts";
-import { makeDirectory } from "../../platform/make-directory.ts";
 import { isDiskFull } from "../../platform/media/temporary-file.ts";
-import { backupKeyId } from "./encrypted-stream.ts";
-import { type BackupVerification, verifyBackup } from "./verify-backup.ts";
-import { type ReportRowProgress, type WrittenBackup, withConnection, writeBackup } from "./write-backup.ts";
+import { backupKeyId } from "./file/encrypted-stream.ts";
+import { type BackupVerification, verifyBackup } from "./file/verify-backup.ts";
+import {
+  type ReportRowProgress,
+  type WrittenBackup,
+  withConnection,
+  writeBackup,
+} from "./file/write-backup.ts";
 
 const RETAINED = { day: 7, week: 4, month: 6 } as const;
 

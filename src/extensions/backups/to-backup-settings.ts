@@ -1,6 +1,6 @@
 import type { Config } from "../../platform/config/config.ts";
-import { maskUrl } from "../../platform/outgoing/mask-url.ts";
 import { Secret } from "../../platform/secrets/secret.ts";
+import { maskUrl } from "../../platform/urls/mask-url.ts";
 
 /** The settings that a backup records, without secrets: every reader of the database may see them. */
 export function toBackupSettings(config: Config): Record<string, unknown> {

@@ -9,14 +9,14 @@ import { faultPoint } from "../../platform/fault-point.ts";
 import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { SuppressionList } from "../consent/consent.ts";
 import { type CampaignRow, type CampaignTotals, countTotals, waitingOf } from "./campaign-row.ts";
-import { chooseRecipients } from "./choose-recipients.ts";
 import {
   type CampaignDecision,
   type CampaignInstanceState,
   decideCampaign,
   readCampaignInstanceState,
 } from "./decide-campaign.ts";
-import { findRecipientChats } from "./queue-recipients.ts";
+import { chooseRecipients } from "./recipients/choose-recipients.ts";
+import { findRecipientChats } from "./recipients/queue-recipients.ts";
 import {
   addMilliseconds,
   type CampaignSnapshot,

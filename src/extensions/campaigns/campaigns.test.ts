@@ -5,7 +5,7 @@ import { type TestInstance, waitUntil } from "../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { newPhones, numberEnding, setUpCampaignStory } from "../../../test/stories/campaign-story.ts";
-import { createAccount } from "../../core/accounts/create-account.ts";
+import { createAccount } from "../../core/accounts/users/create-account.ts";
 import { SandboxSession } from "../../network/sandbox/sandbox-session.ts";
 
 const story = setUpCampaignStory();

@@ -31,13 +31,13 @@ import {
   changeCampaignHandlers,
   PAUSABLE_STATUSES,
 } from "./change-campaign-handlers.ts";
-import { createRecipientCheck } from "./check-recipients.ts";
-import { findWaitingRecipients } from "./choose-recipients.ts";
 import type { campaignsContract } from "./contract.ts";
 import { isPausedByGateway } from "./decide-campaign.ts";
 import { findTemplateWarnings } from "./find-template-warnings.ts";
-import { readRecipient } from "./read-recipient.ts";
-import { type AddRecipientsDeps, createRecipientAdder } from "./recipient-adder.ts";
+import { createRecipientCheck } from "./recipients/check-recipients.ts";
+import { findWaitingRecipients } from "./recipients/choose-recipients.ts";
+import { readRecipient } from "./recipients/read-recipient.ts";
+import { type AddRecipientsDeps, createRecipientAdder } from "./recipients/recipient-adder.ts";
 import { createRetryFailedHandler } from "./retry-failed-handler.ts";
 import { type SaveCampaignDeps, saveCampaignHandlers } from "./save-campaign-handlers.ts";
 import { withdrawQueuedSends, withdrawSendsTo } from "./withdraw-sends.ts";

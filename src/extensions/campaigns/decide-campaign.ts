@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { InstanceStatus } from "../../tables.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import type { CampaignInstance } from "./queue-recipients.ts";
+import type { CampaignInstance } from "./recipients/queue-recipients.ts";
 
 /** Why the gateway itself pauses a campaign; the campaign resumes when the reason has ended. */
 export type CampaignPauseReason = "instance_disconnected" | "account_restricted" | "message_quota";

@@ -2,15 +2,15 @@ import type { Extension } from "../../core/extension.ts";
 import { createSuppressionList } from "../consent/consent.ts";
 import { CAMPAIGN_ERASURE } from "./campaign-erasure.ts";
 import { campaignLane } from "./campaign-lane.ts";
-import { campaignRemoval } from "./campaign-removal.ts";
-import { CAMPAIGN_RETENTION } from "./campaign-retention.ts";
 import { CAMPAIGN_TABLES } from "./campaign-tables.ts";
 import { campaignHandlers } from "./campaigns.ts";
 import { campaignsContract } from "./contract.ts";
+import { campaignRemoval } from "./data/campaign-removal.ts";
+import { CAMPAIGN_RETENTION } from "./data/campaign-retention.ts";
 import { CAMPAIGN_EVENT_PAYLOADS } from "./event-payloads.ts";
 import { isFileOfCampaign } from "./is-file-of-campaign.ts";
+import { updateRecipientStatus } from "./recipients/update-recipient-status.ts";
 import { campaignSendGuard } from "./send-guard.ts";
-import { updateRecipientStatus } from "./update-recipient-status.ts";
 
 export const campaignsExtension: Extension = {
   name: "campaigns",

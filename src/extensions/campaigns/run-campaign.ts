@@ -1,10 +1,15 @@
 import { sql } from "kysely";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import type { CampaignRow } from "./campaign-row.ts";
-import type { RecipientChoice } from "./choose-recipients.ts";
 import type { CampaignInstanceState } from "./decide-campaign.ts";
 import { planSends, type SendPlan, type SendSchedule, startOfDay } from "./plan-sends.ts";
-import { queueRecipients, type ReadyRecipient, skipDuplicates, skipRecipients } from "./queue-recipients.ts";
+import type { RecipientChoice } from "./recipients/choose-recipients.ts";
+import {
+  queueRecipients,
+  type ReadyRecipient,
+  skipDuplicates,
+  skipRecipients,
+} from "./recipients/queue-recipients.ts";
 import { withdrawQueuedSends } from "./withdraw-sends.ts";
 
 /** How much work of a campaign waits in the lane of its session. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
-import { createAccount } from "../../core/accounts/create-account.ts";
+import { createAccount } from "../../core/accounts/users/create-account.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { findLeads } from "./find-leads.ts";

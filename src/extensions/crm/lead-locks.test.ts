@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/database.ts
 import { newPhone, waitUntil } from "../../../test/gateway.ts";
 import { insertInstance } from "../../../test/rows.ts";
 import { PASSWORD } from "../../../test/sign-in.ts";
-import { createAccount } from "../../core/accounts/create-account.ts";
+import { createAccount } from "../../core/accounts/users/create-account.ts";
 import type { InboundRow } from "../../core/messages/inbound/insert-inbound-messages.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { createSecretBox } from "../../platform/secrets/secret-box.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../test/gateway.ts";
 import type { RetentionKind } from "../../core/plans/plans.ts";
 import { applyRetention } from "../../core/retention/retention.ts";
-import { CAMPAIGN_RETENTION } from "../campaigns/campaign-retention.ts";
+import { CAMPAIGN_RETENTION } from "../campaigns/data/campaign-retention.ts";
 import { LEAD_RETENTION } from "./lead-retention.ts";
 
 const DAY_MS = 86_400_000;

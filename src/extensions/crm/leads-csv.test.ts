@@ -4,7 +4,7 @@ import { newPhone, startTestGateway, type TestGateway, waitUntil } from "../../.
 import { PASSWORD, signIn } from "../../../test/sign-in.ts";
 import { startStatementMeter } from "../../../test/statement-meter.ts";
 import type { Client } from "../../client/client.ts";
-import { createAccount } from "../../core/accounts/create-account.ts";
+import { createAccount } from "../../core/accounts/users/create-account.ts";
 import { LEAD_COLUMNS } from "../../platform/text/find-column-meanings.ts";
 
 let gateway: TestGateway;

@@ -1,13 +1,13 @@
 import type { Extension } from "../../core/extension.ts";
 import { integrationsContract } from "./contract.ts";
+import { integrationSubscriber } from "./delivery/integration-subscriber.ts";
+import { waitUntilIntegrationsIdle } from "./delivery/wait-until-integrations-idle.ts";
 import { INTEGRATION_EVENT_PAYLOADS } from "./event-payloads.ts";
 import { INTEGRATION_ERASURE } from "./integration-erasure.ts";
 import { integrationRemoval } from "./integration-removal.ts";
-import { integrationSubscriber } from "./integration-subscriber.ts";
 import { INTEGRATION_TABLES } from "./integration-tables.ts";
 import { createNodeIntegrations } from "./node-integrations.ts";
 import { unregisterIntegrations } from "./unregister-integrations.ts";
-import { waitUntilIntegrationsIdle } from "./wait-until-integrations-idle.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -3,10 +3,11 @@ import { getInstance, lockInstance } from "../../core/instances/instances.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
-import { createTestLimit } from "../../platform/http/test-limit.ts";
-import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
-import { receiveWebhook } from "./chatwoot/receive-webhook.ts";
+import { createTestLimit } from "../../platform/http/limit-tests.ts";
+import { parseUrlOrigin } from "../../platform/urls/parse-url-origin.ts";
+import { receiveWebhook } from "./chatwoot/agents/receive-webhook.ts";
 import type { integrationsContract, ProviderName } from "./contract.ts";
+import { resumeDeliveries } from "./delivery/resume-deliveries.ts";
 import type {
   IntegrationDeps,
   IntegrationDraft,
@@ -23,7 +24,6 @@ import {
   readQueuedIntegrations,
 } from "./integration-row.ts";
 import { maskSecret } from "./mask-secret.ts";
-import { resumeDeliveries } from "./resume-deliveries.ts";
 import { readIntegrationDraft, removeIntegration, writeIntegration } from "./save-integration.ts";
 
 type LastResponses = Pick<IntegrationRow, "status" | "last_error_at" | "last_success_at">;

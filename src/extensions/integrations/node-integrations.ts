@@ -5,12 +5,12 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import { type ChatwootPathTokens, createChatwootPathTokens } from "./chatwoot/chatwoot-path-tokens.ts";
 import { createChatwootProvider } from "./chatwoot/chatwoot-provider.ts";
 import type { integrationsContract } from "./contract.ts";
+import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./delivery/work-loader.ts";
 import type { EventWork, IntegrationDeps, Providers } from "./integration-provider.ts";
 import { openIntegration } from "./integration-row.ts";
 import { integrationHandlers } from "./integrations.ts";
 import { createN8nProvider } from "./n8n/n8n-provider.ts";
 import { createTypebotProvider } from "./typebot/typebot-provider.ts";
-import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./work-loader.ts";
 
 const ROWS_AT_ONCE = 5_000;
 

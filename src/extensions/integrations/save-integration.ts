@@ -6,9 +6,10 @@ import { asMeant } from "../../platform/http/input/as-meant.ts";
 import { createIssueDescriber } from "../../platform/http/input/describe-issue.ts";
 import { invalidInput } from "../../platform/http/input/invalid-input.ts";
 import { resolveAliases } from "../../platform/http/input/resolve-aliases.ts";
-import { parseUrlOrigin } from "../../platform/outgoing/parse-url-origin.ts";
 import { encryptionContextOf, type SecretBox } from "../../platform/secrets/secret-box.ts";
 import { cleanJson } from "../../platform/text/clean-text.ts";
+import { parseUrlOrigin } from "../../platform/urls/parse-url-origin.ts";
+import { makeRetriesDue } from "./delivery/resume-deliveries.ts";
 import type {
   IntegrationDeps,
   IntegrationDraft,
@@ -17,7 +18,6 @@ import type {
 } from "./integration-provider.ts";
 import { type IntegrationRow, lanesOf, selectIntegrations } from "./integration-row.ts";
 import { isMaskOf } from "./mask-secret.ts";
-import { makeRetriesDue } from "./resume-deliveries.ts";
 
 /** An integration in a request: the fields of its configuration are in `config` or at the top level. */
 export interface SaveIntegrationInput extends Record<string, unknown> {

@@ -9,7 +9,7 @@ import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
 import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
 import type { WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { type Client, createClient } from "../../client/client.ts";
-import { createConnectionRecorder } from "../../core/sessions/connection-recorder.ts";
+import { createConnectionRecorder } from "../../core/sessions/connection/connection-recorder.ts";
 
 const PATIENCE_MS = 60_000;
 const SHOTS = join(ROOT, "test-artifacts/link");

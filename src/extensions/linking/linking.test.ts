@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway, type TestInstance } from "../../../test/gateway.ts";
 import { createHttpRequester, type HttpRequester } from "../../../test/http-requester.ts";
-import { createConnectionRecorder } from "../../core/sessions/connection-recorder.ts";
+import { createConnectionRecorder } from "../../core/sessions/connection/connection-recorder.ts";
 import { recordAttention } from "../../core/sessions/session-event-recorder.ts";
 import type { PasskeyState } from "../../network/session-operations.ts";
-import { createHttpServer } from "../../platform/http/http-server.ts";
+import { createHttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { linkingContract } from "./contract.ts";
 import { linkingHandlers } from "./linking.ts";

@@ -1,9 +1,9 @@
 import { requireActiveAccount, type SignInHandlers } from "../../core/accounts/accounts.ts";
 import type { Db } from "../../platform/db/database.ts";
+import { type CounterRule, countUse } from "../../platform/db/database-counter.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type HandlerRequest, type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import { ASSISTANT_SCOPES, type AssistantScope } from "../../platform/http/route.ts";
-import { type CounterRule, countUse } from "../../platform/limits/database-counter.ts";
 import type { Reach } from "../../platform/reach.ts";
 import { RedirectedError, readAuthorizationRequest, resultUrl } from "./authorization-request.ts";
 import { consentPage, oauthErrorPage, type ShownClient, signInPage } from "./consent-page.ts";

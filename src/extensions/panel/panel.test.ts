@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeScratchDir, type ScratchDir } from "../../../test/run/scratch-dir.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { NOT_FOUND_PAGE } from "../public-pages/home-page.ts";
 import { panelRoute } from "./panel.ts";

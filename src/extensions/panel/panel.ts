@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { z } from "zod";
-import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
-import type { FileRequest, FileRoute } from "../../platform/http/add-file-route.ts";
 import { chooseEncoding, type Encoding } from "../../platform/http/cached/choose-encoding.ts";
 import { isKnownEtag } from "../../platform/http/cached/is-known-etag.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
+import type { FileRequest, FileRoute } from "../../platform/http/server/add-file-route.ts";
+import { packageRoot } from "../../platform/package-version.ts";
 import { pageLayout } from "../public-pages/public-pages.ts";
 
 /** One file of the built panel. */

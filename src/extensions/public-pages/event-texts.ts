@@ -11,7 +11,7 @@ interface EventText {
 const MORE_MESSAGES =
   "More fields of a message are on the page [Events and payloads](README.md#fields-of-a-message).";
 
-/** What the page of each event says beside its description in events/event-payloads.ts. */
+/** What the page of each event says beside its description in event-payloads.ts. */
 export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   "message.received": {
     notes: [

@@ -1,4 +1,4 @@
-import { packageVersion } from "../../platform/config/package-version.ts";
+import { packageVersion } from "../../platform/package-version.ts";
 import { escapeHtml, pageLayout } from "./page-layout.ts";
 
 /** The page that the gateway's root shows to a browser. */

@@ -8,7 +8,7 @@ import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
 import { findFaults, launchBrowser } from "../../../test/stories/look-at-page.ts";
 import { webhooksContract } from "../../core/webhooks/contract.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { publicPagesContract } from "./contract.ts";
 import { GUIDE, guidePath } from "./guide-pages.ts";

@@ -1,11 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
-import { packageVersion } from "../../platform/config/package-version.ts";
 import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { RawResponse } from "../../platform/http/handler.ts";
-import { createHttpServer, type HttpServer } from "../../platform/http/http-server.ts";
+import { createHttpServer, type HttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";
+import { packageVersion } from "../../platform/package-version.ts";
 import { publicPagesContract } from "./contract.ts";
 import { NOT_FOUND_PAGE } from "./home-page.ts";
 import { publicPagesHandlers } from "./public-pages.ts";

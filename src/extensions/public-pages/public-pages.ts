@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../../platform/config/package-version.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
+import { packageRoot } from "../../platform/package-version.ts";
 import type { publicPagesContract } from "./contract.ts";
 import { createGuide, type GuideEvents } from "./guide.ts";
 import { FIRST_PAGE } from "./guide-pages.ts";

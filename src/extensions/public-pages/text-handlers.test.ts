@@ -4,8 +4,8 @@ import { afterAll, afterEach, expect, it } from "vitest";
 import { makeScratchDir } from "../../../test/run/scratch-dir.ts";
 import { type Served, serveFeature } from "../../../test/serve-feature.ts";
 import { BLOCKER_KEYS } from "../../core/health/find-blockers.ts";
-import { packageRoot } from "../../platform/config/package-version.ts";
 import { CompressedCopies } from "../../platform/http/cached/compressed-copies.ts";
+import { packageRoot } from "../../platform/package-version.ts";
 import { publicPagesContract } from "./contract.ts";
 import { textHandlers } from "./text-handlers.ts";
 

@@ -6,7 +6,7 @@ import type { Content, Jid, MessageId, SendResult } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
 import { deleteOldData } from "./connection/sandbox-runtime.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
-import { lidOf } from "./world/test-numbers.ts";
+import { lidOf } from "./sandbox-numbers.ts";
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 const to = (last: string): Jid => phoneJid(`551198888${last}`);

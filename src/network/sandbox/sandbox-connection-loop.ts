@@ -3,11 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { CredentialStore, NetworkEvent, OpenSessionOptions, SessionStartFailure } from "../driver.ts";
 import { resultWithin } from "../result-within.ts";
 import { SessionStartRetry } from "../session-start-retry.ts";
-import { type LoggedInDevice, logIn, unlinkDevice } from "./connection/log-in.ts";
 import { type CloseReason, SandboxConnection } from "./connection/sandbox-connection.ts";
 import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { type LoggedInDevice, logIn, unlinkDevice } from "./pairing/log-in.ts";
 import { credentialsOf, pairDevice, tokenOf } from "./pairing/pair-device.ts";
-import { identityOf } from "./world/test-numbers.ts";
+import { identityOf } from "./sandbox-numbers.ts";
 
 export const SANDBOX_PLATFORM = "sandbox";
 

@@ -7,9 +7,9 @@ import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
 import { wakeupBusOf } from "./connection/wakeup-bus.ts";
 import { postInboxEntry } from "./inbox/device-inbox.ts";
 import type { InboxEntry } from "./inbox/inbox-entry.ts";
-import { scanPairing } from "./pairing/scan-pairing.ts";
 import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
+import { lidOf, type SandboxPerson } from "./sandbox-numbers.ts";
 import {
   deleteAccountData,
   deleteCopies,
@@ -20,8 +20,8 @@ import {
 import { ensureMembers } from "./world/group-store.ts";
 import { storeMedia } from "./world/media-store.ts";
 import { asSeenByPhone, findContacts, findPhoneOwner, findProfile } from "./world/person-store.ts";
-import { lidOf, type SandboxPerson } from "./world/test-numbers.ts";
-import { createWorldControls } from "./world/world-controls.ts";
+import { scanPairing } from "./world/scan-pairing.ts";
+import { createWorldControls } from "./world-controls.ts";
 
 /**
  * Acts in one account's network from any process; sessions in other processes receive it with their next

@@ -2,9 +2,9 @@ import type { Pool } from "pg";
 import type { NetworkDriver, OpenSessionOptions, Session } from "../driver.ts";
 import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
 import { type SandboxLog, SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { MOST_UNCONFIRMED_TRIES } from "./sandbox-numbers.ts";
 import { SandboxSession } from "./sandbox-session.ts";
 import { SANDBOX_TIMING, type SandboxTiming } from "./sandbox-timing.ts";
-import { MOST_UNCONFIRMED_TRIES } from "./world/test-numbers.ts";
 
 export interface SandboxDriverOptions {
   /** The network's own pool, with at least 4 connections; one is held while a session is open. */

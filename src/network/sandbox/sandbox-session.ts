@@ -17,18 +17,19 @@ import type {
   ProfileOperations,
 } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
-import { unlinkDevice } from "./connection/log-in.ts";
-import type { SandboxConnection } from "./connection/sandbox-connection.ts";
-import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
-import { chatOperations } from "./operations/chat-operations.ts";
-import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
 import {
   createOperationRunner,
   type NetworkAction,
   type RunOperation,
   rejected,
   succeeded,
-} from "./operations/network-action.ts";
+} from "./connection/network-action.ts";
+import type { SandboxConnection } from "./connection/sandbox-connection.ts";
+import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { toGroup } from "./inbox/group-event.ts";
+import { chatOperations } from "./operations/chat-operations.ts";
+import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
+import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
 import {
@@ -43,6 +44,7 @@ import {
 import { failedResult, NOT_CONNECTED } from "./requests/send-results.ts";
 import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
+import { identityOf, phoneOf } from "./sandbox-numbers.ts";
 import {
   changeGroup,
   changeParticipants,
@@ -52,12 +54,10 @@ import {
   toStoredGroup,
   validateGroupChange,
 } from "./world/change-group.ts";
-import { toGroup } from "./world/group-event.ts";
 import { findGroupsOf, isRejected, requireMembership } from "./world/group-store.ts";
 import { loadMedia, storeMedia } from "./world/media-store.ts";
 import { findProfile, saveProfile } from "./world/person-store.ts";
 import { replacePicture } from "./world/picture-store.ts";
-import { identityOf, phoneOf } from "./world/test-numbers.ts";
 
 const MAX_NAME = 25;
 

@@ -6,7 +6,7 @@ import { socksConnector } from "fetch-socks";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { SocksProxyAgent } from "socks-proxy-agent";
 import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
-import { MediaHosts } from "./files/media-hosts.ts";
+import { MediaHosts } from "./media-hosts.ts";
 
 type Handler = Dispatcher.DispatchHandler;
 

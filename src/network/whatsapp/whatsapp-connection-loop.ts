@@ -9,11 +9,11 @@ import {
   PAIRING_LOST_CODE,
   TEMPORARY_BAN_CODE,
 } from "./connection/disconnect-action.ts";
-import type { BaileysModule } from "./connection/load-baileys.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { BaileysCredentials } from "./keys/baileys-credentials.ts";
 import type { SessionCaches } from "./keys/session-caches.ts";
+import type { BaileysModule } from "./load-baileys.ts";
 import { connectionError } from "./pairing/pairing-error.ts";
 import type { PasskeyCeremony } from "./pairing/passkey-ceremony.ts";
 

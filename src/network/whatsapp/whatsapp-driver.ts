@@ -1,12 +1,12 @@
 import type { SocketConfig } from "baileys";
 import type { ClientVersions } from "../client-version.ts";
 import type { NetworkDriver, OpenSessionOptions } from "../driver.ts";
-import { createBaileysLoader, type loadBaileys } from "./connection/load-baileys.ts";
 import {
   type UnhandledStanzaListener,
   type WhatsAppLog,
   WhatsAppRuntime,
 } from "./connection/whatsapp-runtime.ts";
+import { createBaileysLoader, type loadBaileys } from "./load-baileys.ts";
 import type { SessionEgress } from "./session-transport.ts";
 import { WhatsAppSession } from "./whatsapp-session.ts";
 import { WHATSAPP_TIMING, type WhatsAppTiming } from "./whatsapp-timing.ts";

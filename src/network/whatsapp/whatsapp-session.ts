@@ -14,10 +14,10 @@ import { forwardOperations } from "../operation-groups.ts";
 import { resultWithin } from "../result-within.ts";
 import type { OperationResult } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
-import type { BaileysModule } from "./connection/load-baileys.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { OnChunk } from "./files/download-media.ts";
+import type { BaileysModule } from "./load-baileys.ts";
 import type { Outbox } from "./outbound/outbox.ts";
 import { WhatsAppConnectionLoop } from "./whatsapp-connection-loop.ts";
 

@@ -1,5 +1,5 @@
 import { SESSION_START_TIMING, type SessionStartTiming } from "../session-start-retry.ts";
-import { QR_TIMING, type QrTiming } from "./pairing/qr-timing.ts";
+import { QR_TIMING, type QrTiming } from "./qr-timing.ts";
 
 /** Time limits in milliseconds, and counts. */
 export interface WhatsAppTiming extends SessionStartTiming, QrTiming {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { addressScopeOf, parseIp } from "../outgoing/ip-address.ts";
 import type { Secret } from "../secrets/secret.ts";
-import { findNearestName } from "./find-nearest-name.ts";
+import { findNearestName } from "../text/find-nearest-name.ts";
 import { isWeak } from "./setting-types.ts";
 import { SETTINGS } from "./settings.ts";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
-import { makeDirectory } from "../make-directory.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 import { emptyDirectory } from "../media/temporary-file.ts";
 import { loadOrCreateSecretKey, openDataDir } from "./data-dir.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { access, constants, link, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { acquireFileLock } from "../acquire-file-lock.ts";
-import { makeDirectory } from "../make-directory.ts";
+import { acquireFileLock } from "../files/acquire-file-lock.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 
 /** The directory of this node's own files, locked by this process until released. */
 export interface DataDir {

@@ -19,7 +19,12 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { findProgram, needs } from "../../../test/run/programs.ts";
-import { createPostgresStory, isAlive, postmasterOf, query } from "../../../test/stories/postgres-story.ts";
+import {
+  createPostgresStory,
+  isAlive,
+  postmasterOf,
+  query,
+} from "../../../test/stories/engine/postgres-story.ts";
 import { isDatabaseUnavailable, openDatabase } from "../db/database.ts";
 import { superuserUrl } from "./embedded-postgres.ts";
 import { findPostgresHome } from "./postgres-home.ts";

@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { requireFreeSpace } from "../require-free-space.ts";
+import { requireFreeSpace } from "../files/require-free-space.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { isPresent, type PostgresHome } from "./postgres-home.ts";
 import type { PostgresOsUser } from "./postgres-os-user.ts";

@@ -18,11 +18,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { buildDist } from "../../../test/run/build-dist.ts";
-import { createPostgresStory, postmasterOf, query } from "../../../test/stories/postgres-story.ts";
+import { createPostgresStory, postmasterOf, query } from "../../../test/stories/engine/postgres-story.ts";
+import { findProcess } from "../files/running-process.ts";
 import { superuserUrl } from "./embedded-postgres.ts";
 import { findPackagedBinaries } from "./postgres-binaries.ts";
 import { findInaccessibleDirectory, findPostgresOsUser } from "./postgres-os-user.ts";
-import { findProcess } from "./running-process.ts";
 
 beforeAll(buildDist);
 

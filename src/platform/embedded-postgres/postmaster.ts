@@ -3,11 +3,11 @@ import { constants } from "node:fs";
 import { open, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { findProcess } from "../files/running-process.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import type { PostgresHome } from "./postgres-home.ts";
 import { postgresLogSize, readPostgresLogFrom, rotatePostgresLog } from "./postgres-log.ts";
 import { emptySocketDir } from "./prepare-socket-dir.ts";
-import { findProcess } from "./running-process.ts";
 
 /** Where a PostgreSQL server listens. */
 export interface PostgresListener {

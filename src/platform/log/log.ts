@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { maskUrl } from "../outgoing/mask-url.ts";
 import { Secret } from "../secrets/secret.ts";
+import { maskUrl } from "../urls/mask-url.ts";
 import { LOG_FIELDS } from "./log-fields.ts";
 
 /** Timeout for a slow reader; after it, lines are dropped without waiting until the reader continues. */

@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
+import { makeDirectory } from "../files/make-directory.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { makeDirectory } from "../make-directory.ts";
 import type { ByteRange, MediaStore, StoredFileWriter } from "./media-store.ts";
 import { emptyDirectory, TemporaryFile, throwStorageFull } from "./temporary-file.ts";
 

@@ -3,8 +3,8 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { makeDirectory } from "../files/make-directory.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { makeDirectory } from "../make-directory.ts";
 
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 

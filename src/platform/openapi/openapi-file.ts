@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../config/package-version.ts";
+import { packageRoot } from "../package-version.ts";
 
 /** The OpenAPI document of the gateway, as `npm run generate` has written it. */
 export function readOpenApiFile(): string {

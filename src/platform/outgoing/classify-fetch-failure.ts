@@ -1,4 +1,4 @@
-import { UndecodableBodyError } from "../http/decode-response-body.ts";
+import { UndecodableBodyError } from "./decode-response-body.ts";
 import { DnsResolutionError } from "./dns-resolver.ts";
 
 export const FETCH_FAILURES = [

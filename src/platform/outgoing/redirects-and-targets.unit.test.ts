@@ -2,11 +2,11 @@ import type http from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { startLocalServer } from "../../../test/servers/local-server.ts";
-import { packageVersion } from "../config/package-version.ts";
+import { packageVersion } from "../package-version.ts";
+import { maskUrl, originOfUrl } from "../urls/mask-url.ts";
 import { createAddressPolicy } from "./address-policy.ts";
 import { BLOCKED_MESSAGE } from "./classify-fetch-failure.ts";
 import { followRedirects } from "./follow-redirects.ts";
-import { maskUrl, originOfUrl } from "./mask-url.ts";
 import { type OutgoingTarget, parseOutgoingTarget, type TargetRules } from "./outgoing-target.ts";
 import { createSafeFetch, type SafeFetchOptions } from "./safe-fetch.ts";
 

@@ -1,18 +1,18 @@
 import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { type Dispatcher, request as send } from "undici";
-import { packageVersion } from "../config/package-version.ts";
-import { decodeResponseBody } from "../http/decode-response-body.ts";
-import { ChunkHandlerError, readResponseBody, streamResponseBody } from "../http/read-response-body.ts";
 import type { Log } from "../log/log.ts";
+import { packageVersion } from "../package-version.ts";
 import { createAddressPolicy, type ListenAddress, localAddresses } from "./address-policy.ts";
 import { type BlockReason, createBlockedRequestLog, type Tenant } from "./blocked-request-log.ts";
 import { BlockedTargetError, classifyFetchFailure, type FetchFailureCode } from "./classify-fetch-failure.ts";
 import { type ConnectionPools, createConnectionPools } from "./connection-pools.ts";
+import { decodeResponseBody } from "./decode-response-body.ts";
 import { createDnsResolver, type DnsResolver } from "./dns-resolver.ts";
 import { followRedirects } from "./follow-redirects.ts";
 import { checkedLookup } from "./outgoing-connector.ts";
 import { type OutgoingTarget, parseOutgoingTarget, type TargetRules } from "./outgoing-target.ts";
+import { ChunkHandlerError, readResponseBody, streamResponseBody } from "./read-response-body.ts";
 import { type RequestDeadline, startRequestDeadline } from "./request-deadline.ts";
 import { findBlockReason, resolveTarget } from "./resolve-target.ts";
 

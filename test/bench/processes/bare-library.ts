@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { phoneJid } from "../../../src/network/jid.ts";
 import { percentile } from "../../run/process-figures.ts";
-import { RawClient, textOf } from "../../whatsapp-server/raw-client.ts";
-import { connectControl } from "../../whatsapp-server/remote-control.ts";
+import { RawClient, textOf } from "../../whatsapp-server/process/raw-client.ts";
+import { connectControl } from "../../whatsapp-server/process/remote-control.ts";
+import type { WhatsAppServerProcess } from "../../whatsapp-server/process/server-process.ts";
+import { silenceConsole } from "../../whatsapp-server/protocol/silence-log.ts";
+import { hardenSignatures, trustRoot } from "../../whatsapp-server/protocol/trust.ts";
 import type { WhatsAppServer } from "../../whatsapp-server/server.ts";
-import type { WhatsAppServerProcess } from "../../whatsapp-server/server-process.ts";
-import { silenceConsole } from "../../whatsapp-server/silence-log.ts";
-import { hardenSignatures, trustRoot } from "../../whatsapp-server/trust.ts";
 import { type LoadFigures, runClosedLoop } from "../closed-loop.ts";
 import { serveRequests } from "./bench-process.ts";
 import type { ReceivedFigures } from "./webhook-receiver.ts";

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { packageRoot } from "../../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../../src/platform/package-version.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each process says what it takes
 type RequestHandlers = Record<string, (input: any) => Promise<unknown>>;

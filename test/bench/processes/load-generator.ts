@@ -1,7 +1,7 @@
 import { Agent } from "undici";
-import { offer, type Pace } from "../../load/event-source.ts";
-import { connectControl } from "../../whatsapp-server/remote-control.ts";
+import { connectControl } from "../../whatsapp-server/process/remote-control.ts";
 import { type ClosedLoad, type LoadFigures, runClosedLoop, summariseLoad } from "../closed-loop.ts";
+import { offer, type Pace } from "../event-source.ts";
 import type { GatewaySession } from "../measured-gateway.ts";
 import { serveRequests } from "./bench-process.ts";
 

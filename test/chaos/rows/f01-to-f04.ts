@@ -1,5 +1,7 @@
 import { WaygateError } from "../../../src/client/client.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import type { ContactSay } from "../../e2e/ledgers.ts";
+import { receiveTexts } from "../../e2e/ledgers.ts";
 import {
   type AcknowledgedSend,
   planSends,
@@ -11,8 +13,6 @@ import {
 import { waitUntil } from "../../gateway.ts";
 import type { Received } from "../../servers/receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import type { ContactSay } from "../ledgers.ts";
-import { receiveTexts } from "../ledgers.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
 
 const SEND_POINTS = [

@@ -1,9 +1,9 @@
 import { WORK_LEFT } from "../../database.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
+import { type ContactSay, type Rows, readLedgers } from "../../e2e/ledgers.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../gateway.ts";
 import { type Receiver, startReceiver } from "../../servers/receiver.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { type ContactSay, type Rows, readLedgers } from "../ledgers.ts";
 import { IN_FLIGHT, judge } from "../report.ts";
 import {
   compareLoads,

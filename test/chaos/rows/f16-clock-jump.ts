@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { packageRoot } from "../../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../../src/platform/package-version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";

@@ -1,4 +1,4 @@
-import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/connection/host-lock.ts";
+import { HOST_LOCK_CLASS } from "../../../src/network/sandbox/pairing/host-lock.ts";
 import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { createSyncClients } from "../../e2e/sync-clients.ts";
 import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";

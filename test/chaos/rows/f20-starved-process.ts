@@ -3,8 +3,9 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { WaygateError } from "../../../src/client/client.ts";
-import { packageRoot } from "../../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../../src/platform/package-version.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import type { ClientSend } from "../../e2e/ledgers.ts";
 import {
   type AcknowledgedSend,
   type PlannedSend,
@@ -16,7 +17,6 @@ import {
   toRefused,
 } from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import type { ClientSend } from "../ledgers.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
 
 const SENDS = 60;

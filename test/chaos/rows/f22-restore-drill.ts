@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { packageRoot } from "../../../src/platform/config/package-version.ts";
+import { packageRoot } from "../../../src/platform/package-version.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../database.ts";
 import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { planSends, sendAll } from "../../e2e/send-history.ts";

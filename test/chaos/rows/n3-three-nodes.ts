@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { createClient } from "../../../src/client/client.ts";
 import { freePortsFor } from "../../../src/platform/embedded-postgres/free-ports-for.ts";
 import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
+import type { ClientSend } from "../../e2e/ledgers.ts";
+import { receiveTexts } from "../../e2e/ledgers.ts";
 import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { SpawnedGateway } from "../../run/spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import type { ClientSend } from "../ledgers.ts";
-import { receiveTexts } from "../ledgers.ts";
 import { IN_FLIGHT, judge } from "../report.ts";
 
 const SOMEBODY = "5511999990011";

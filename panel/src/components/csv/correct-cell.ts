@@ -1,4 +1,4 @@
-import type { CsvFile } from "../../api/read-csv.ts";
+import type { CsvFile } from "./read-csv.ts";
 
 /** The file with another text in one cell. */
 export function correctCell(csv: CsvFile, line: number, column: number, text: string): CsvFile {

@@ -2,11 +2,11 @@ import { useRef, useState } from "react";
 import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
-import type { CsvChoice, CsvFault, CsvFile } from "../../api/read-csv.ts";
 import { ActionButton } from "../action-button.tsx";
 import { Notice } from "../fault-notice.tsx";
+import { PickList } from "../fields/pick-list.tsx";
 import { LoadingState } from "../page-head.tsx";
-import { PickList } from "../pick-list.tsx";
+import type { CsvChoice, CsvFault, CsvFile } from "./read-csv.ts";
 
 interface CsvPickerProps {
   maxRows: number;
@@ -68,7 +68,7 @@ function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
     setSource({ file, choice });
     setReading(true);
     // Loaded with the first file: most visits of the page need no parser.
-    const reader = await import("../../api/read-csv.ts");
+    const reader = await import("./read-csv.ts");
     const found = await reader.readCsv(file, choice, maxRows).catch((error: unknown) => error);
     // Another file or format was chosen meanwhile.
     if (latest.current !== own) return;

@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useFormatter, useLocale, useTranslations } from "use-intl";
-import { createKey, gateway } from "../../api/gateway.ts";
-import type { CsvFile } from "../../api/read-csv.ts";
+import { createKey, gateway } from "../../gateway/gateway.ts";
 import { ActionButton } from "../action-button.tsx";
 import { FaultNotice } from "../fault-notice.tsx";
 import { Lamp } from "../lamp.tsx";
 import { LoadingState } from "../page-head.tsx";
 import { useGatewayWords } from "../use-gateway-words.ts";
 import { ProblemGroups, type ShownProblem } from "./problem-groups.tsx";
+import type { CsvFile } from "./read-csv.ts";
 
 type CheckedRecipients = Awaited<ReturnType<typeof gateway.checkRecipients>>["data"];
 

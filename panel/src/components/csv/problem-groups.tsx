@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { Input, TextField } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
-import { ExportButton } from "../list-export.tsx";
+import { ExportButton } from "./list-export.tsx";
 
 export interface ShownProblem {
   key: string;

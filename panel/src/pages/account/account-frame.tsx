@@ -1,8 +1,8 @@
 import "./account.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { useAccess } from "../../api/use-access.ts";
 import { TabLinks } from "../../components/page-head.tsx";
+import { useAccess } from "../../gateway/use-access.ts";
 
 /** The tabs above every page of the account. */
 export function AccountFrame() {

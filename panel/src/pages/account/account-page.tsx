@@ -3,20 +3,20 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { accountQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-search.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { CheckField } from "../../components/check-field.tsx";
 import { Facts, UsageBar } from "../../components/facts.tsx";
 import { FaultNotice, FaultPage, useFault } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { CheckField } from "../../components/fields/check-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { CountryPick, ZonePick } from "../../components/fields/pick-list.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { CountryPick, ZonePick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { accountQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import type { OwnAccount } from "./account-queries.ts";
 
 /** The account itself: what its plan allows, what of it is used, and how it behaves. */

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 
 export const ROLES = ["super_admin", "admin", "agent"] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,16 +1,16 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useFormatter, useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { instancesQuery } from "../../api/queries.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ListExport } from "../../components/csv/list-export.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { instancesQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import { type Assistant, assistantsQuery } from "./account-queries.ts";
 
 const COLUMNS = [

@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField, PhoneField } from "../../components/form-field.tsx";
+import { ListExport } from "../../components/csv/list-export.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
+import { FormField, PhoneField } from "../../components/fields/form-field.tsx";
+import { NamedPick } from "../../components/fields/pick-list.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
-import { NamedPick } from "../../components/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { type ConsentRecord, consentQuery } from "./account-queries.ts";
 
 const COLUMNS = [

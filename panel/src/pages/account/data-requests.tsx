@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
+import { ListExport } from "../../components/csv/list-export.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
 
 const COLUMNS = [

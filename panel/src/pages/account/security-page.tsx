@@ -1,8 +1,8 @@
 import { useTranslations } from "use-intl";
-import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { PageHead } from "../../components/page-head.tsx";
+import { useAccess } from "../../gateway/use-access.ts";
 import { PasswordForm } from "../../shell/own-password.tsx";
 
 /** The own sign-in: who is signed in, and the password. Each further means gets a section of its own here. */

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { sessionQuery } from "../../api/queries.ts";
+import { PickList } from "../../components/fields/pick-list.tsx";
 import { PageHead } from "../../components/page-head.tsx";
-import { PickList } from "../../components/pick-list.tsx";
-import { useLanguage } from "../../i18n/language-provider.tsx";
+import { sessionQuery } from "../../gateway/queries.ts";
 import { LOCALES } from "../../i18n/locales.ts";
 import { readTheme, saveTheme, type Theme } from "../../preferences.ts";
+import { useLanguage } from "../../shell/language-provider.tsx";
 
 export function SettingsPage() {
   const t = useTranslations("settings");

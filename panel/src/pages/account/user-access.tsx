@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { instancesQuery } from "../../api/queries.ts";
-import { useAccess } from "../../api/use-access.ts";
-import { CheckList } from "../../components/check-field.tsx";
 import { useFault } from "../../components/fault-notice.tsx";
+import { CheckList } from "../../components/fields/check-field.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { instancesQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import { senderQuery } from "../campaigns/campaigns-queries.ts";
 import { type AccountUser, ROLES, type Role } from "./account-queries.ts";
 

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { accountQuery } from "../../api/queries.ts";
-import { useAccess } from "../../api/use-access.ts";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { accountQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import type { AccountUser } from "./account-queries.ts";
 import { readAccess, UserAccess, UserInstances } from "./user-access.tsx";
 

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 
 type Input<Name extends keyof typeof gateway> = NonNullable<Parameters<(typeof gateway)[Name]>[0]>;
 type Rows<

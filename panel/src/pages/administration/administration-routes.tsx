@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { readId, readOneOf, readText } from "../../api/read-search.ts";
+import { readId, readOneOf, readText } from "../../components/fields/read-search.ts";
 import { numberParam, parseId } from "../../shell/number-param.ts";
 import { shellRoute } from "../../shell/root-routes.tsx";
 import {
@@ -40,7 +40,7 @@ const monitor = createRoute({
 const accounts = createRoute({
   getParentRoute: () => administration,
   path: "/accounts",
-  component: lazyRouteComponent(() => import("./accounts-page.tsx"), "AccountsPage"),
+  component: lazyRouteComponent(() => import("./accounts/accounts-page.tsx"), "AccountsPage"),
   validateSearch: ({ search, status, type, reseller }: Search): AccountsSearch => ({
     search: readText(search),
     status: readOneOf(ACCOUNT_STATUSES, status),
@@ -51,13 +51,13 @@ const accounts = createRoute({
 const newAccount = createRoute({
   getParentRoute: () => administration,
   path: "/accounts/new",
-  component: lazyRouteComponent(() => import("./new-account-page.tsx"), "NewAccountPage"),
+  component: lazyRouteComponent(() => import("./accounts/new-account-page.tsx"), "NewAccountPage"),
 });
 const account = createRoute({
   getParentRoute: () => administration,
   path: "/accounts/$accountId",
   ...numberParam("accountId"),
-  component: lazyRouteComponent(() => import("./managed-account-page.tsx"), "ManagedAccountPage"),
+  component: lazyRouteComponent(() => import("./accounts/managed-account-page.tsx"), "ManagedAccountPage"),
 });
 const plans = createRoute({
   getParentRoute: () => administration,

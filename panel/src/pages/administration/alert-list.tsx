@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { useAccess } from "../../api/use-access.ts";
 import { Notice } from "../../components/fault-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
-import { useAlertWords } from "../home/use-alert-words.ts";
+import { useAccess } from "../../gateway/use-access.ts";
+import { useAlertWords } from "../instances/use-alert-words.ts";
 import type { Alert } from "./administration-queries.ts";
 
 const KNOWN = [

@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { saveStream } from "../../api/save-stream.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Facts, RouteLine, type Station } from "../../components/facts.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
 import { Lamp, type Tone } from "../../components/lamp.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { saveStream } from "../../gateway/save-stream.ts";
 import type { Backup } from "./administration-queries.ts";
 
 const TONES: Readonly<Record<Backup["status"], Tone>> = {

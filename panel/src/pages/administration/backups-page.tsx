@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { ListExport } from "../../components/csv/list-export.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { type Backup, backupsQuery } from "./administration-queries.ts";
 import { BackupPlate } from "./backup-plate.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";

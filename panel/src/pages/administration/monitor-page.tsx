@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { useAccess } from "../../api/use-access.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { Lamp } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { useFailureCause } from "../home/use-alert-words.ts";
+import { useAccess } from "../../gateway/use-access.ts";
+import { useFailureCause } from "../instances/use-alert-words.ts";
 import { type Monitor, monitorQuery } from "./administration-queries.ts";
 import { AlertList } from "./alert-list.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";

@@ -1,15 +1,15 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ListExport } from "../../components/csv/list-export.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import { type Plan, plansQuery } from "./administration-queries.ts";
 import { isFixedPlan, PLAN_LIMITS, PlanFacts } from "./plan-facts.tsx";
 

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { readId, readOneOf } from "../../api/read-search.ts";
-import { ListExport } from "../../components/list-export.tsx";
+import { ListExport } from "../../components/csv/list-export.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
+import { readId, readOneOf } from "../../components/fields/read-search.ts";
+import { FilterField } from "../../components/fields/value-field.tsx";
 import { PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
-import { PickList } from "../../components/pick-list.tsx";
-import { FilterField } from "../../components/value-field.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { RequestEntry } from "../account/data-requests.tsx";
 import { type ManagedRequest, requestsQuery } from "./administration-queries.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES } from "./administration-words.ts";

@@ -1,15 +1,15 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway, type InstanceStatus } from "../../api/gateway.ts";
-import { readId, readOneOf } from "../../api/read-search.ts";
+import { ListExport } from "../../components/csv/list-export.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
+import { readId, readOneOf } from "../../components/fields/read-search.ts";
+import { FilterField } from "../../components/fields/value-field.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { StatusPill } from "../../components/lamp.tsx";
-import { ListExport } from "../../components/list-export.tsx";
 import { LoadMore } from "../../components/page-head.tsx";
-import { PickList } from "../../components/pick-list.tsx";
-import { FilterField } from "../../components/value-field.tsx";
+import { gateway, type InstanceStatus } from "../../gateway/gateway.ts";
 import type { Monitor } from "./administration-queries.ts";
 import { INSTANCE_STATUSES, type MonitorSearch } from "./administration-words.ts";
 

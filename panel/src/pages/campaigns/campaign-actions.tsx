@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { saveFile } from "../../api/save-stream.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { saveFile } from "../../gateway/save-stream.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import { ACTIVE, type Campaign, type CampaignWithTotals, campaignQuery } from "./campaigns-queries.ts";
 
 const ENDED = new Set<Campaign["status"]>(["completed", "cancelled", "failed"]);

@@ -4,11 +4,11 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { ValueField } from "../../components/fields/value-field.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
-import { ValueField } from "../../components/value-field.tsx";
+import { MessageBubble } from "./builder/message-step.tsx";
 import { type CampaignWithTotals, previewQuery } from "./campaigns-queries.ts";
-import { MessageBubble } from "./message-step.tsx";
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import type { CampaignFilter, ReportFilter } from "./campaign-filters.ts";
 
 export type ListedCampaign = Awaited<ReturnType<typeof gateway.listCampaigns>>["data"][number];

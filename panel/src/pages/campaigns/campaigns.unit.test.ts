@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { LEAD_COLUMNS, REPORT_COLUMNS } from "../../../../src/platform/text/find-column-meanings.ts";
-import type { CsvFile } from "../../api/read-csv.ts";
+import type { CsvFile } from "../../components/csv/read-csv.ts";
 import { createLineFinder, guessColumns, toImportTable } from "../crm/import-columns.ts";
-import { guessMapping, pickFromCsv } from "./csv-mapping.ts";
+import { guessMapping, pickFromCsv } from "./builder/csv-mapping.ts";
 import { toLocal, toMoment } from "./zoned-time.ts";
 
 function fileOf(columns: string[], cells: string[][]): CsvFile {

@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { isNotFound } from "../../api/queries.ts";
 import { FaultPage, Notice } from "../../components/fault-notice.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { CampaignBuilder } from "./campaign-builder.tsx";
-import { draftOf } from "./campaign-draft.ts";
+import { isNotFound } from "../../gateway/queries.ts";
+import { CampaignBuilder } from "./builder/campaign-builder.tsx";
+import { draftOf } from "./builder/campaign-draft.ts";
+import { useSaveCampaign } from "./builder/use-save-campaign.ts";
 import { type CampaignWithTotals, campaignQuery } from "./campaigns-queries.ts";
 import { useAccountZone } from "./use-account-zone.ts";
-import { useSaveCampaign } from "./use-save-campaign.ts";
 
 export function EditCampaignPage() {
   const t = useTranslations("campaigns");

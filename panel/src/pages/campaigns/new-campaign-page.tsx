@@ -4,10 +4,10 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { CampaignBuilder } from "./campaign-builder.tsx";
-import { emptyDraft } from "./campaign-draft.ts";
+import { CampaignBuilder } from "./builder/campaign-builder.tsx";
+import { emptyDraft } from "./builder/campaign-draft.ts";
+import { useSaveCampaign } from "./builder/use-save-campaign.ts";
 import { useAccountZone } from "./use-account-zone.ts";
-import { useSaveCampaign } from "./use-save-campaign.ts";
 
 export function NewCampaignPage() {
   const t = useTranslations("campaigns");

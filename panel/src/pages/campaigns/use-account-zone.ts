@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { accountQuery } from "../../api/queries.ts";
+import { accountQuery } from "../../gateway/queries.ts";
 import { ownZone } from "./zoned-time.ts";
 
 /** The time zones for campaigns that name none. */

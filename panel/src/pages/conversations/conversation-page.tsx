@@ -3,23 +3,23 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type DragEvent, lazy, Suspense, useCallback, useState } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { gateway, type InstanceState } from "../../api/gateway.ts";
-import { instanceQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { Blank, LoadingState } from "../../components/page-head.tsx";
+import { gateway, type InstanceState } from "../../gateway/gateway.ts";
+import { instanceQuery, stateQuery } from "../../gateway/queries.ts";
 import { useShortcuts } from "../../shell/shortcuts.tsx";
 import type { ConversationSearch } from "./chats/conversation-search.ts";
-import { Composer, type Target } from "./composer.tsx";
+import { Composer, type Target } from "./composer/composer.tsx";
 import { putChat } from "./conversation-cache.ts";
 import { type Chat, chatQuery, type Message } from "./conversation-queries.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
 import { useOutbox } from "./outbox.ts";
 import { initialsOf, titleOf } from "./person-name.ts";
-import { Thread } from "./thread.tsx";
+import { Thread } from "./thread/thread.tsx";
 
-const Side = lazy(() => import("./side.tsx").then(({ Side }) => ({ default: Side })));
+const Side = lazy(() => import("./side/side.tsx").then(({ Side }) => ({ default: Side })));
 
 /** A chat: its messages, the field to write, and what is known of the contact. */
 export function ConversationPage() {

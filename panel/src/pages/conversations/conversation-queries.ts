@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import { cursorPages } from "./cursor-pages.ts";
 
 export type Chat = Awaited<ReturnType<typeof gateway.listChats>>["data"][number];

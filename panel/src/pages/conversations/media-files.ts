@@ -1,4 +1,4 @@
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import type { Message } from "./conversation-queries.ts";
 
 /** Files that the page keeps in memory, beside those that are on show. */

@@ -1,6 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { createKey } from "../../api/gateway.ts";
+import { createKey } from "../../gateway/gateway.ts";
 import { putChat } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";

@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { gateway } from "../../api/gateway.ts";
-import { type LiveEvent, useLiveEvent } from "../../api/live-events.ts";
+import { gateway } from "../../gateway/gateway.ts";
+import { type LiveEvent, useLiveEvent } from "../../gateway/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
 import { noteChange, readAlong, readOnceMore } from "./read-along.ts";

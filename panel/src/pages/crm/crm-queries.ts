@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
 
 export type Lead = Awaited<ReturnType<typeof gateway.listLeads>>["data"][number];

@@ -3,9 +3,9 @@ import {
   findColumnMeanings,
   LEAD_COLUMNS,
 } from "../../../../src/platform/text/find-column-meanings.ts";
-import type { CsvFile } from "../../api/read-csv.ts";
-import type { Table } from "../../api/to-csv.ts";
 import type { CheckedNumber, LocalProblem } from "../../components/csv/number-check.tsx";
+import type { CsvFile } from "../../components/csv/read-csv.ts";
+import type { Table } from "../../components/csv/to-csv.ts";
 
 /** What a column of a file can be; besides, it can be a custom field. Only an export of the gateway has an `id`. */
 export const COLUMNS = [

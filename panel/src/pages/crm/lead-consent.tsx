@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { consentQuery, type LeadDetails } from "./crm-queries.ts";
 
 /** Whether campaigns may write to this person, and what the person agreed to. */

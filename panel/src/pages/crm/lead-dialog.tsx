@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { FormDialog } from "../../components/form-dialog.tsx";
-import { FormField, PhoneField } from "../../components/form-field.tsx";
+import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
+import { FormField, PhoneField } from "../../components/fields/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import type { Lead } from "./crm-queries.ts";
 
 type Fields = Partial<Record<string, string>>;

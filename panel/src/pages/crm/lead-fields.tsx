@@ -2,13 +2,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { UnsavedGuard } from "../../components/dialogs/unsaved-guard.tsx";
 import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
+import { ValueField } from "../../components/fields/value-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { UnsavedGuard } from "../../components/unsaved-guard.tsx";
-import { ValueField } from "../../components/value-field.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { type CustomField, fieldsQuery, type LeadDetails } from "./crm-queries.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
+import { PickList } from "../../components/fields/pick-list.tsx";
+import { ValueField } from "../../components/fields/value-field.tsx";
 import { useContactStatus } from "../../components/formats.tsx";
-import { PickList } from "../../components/pick-list.tsx";
-import { ValueField } from "../../components/value-field.tsx";
 import { labelsQuery } from "./crm-queries.ts";
 import type { LeadFilter } from "./lead-filters.ts";
 

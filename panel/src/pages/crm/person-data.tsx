@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
-import { saveFile } from "../../api/save-stream.ts";
-import { readEveryPage } from "../../api/to-csv.ts";
 import { ActionButton } from "../../components/action-button.tsx";
+import { readEveryPage } from "../../components/csv/to-csv.ts";
+import { TypedConfirm } from "../../components/dialogs/typed-confirm.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { TypedConfirm } from "../../components/typed-confirm.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { saveFile } from "../../gateway/save-stream.ts";
 
 /** What a person may ask for by the laws of many countries. */
 export function ExportPerson({ id }: { id: number }) {

@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { isOwnPath } from "../../api/access.ts";
+import { isOwnPath } from "../../gateway/access.ts";
 import { rootRoute } from "../../shell/root-routes.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 import { WelcomePage } from "./welcome-page.tsx";

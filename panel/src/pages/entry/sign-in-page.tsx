@@ -4,14 +4,14 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { signIn } from "../../api/gateway.ts";
-import { sessionQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-search.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { Notice } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { PageHead } from "../../components/page-head.tsx";
 import { SignInFault } from "../../components/sign-in-fault.tsx";
+import { signIn } from "../../gateway/gateway.ts";
+import { sessionQuery } from "../../gateway/queries.ts";
 import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
 
 export function SignInPage() {

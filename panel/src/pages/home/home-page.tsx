@@ -10,7 +10,7 @@ import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { type SeriesTone, TimePlot } from "../../components/time-plot.tsx";
 import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
-import { type Alert, type Overview, overviewQuery, useAlertWords } from "./use-alert-words.ts";
+import { type Alert, type Overview, overviewQuery, useAlertWords } from "../instances/use-alert-words.ts";
 
 /** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {

@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
-import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { RouteLine } from "../../components/facts.tsx";
+import { useAccess } from "../../gateway/use-access.ts";
 
 /** What an empty account shows: the way to the first message. */
 export function FirstRun() {

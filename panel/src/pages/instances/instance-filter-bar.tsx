@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { gateway, type Instance, type InstanceStatus } from "../../api/gateway.ts";
-import type { Table } from "../../api/to-csv.ts";
-import { ExportButton } from "../../components/list-export.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { ExportButton } from "../../components/csv/list-export.tsx";
+import type { Table } from "../../components/csv/to-csv.ts";
+import { PickList } from "../../components/fields/pick-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway, type Instance, type InstanceStatus } from "../../gateway/gateway.ts";
 import { type InstanceFilter, SORTS, STATUSES, toInstanceQuery } from "./instances-queries.ts";
 
 const TYPING_MS = 250;

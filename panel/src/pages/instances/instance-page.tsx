@@ -2,19 +2,25 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
-import { eventQuery, eventsQuery, instanceQuery, type RecordedEvent, stateQuery } from "../../api/queries.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
-import { ProfileSection } from "./profile-section.tsx";
+import { gateway, type Instance, type InstanceState } from "../../gateway/gateway.ts";
+import {
+  eventQuery,
+  eventsQuery,
+  instanceQuery,
+  type RecordedEvent,
+  stateQuery,
+} from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
+import { ProfileSection } from "./settings/profile-section.tsx";
 
 export function InstancePage() {
   const t = useTranslations();

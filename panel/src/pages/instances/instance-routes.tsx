@@ -45,7 +45,10 @@ const logs = createRoute({
 const settings = createRoute({
   getParentRoute: () => instanceRoute,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./instance-settings-page.tsx"), "InstanceSettingsPage"),
+  component: lazyRouteComponent(
+    () => import("./settings/instance-settings-page.tsx"),
+    "InstanceSettingsPage",
+  ),
 });
 
 export const instancePageRoutes = [overview, logs, settings] as const;

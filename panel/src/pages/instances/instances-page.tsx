@@ -4,21 +4,21 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
-import type { Instance } from "../../api/gateway.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { StatusPill } from "../../components/lamp.tsx";
+import { oneTabStop } from "../../components/one-tab-stop.ts";
 import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { type ListQuery, useReading } from "../../components/use-reading.ts";
-import { oneTabStop } from "../../shell/one-tab-stop.ts";
-import { overviewQuery } from "../home/use-alert-words.ts";
+import type { Instance } from "../../gateway/gateway.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import { FirstRun } from "./first-run.tsx";
 import { InstanceFilterBar } from "./instance-filter-bar.tsx";
 import { type InstanceFilter, instanceListQuery } from "./instances-queries.ts";
+import { overviewQuery } from "./use-alert-words.ts";
 
 export function InstancesPage() {
   const t = useTranslations("instances");

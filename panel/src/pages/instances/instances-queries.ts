@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { gateway, type InstanceStatus } from "../../api/gateway.ts";
-import { isLong } from "../../api/instance-states.ts";
+import { gateway, type InstanceStatus } from "../../gateway/gateway.ts";
+import { isLong } from "../../gateway/instance-states.ts";
 
 export const STATUSES = [
   "connected",

@@ -3,14 +3,14 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { gateway, type Instance, type InstanceState } from "../../api/gateway.ts";
-import { instanceQuery, pairingQuery, stateQuery } from "../../api/queries.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, FaultPage, Notice } from "../../components/fault-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { StatusPill } from "../../components/lamp.tsx";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { gateway, type Instance, type InstanceState } from "../../gateway/gateway.ts";
+import { instanceQuery, pairingQuery, stateQuery } from "../../gateway/queries.ts";
 import { FirstRunLine } from "./first-run.tsx";
 import { PairingFault, PairingPanel, PhoneCodeForm } from "./pairing-panel.tsx";
 

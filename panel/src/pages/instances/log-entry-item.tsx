@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import type { InstanceStatus } from "../../api/gateway.ts";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { Lamp, StatusPill, type Tone } from "../../components/lamp.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
-import { useFailureCause } from "../home/use-alert-words.ts";
+import type { InstanceStatus } from "../../gateway/gateway.ts";
 import { STATUSES } from "./instances-queries.ts";
 import type { LogEntry, LogKind } from "./log-queries.ts";
+import { useFailureCause } from "./use-alert-words.ts";
 
 type AnyEntry = LogEntry<LogKind>;
 

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 
 export const LOG_KINDS = ["connections", "messages", "webhooks", "api"] as const;
 export type LogKind = (typeof LOG_KINDS)[number];

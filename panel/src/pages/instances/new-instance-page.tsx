@@ -3,13 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form, Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { type CreatedInstance, createKey, gateway } from "../../api/gateway.ts";
-import { readForm } from "../../api/read-search.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { PageHead } from "../../components/page-head.tsx";
+import { type CreatedInstance, createKey, gateway } from "../../gateway/gateway.ts";
 
 const NETWORKS = ["sandbox", "whatsapp"] as const;
 type Network = (typeof NETWORKS)[number];

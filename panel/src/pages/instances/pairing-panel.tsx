@@ -2,17 +2,17 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useRef } from "react";
 import { Form } from "react-aria-components";
 import { useFormatter, useLocale, useMessages, useNow, useTranslations } from "use-intl";
-import { gateway, type Pairing } from "../../api/gateway.ts";
-import { pairingQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-search.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
-import { PhoneField } from "../../components/form-field.tsx";
+import { PhoneField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-head.tsx";
-import { AreaTexts } from "../../i18n/area-texts.tsx";
+import { gateway, type Pairing } from "../../gateway/gateway.ts";
+import { pairingQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
 import type { Messages } from "../../i18n/locales.ts";
+import { AreaTexts } from "../../shell/area-texts.tsx";
 
 /** The code to scan or to type; it redraws itself as the network renews it. */
 export function PairingPanel({ id, network }: { id: number; network: "whatsapp" | "sandbox" }) {

@@ -3,17 +3,17 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { createKey, gateway, type Instance } from "../../api/gateway.ts";
-import { instanceQuery, messageQuery } from "../../api/queries.ts";
-import { readForm } from "../../api/read-search.ts";
-import { useAccess } from "../../api/use-access.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { RouteLine, type Station } from "../../components/facts.tsx";
 import { FaultNotice, FaultPage, Notice, useFault } from "../../components/fault-notice.tsx";
-import { FormField, PhoneField } from "../../components/form-field.tsx";
+import { FormField, PhoneField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { LoadingState, PageHead } from "../../components/page-head.tsx";
 import { type GatewayWords, useGatewayWords } from "../../components/use-gateway-words.ts";
-import { ReceiverSection } from "./receiver-section.tsx";
+import { createKey, gateway, type Instance } from "../../gateway/gateway.ts";
+import { instanceQuery, messageQuery } from "../../gateway/queries.ts";
+import { useAccess } from "../../gateway/use-access.ts";
+import { ReceiverSection } from "./own-receiver.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 
 export function SendPage() {

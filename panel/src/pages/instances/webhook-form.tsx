@@ -3,15 +3,15 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { gateway } from "../../api/gateway.ts";
-import { readForm } from "../../api/read-search.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { useGatewayWords } from "../../components/use-gateway-words.ts";
-import { useFailureCause } from "../home/use-alert-words.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptResult } from "../webhooks/explain-failure.ts";
+import { useFailureCause } from "./use-alert-words.ts";
 
 /** Adds a webhook and shows at once how its receiver answered a signed test event. */
 export function WebhookForm({ id }: { id: number }) {

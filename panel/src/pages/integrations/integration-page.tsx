@@ -1,15 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { AdminOnly } from "../../components/admin-only.tsx";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { LoadingState, SectionHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { AreaTexts } from "../../i18n/area-texts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
+import { AreaTexts } from "../../shell/area-texts.tsx";
 import { NotFoundPage } from "../not-found-page.tsx";
 import { IntegrationForm, useSaveIntegration } from "./integration-form.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";

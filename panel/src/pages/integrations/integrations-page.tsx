@@ -5,7 +5,7 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { AdminOnly } from "../../components/admin-only.tsx";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState, SectionHead } from "../../components/page-head.tsx";
-import { AreaTexts } from "../../i18n/area-texts.tsx";
+import { AreaTexts } from "../../shell/area-texts.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
 import "./integrations.css";
 import {

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 
 export type Integration = Awaited<ReturnType<typeof gateway.listIntegrations>>["data"][number];
 export type Provider = Integration["provider"];

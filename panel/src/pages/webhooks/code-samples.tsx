@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
 
 const NAMES = { node: "Node.js", python: "Python", php: "PHP", go: "Go", curl: "curl" } as const;
 

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { FaultNotice } from "../../components/fault-notice.tsx";
 import { LoadingState, SectionHead } from "../../components/page-head.tsx";
 import { showToast } from "../../components/toasts.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { NotFoundPage } from "../not-found-page.tsx";
 import { BackToWebhooks } from "./new-webhook-page.tsx";
 import { toDraft, type toWebhookInput } from "./webhook-draft.ts";

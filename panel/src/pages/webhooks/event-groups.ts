@@ -1,4 +1,4 @@
-import type { gateway } from "../../api/gateway.ts";
+import type { gateway } from "../../gateway/gateway.ts";
 
 type Filter = NonNullable<Parameters<typeof gateway.createWebhook>[0]["events"]>[number];
 /** An event that a webhook can subscribe to by its name. */

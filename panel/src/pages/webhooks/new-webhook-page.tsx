@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { Notice } from "../../components/fault-notice.tsx";
 import { SectionHead } from "../../components/page-head.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { CodeSamples } from "./code-samples.tsx";
 import { newDraft, type toWebhookInput } from "./webhook-draft.ts";
 import { WebhookForm } from "./webhook-form.tsx";

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
-import { TimeField } from "../../components/form-field.tsx";
+import { TimeField } from "../../components/fields/form-field.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { MOST_COUNTED, type Webhook, waitingQuery } from "./webhooks-queries.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { CheckField, CheckList } from "../../components/check-field.tsx";
-import { FormField } from "../../components/form-field.tsx";
-import { PickList } from "../../components/pick-list.tsx";
+import { CheckField, CheckList } from "../../components/fields/check-field.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { PickList } from "../../components/fields/pick-list.tsx";
 import { EVENT_GROUPS, type EventGroup, type WebhookEvent } from "./event-groups.ts";
 import type { WebhookDraft } from "./webhook-draft.ts";
 

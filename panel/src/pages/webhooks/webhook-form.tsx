@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
-import { readForm } from "../../api/read-search.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
 import { FaultNotice, useFault, useFocusFault } from "../../components/fault-notice.tsx";
-import { FormField } from "../../components/form-field.tsx";
-import { UnsavedGuard, useEntered } from "../../components/unsaved-guard.tsx";
+import { FormField } from "../../components/fields/form-field.tsx";
+import { readForm } from "../../components/fields/read-search.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
 import { DeliveryFields, EventFields } from "./webhook-fields.tsx";
 

@@ -23,24 +23,24 @@ const events = createRoute({
   getParentRoute: () => frame,
   path: "/events",
   validateSearch: readEventFilter,
-  component: lazyRouteComponent(() => import("./events-page.tsx"), "EventsPage"),
+  component: lazyRouteComponent(() => import("./deliveries/events-page.tsx"), "EventsPage"),
 });
 const event = createRoute({
   getParentRoute: () => frame,
   path: "/events/$eventId",
-  component: lazyRouteComponent(() => import("./event-page.tsx"), "EventPage"),
+  component: lazyRouteComponent(() => import("./deliveries/event-page.tsx"), "EventPage"),
 });
 const attempts = createRoute({
   getParentRoute: () => frame,
   path: "/attempts",
   validateSearch: readAttemptFilter,
-  component: lazyRouteComponent(() => import("./attempts-page.tsx"), "AttemptsPage"),
+  component: lazyRouteComponent(() => import("./deliveries/attempts-page.tsx"), "AttemptsPage"),
 });
 const attempt = createRoute({
   getParentRoute: () => frame,
   path: "/attempts/$logId",
   ...numberParam("logId"),
-  component: lazyRouteComponent(() => import("./attempt-page.tsx"), "AttemptPage"),
+  component: lazyRouteComponent(() => import("./deliveries/attempt-page.tsx"), "AttemptPage"),
 });
 const detail = createRoute({
   getParentRoute: () => frame,

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
-import { gateway } from "../../api/gateway.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { gateway } from "../../gateway/gateway.ts";
 import { FailureWords } from "./failure-words.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 

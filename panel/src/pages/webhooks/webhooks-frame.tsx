@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { AdminOnly } from "../../components/admin-only.tsx";
-import { AreaTexts } from "../../i18n/area-texts.tsx";
+import { AreaTexts } from "../../shell/area-texts.tsx";
 import "./webhooks.css";
 
 /** Links between the three lists: where events go, what happened, and what was sent. */

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { gateway } from "../../api/gateway.ts";
+import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptFilter, EventFilter } from "./filters.ts";
 
 /** The result of an attempt is no event, so the pages ask again by themselves. */

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { EVENT_NAMES } from "../../../../src/core/events/contract.ts";
 import { expandEvents } from "../../../../src/core/webhooks/contract.ts";
-import { checkSignature } from "../../api/check-signature.ts";
+import { checkSignature } from "../../gateway/check-signature.ts";
+import { readAllPages } from "./deliveries/read-all-pages.ts";
 import { ALL_EVENTS, toSingleEvents } from "./event-groups.ts";
 import { failureKindOf } from "./explain-failure.ts";
 import { readAttemptFilter, readEventFilter, readPeriod } from "./filters.ts";
-import { readAllPages } from "./read-all-pages.ts";
 import { newDraft, toDraft, toHeaders, toWebhookInput } from "./webhook-draft.ts";
 import type { Webhook } from "./webhooks-queries.ts";
 

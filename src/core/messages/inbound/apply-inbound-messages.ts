@@ -2,8 +2,8 @@ import { isUndecrypted } from "../../../network/network-message.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { causedBy, type EventDraft } from "../../events/events.ts";
 import { queueInboundFiles } from "../../media/media.ts";
+import { receivedEvent, sentEvent } from "../log/message-events.ts";
 import { type MessageRow, readForEvents } from "../log/message-view.ts";
-import { receivedEvent, sentEvent } from "../message-events.ts";
 import { type InboundMessage, type InboundRow, insertInboundMessages } from "./insert-inbound-messages.ts";
 
 /** Handles new messages in the transaction that stores them. */

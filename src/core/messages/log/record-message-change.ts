@@ -8,7 +8,7 @@ import type { Db, Trx } from "../../../platform/db/database.ts";
 import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
 import { addressesOf, canonicalNumberOf } from "../../contacts/contacts.ts";
 import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
-import { messageEvent } from "../message-events.ts";
+import { messageEvent } from "./message-events.ts";
 import { type MessageRow, type StoredReaction, selectMessages, wordsOf } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createSecondRecorder } from "../../../../test/stories/engine/second-recorder.ts";
 import {
   type MessagingStory,
   startMessagingStory,
   waitUntil,
 } from "../../../../test/stories/messaging-story.ts";
-import { createSecondRecorder } from "../../../../test/stories/second-recorder.ts";
 import type { Jid, MessageId, MessageStatus } from "../../../network/driver.ts";
-import { lidOf } from "../../../network/sandbox/world/test-numbers.ts";
+import { lidOf } from "../../../network/sandbox/sandbox-numbers.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
 import type { ReceiptRecorder } from "./record-receipts.ts";
 

@@ -6,13 +6,13 @@ import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import { causedBy, type EventDraft, recordEvents } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
+import { messageEvent, sentEvent } from "../log/message-events.ts";
 import {
   type MessageRow,
   PENDING_UPLOAD_SQL,
   readForEvents,
   selectChangedForEvents,
 } from "../log/message-view.ts";
-import { messageEvent, sentEvent } from "../message-events.ts";
 import type { MessageReceipt } from "./message-receipt.ts";
 import {
   type GroupReceiptAdvance,

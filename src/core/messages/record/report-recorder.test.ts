@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestInstance } from "../../../../test/gateway.ts";
+import { createSecondRecorder, type TestChange } from "../../../../test/stories/engine/second-recorder.ts";
 import { type MessagingStory, startMessagingStory } from "../../../../test/stories/messaging-story.ts";
-import { createSecondRecorder, type TestChange } from "../../../../test/stories/second-recorder.ts";
 import type { Jid, MessageId, MessageStatus, NetworkMessage } from "../../../network/driver.ts";
 import { newMessageId } from "../../../network/jid.ts";
 import type { SendOutcome } from "../send/record-outcome.ts";

@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TestInstance } from "../../../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
+import { createSecondRecorder } from "../../../../test/stories/engine/second-recorder.ts";
 import {
   type MessagingStory,
   startMessagingStory,
   waitUntil,
 } from "../../../../test/stories/messaging-story.ts";
 import { newMessage } from "../../../../test/stories/new-message.ts";
-import { createSecondRecorder } from "../../../../test/stories/second-recorder.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
 import { createMessageInserter, type NewMessage } from "./insert-messages.ts";

@@ -6,13 +6,13 @@ import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import type { EventDraft } from "../../events/events.ts";
 import { queueSentFiles } from "../../media/media.ts";
+import { failedEvent, sentEvent } from "../log/message-events.ts";
 import {
   type MessageRow,
   PENDING_UPLOAD_SQL,
   readForEvents,
   selectChangedForEvents,
 } from "../log/message-view.ts";
-import { failedEvent, sentEvent } from "../message-events.ts";
 import type { MessageReceipt } from "../receipts/message-receipt.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 

@@ -1,10 +1,10 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
-import type { HealthUpdate, IntegrationHealth } from "../integration-health.ts";
+import type { HealthUpdate, IntegrationHealth } from "../delivery/integration-health.ts";
+import { retryRequest } from "../delivery/retry-request.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import { retryRequest } from "../retry-request.ts";
-import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./chatwoot-api.ts";
-import { type ChatwootError, codeOfChatwootError } from "./chatwoot-error.ts";
+import { type ChatwootApi, chatwootAccessOf, createChatwootApi } from "./api/chatwoot-api.ts";
+import { type ChatwootError, codeOfChatwootError } from "./api/chatwoot-error.ts";
 
 /** The dependencies of one job. */
 export interface ChatwootContext {

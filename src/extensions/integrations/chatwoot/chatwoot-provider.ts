@@ -1,14 +1,14 @@
 import type { JobResult } from "../../../engine/engine.ts";
-import { createIntegrationHealth } from "../integration-health.ts";
+import { createIntegrationHealth } from "../delivery/integration-health.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
+import { runInboundTask } from "./agents/run-inbound-task.ts";
 import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./chatwoot-config.ts";
 import { type ChatwootContext, createChatwootContext } from "./chatwoot-context.ts";
+import { testInbox } from "./check-inbox.ts";
 import { postMessage } from "./post-message.ts";
 import { postDeletion, postEdit, postReaction } from "./post-message-change.ts";
 import { registerInbox, unregisterInbox } from "./register-inbox.ts";
 import { reportFailure, reportStatus } from "./report-status.ts";
-import { runInboundTask } from "./run-inbound-task.ts";
-import { testInbox } from "./test-inbox.ts";
 
 /** A support inbox: WhatsApp messages go into the inbox, and agents' replies go out through the instance. */
 export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvider {

@@ -5,9 +5,9 @@ import type {
   ChatwootResult,
   ContactFilter,
   NewChatwootContact,
-} from "./chatwoot-api.ts";
-import type { ChatwootError } from "./chatwoot-error.ts";
-import { explainIdentityError } from "./explain-identity-error.ts";
+} from "./api/chatwoot-api.ts";
+import type { ChatwootError } from "./api/chatwoot-error.ts";
+import { explainIdentityError } from "./api/explain-identity-error.ts";
 
 /** A person or a group on WhatsApp. */
 export interface ChatwootPerson {

@@ -4,7 +4,7 @@ import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import { readIntegrationChat, saveIntegrationChat } from "../integration-chat.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { ChatwootApi, ChatwootConversation, ChatwootResult } from "./chatwoot-api.ts";
+import type { ChatwootApi, ChatwootConversation, ChatwootResult } from "./api/chatwoot-api.ts";
 import { chatwootConfigOf } from "./chatwoot-config.ts";
 import {
   type ChatwootPerson,

@@ -4,14 +4,14 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { EventWork } from "../integration-provider.ts";
 import { isOnIgnoreList } from "../is-on-ignore-list.ts";
 import { claimMessageLink, type MessageLink, updateMessageLink } from "../message-link.ts";
-import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./chatwoot-api.ts";
+import type { ChatwootMessage, ChatwootResult, NewChatwootMessage } from "./api/chatwoot-api.ts";
+import { codeOfChatwootError, toInboxGone } from "./api/chatwoot-error.ts";
+import type { FormFile } from "./api/multipart-form.ts";
 import { chatwootConfigOf, sourceId } from "./chatwoot-config.ts";
 import { type ChatwootContext, endWithError } from "./chatwoot-context.ts";
-import { codeOfChatwootError, toInboxGone } from "./chatwoot-error.ts";
 import { findLinkOfMessage } from "./find-link-of-message.ts";
 import type { ChatwootPerson } from "./find-or-create-contact.ts";
 import { findOrCreateConversation } from "./find-or-create-conversation.ts";
-import type { FormFile } from "./multipart-form.ts";
 import { bareType, type EventMessage, fileNameOf, renderMessage } from "./render-message.ts";
 
 type Event = EventWork["event"];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
-import { parseUrlOrigin } from "../../../platform/outgoing/parse-url-origin.ts";
+import { parseUrlOrigin } from "../../../platform/urls/parse-url-origin.ts";
 import type { IntegrationDeps, IntegrationDraft, PreparedIntegration } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import {
@@ -10,14 +10,14 @@ import {
   type ChatwootResult,
   type ChatwootTransport,
   createChatwootApi,
-} from "./chatwoot-api.ts";
+} from "./api/chatwoot-api.ts";
+import type { ChatwootError } from "./api/chatwoot-error.ts";
 import {
   type ChatwootConfig,
   type ChatwootState,
   chatwootConfigOf,
   webhookUrlOf,
 } from "./chatwoot-config.ts";
-import type { ChatwootError } from "./chatwoot-error.ts";
 import { privateNetworkWarning } from "./private-network-warning.ts";
 
 /**

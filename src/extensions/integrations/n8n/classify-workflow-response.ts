@@ -6,7 +6,7 @@ import {
   NOT_THERE_YET,
   RESPONSE_TIMING,
   type ResponseClass,
-} from "../classify-response.ts";
+} from "../delivery/classify-response.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 import { maxResponseBytes } from "./request-workflow.ts";
 

@@ -1,4 +1,4 @@
-import type { IntegrationHealth } from "../integration-health.ts";
+import type { IntegrationHealth } from "../delivery/integration-health.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { FileResponseLimit } from "./file-response-limit.ts";
 

@@ -6,14 +6,20 @@ import { phoneOfJid } from "../../../network/jid.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { completeJob } from "../complete-job.ts";
+import { completeJob } from "../delivery/complete-job.ts";
+import { createIntegrationHealth } from "../delivery/integration-health.ts";
+import {
+  countAttempt,
+  type FailedRequest,
+  type FailureKind,
+  retryRequest,
+} from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
-import { createIntegrationHealth } from "../integration-health.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
 import { findReplyTarget, queueReplies } from "../queue-replies.ts";
 import { countReply, isReplyPaused } from "../reply-limit.ts";
-import { countAttempt, type FailedRequest, type FailureKind, retryRequest } from "../retry-request.ts";
 import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
+import { testWorkflow } from "./check-workflow.ts";
 import { isResponseLost } from "./classify-workflow-response.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./n8n-config.ts";
@@ -25,7 +31,6 @@ import {
 } from "./parse-workflow-replies.ts";
 import { readWorkflowResponse } from "./read-workflow-response.ts";
 import { requestWorkflow } from "./request-workflow.ts";
-import { testWorkflow } from "./test-workflow.ts";
 
 const LINK_SECONDS = 7 * 86_400;
 

@@ -1,7 +1,7 @@
 import { isN8nStartingUp } from "../../../core/webhooks/webhooks.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { describeOutcome } from "../classify-response.ts";
-import type { Explanation, ResponseReading } from "../integration-health.ts";
+import { describeOutcome } from "../delivery/classify-response.ts";
+import type { Explanation, ResponseReading } from "../delivery/integration-health.ts";
 import {
   classifyWorkflowResponse,
   isNotActive,

@@ -1,8 +1,8 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import type { IntegrationHealth } from "../integration-health.ts";
+import type { IntegrationHealth } from "../delivery/integration-health.ts";
+import type { FailedRequest } from "../delivery/retry-request.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
-import type { FailedRequest } from "../retry-request.ts";
 import type { BotSession } from "./bot-chat.ts";
 import { NOT_A_VIEWER } from "./explain-typebot-response.ts";
 import { readOutcome } from "./read-outcome.ts";

@@ -1,6 +1,6 @@
 import type { ReplyPart } from "../to-replies.ts";
 import { bubbleToReply } from "./bubble-to-reply.ts";
-import { toPrompt } from "./to-prompt.ts";
+import { toPrompt } from "./input/to-prompt.ts";
 import type { Bubble, ClientAction, TypebotResponse, TypingEmulation } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 

@@ -7,7 +7,7 @@ import {
   type MessageLinkKey,
   updateMessageLink,
 } from "../message-link.ts";
-import type { Joined } from "./collect-messages.ts";
+import type { Joined } from "./input/collect-messages.ts";
 
 type Owner = Pick<Integration, "id" | "account_id" | "lane">;
 

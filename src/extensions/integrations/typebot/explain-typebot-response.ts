@@ -1,7 +1,7 @@
 import type { IntegrationReason } from "../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { describeOutcome } from "../classify-response.ts";
-import type { Explanation } from "../integration-health.ts";
+import { describeOutcome } from "../delivery/classify-response.ts";
+import type { Explanation } from "../delivery/integration-health.ts";
 import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { JobResult } from "../../../engine/engine.ts";
 import type { Trx } from "../../../platform/db/database.ts";
-import { completeJob } from "../complete-job.ts";
+import { completeJob } from "../delivery/complete-job.ts";
 import { readIntegrationChat, saveIntegrationChat } from "../integration-chat.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
 import { type BotChat, currentSession, inMinutes } from "./bot-chat.ts";

@@ -4,8 +4,8 @@ import {
   isInWordsOfProxy,
   NOT_THERE_YET,
   type ResponseClass,
-} from "../classify-response.ts";
-import type { ResponseReading } from "../integration-health.ts";
+} from "../delivery/classify-response.ts";
+import type { ResponseReading } from "../delivery/integration-health.ts";
 import { explainTypebotResponse } from "./explain-typebot-response.ts";
 import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";

@@ -1,4 +1,4 @@
-import type { FailedRequest } from "../retry-request.ts";
+import type { FailedRequest } from "../delivery/retry-request.ts";
 
 /** After this time a user no longer waits for a bot's reply. */
 const LONGEST_MS = 3_600_000;

@@ -2,6 +2,7 @@ import type { NetworkEvent, SendResult } from "../../driver.ts";
 import { resultWithin } from "../../result-within.ts";
 import type { SocketState } from "../inbox/device-inbox.ts";
 import { InboxConsumer } from "../inbox/inbox-consumer.ts";
+import { closeSocket, type LoggedInDevice } from "../pairing/log-in.ts";
 import type { RequestOutcome } from "../requests/record-requests.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
 import {
@@ -11,7 +12,6 @@ import {
   NOT_IN_GROUP,
   refusedResult,
 } from "../requests/send-results.ts";
-import { closeSocket, type LoggedInDevice } from "./log-in.ts";
 import type { SandboxRuntime } from "./sandbox-runtime.ts";
 
 export type CloseReason = Exclude<SocketState, "open"> | "closed";

@@ -7,12 +7,12 @@ import {
   type InboxPageRequest,
   readInboxPages,
 } from "../inbox/device-inbox.ts";
+import { HOST_LOCK_CLASS, HostLock } from "../pairing/host-lock.ts";
 import { findScanned } from "../pairing/pair-device.ts";
 import { type RequestOutcome, recordRequests } from "../requests/record-requests.ts";
 import type { SandboxRequest } from "../requests/sandbox-request.ts";
 import { isInvalidData } from "../requests/send-results.ts";
 import type { SandboxTiming } from "../sandbox-timing.ts";
-import { HOST_LOCK_CLASS, HostLock } from "./host-lock.ts";
 import { type WakeupBus, type WakeupListener, wakeupBusOf } from "./wakeup-bus.ts";
 
 interface QueuedRequest<Item, Result> {

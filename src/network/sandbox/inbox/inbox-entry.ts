@@ -1,8 +1,8 @@
 import type { InboundContent, Jid, MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { ChatState } from "../../session-operations.ts";
-import { type GroupEvent, toGroupUpdate } from "../world/group-event.ts";
-import { identityOf, type SandboxPerson } from "../world/test-numbers.ts";
+import { identityOf, type SandboxPerson } from "../sandbox-numbers.ts";
+import { type GroupEvent, toGroupUpdate } from "./group-event.ts";
 
 /** The content of an inbox entry, by kind; chat and time have columns of their own. */
 export type InboxEntry =

@@ -1,9 +1,9 @@
 import type { Jid } from "../../driver.ts";
 import { isLidJid, phoneJid } from "../../jid.ts";
 import type { ChatOperations, ChatState } from "../../session-operations.ts";
+import { type NetworkAction, type RunOperation, succeeded } from "../connection/network-action.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
-import { phoneOf } from "../world/test-numbers.ts";
-import { type NetworkAction, type RunOperation, succeeded } from "./network-action.ts";
+import { phoneOf } from "../sandbox-numbers.ts";
 
 export type StoredChatState = Required<ChatState>;
 

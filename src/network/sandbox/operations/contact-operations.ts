@@ -1,6 +1,8 @@
 import type { Jid } from "../../driver.ts";
 import { phoneJid } from "../../jid.ts";
 import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
+import { type RunOperation, rejected, succeeded } from "../connection/network-action.ts";
+import { identityOf, isOnNetwork, lidOf, phoneOf } from "../sandbox-numbers.ts";
 import {
   contactEntry,
   findContacts,
@@ -9,8 +11,6 @@ import {
   type SandboxProfile,
   saveContact,
 } from "../world/person-store.ts";
-import { identityOf, isOnNetwork, lidOf, phoneOf } from "../world/test-numbers.ts";
-import { type RunOperation, rejected, succeeded } from "./network-action.ts";
 
 /** The URL of a picture that the network stores. */
 export type PictureUrl = (picture: string | null) => string | null;

@@ -1,9 +1,9 @@
 import type { Content, InboundContent, Jid, MessageId, MessageRef, QuotedMessage } from "../../driver.ts";
 import { isGroupJid, newMessageId, phoneJid } from "../../jid.ts";
-import type { LoggedInDevice } from "../connection/log-in.ts";
 import type { InboxEntry } from "../inbox/inbox-entry.ts";
+import type { LoggedInDevice } from "../pairing/log-in.ts";
+import { behaviourOf, phoneOf, type SandboxPerson } from "../sandbox-numbers.ts";
 import type { SandboxTiming } from "../sandbox-timing.ts";
-import { behaviourOf, phoneOf, type SandboxPerson } from "../world/test-numbers.ts";
 
 /** An inbox entry that the network itself sends back after a delay. */
 export type DelayedInboxEntry = InboxEntry & { after_ms: number };

@@ -5,9 +5,10 @@ import type {
   ParticipantAction,
   ParticipantResult,
 } from "../../session-operations.ts";
-import { type NetworkAction, rejected, succeeded } from "../operations/network-action.ts";
+import { type NetworkAction, rejected, succeeded } from "../connection/network-action.ts";
+import type { SandboxGroupMember, StoredGroup } from "../inbox/group-event.ts";
 import { NOT_IN_GROUP } from "../requests/send-results.ts";
-import type { SandboxGroupMember, StoredGroup } from "./group-event.ts";
+import { isOnNetwork, phoneOf, rejectsGroupInvites } from "../sandbox-numbers.ts";
 import {
   addMember,
   findGroupByInvite,
@@ -22,7 +23,6 @@ import {
   type SandboxGroup,
 } from "./group-store.ts";
 import { replacePicture } from "./picture-store.ts";
-import { isOnNetwork, phoneOf, rejectsGroupInvites } from "./test-numbers.ts";
 
 const MAX_MEMBERS = 1024;
 

@@ -1,6 +1,6 @@
 import { phoneJid } from "../../jid.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
-import { lidOf, phoneOf } from "./test-numbers.ts";
+import { lidOf, phoneOf } from "../sandbox-numbers.ts";
 
 /** Deletes copies of messages with their files, and the logged content and contact names of these phones. */
 export async function deleteCopies(

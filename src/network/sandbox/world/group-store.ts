@@ -2,9 +2,9 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { Jid } from "../../driver.ts";
 import { groupJid } from "../../jid.ts";
 import type { OperationResult } from "../../session-operations.ts";
-import { type NetworkAction, rejected } from "../operations/network-action.ts";
+import { type NetworkAction, rejected } from "../connection/network-action.ts";
+import type { GroupEvent, SandboxGroupMember, StoredGroup } from "../inbox/group-event.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
-import type { GroupEvent, SandboxGroupMember, StoredGroup } from "./group-event.ts";
 
 /** A group with the fields that only the network knows. */
 export interface SandboxGroup extends StoredGroup {

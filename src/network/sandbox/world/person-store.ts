@@ -1,7 +1,7 @@
 import type { ContactInfo } from "../../session-operations.ts";
 import type { InboxEntry } from "../inbox/inbox-entry.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
-import { ownerOf, type SandboxPerson } from "./test-numbers.ts";
+import { ownerOf, type SandboxPerson } from "../sandbox-numbers.ts";
 
 /** The profile that a person shows to others. */
 export interface SandboxProfile {

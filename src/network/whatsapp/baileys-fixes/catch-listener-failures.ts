@@ -1,7 +1,7 @@
 // Baileys 7.0.0-rc14 does not catch the failures of its own listeners, which would end the process.
 // Not reported upstream.
 import type { WASocket } from "baileys";
-import { detachListeners } from "../connection/detach-listeners.ts";
+import { detachListeners } from "../stanzas/detach-listeners.ts";
 
 /** Ignores the failures of Baileys' listeners, except for frames: `onMalformed` receives those. */
 export function catchListenerFailures({ ws }: WASocket, onMalformed: (error: unknown) => void): void {

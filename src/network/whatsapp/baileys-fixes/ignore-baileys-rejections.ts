@@ -1,6 +1,6 @@
 // Baileys 7.0.0-rc14 starts promises that nothing awaits; most fail with their connection, and would end the process.
 // Upstream: https://github.com/WhiskeySockets/Baileys/issues/1361 (closed, fixed in part).
-import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
+import { ConnectionClosedError } from "../stanzas/connection-closed-error.ts";
 
 /** Of the installed packages, and of Baileys in the bundle of the program. */
 export const BAILEYS_PATH =

@@ -1,7 +1,7 @@
 // Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114, and drops others, so that their messages are lost.
 // Not reported upstream; the numbers are from https://github.com/wppconnect-team/wa-proto (2.3000.1045816814).
 import { proto } from "baileys";
-import { rawFieldOf, rawFieldsOf } from "../wire/raw-field.ts";
+import { rawFieldOf, rawFieldsOf } from "../stanzas/raw-field.ts";
 
 /** Fields of `Message` that Baileys does not know. */
 export interface LaterFields {

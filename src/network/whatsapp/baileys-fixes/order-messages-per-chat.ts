@@ -1,9 +1,9 @@
 // Baileys 7.0.0-rc14 looks up keys for each message before it queues it, so one message can overtake another.
 // Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/2175 (closed) proposed a queue per chat.
 import type { BinaryNode, WASocket } from "baileys";
-import { detachListeners } from "../connection/detach-listeners.ts";
-import { MessageOrder } from "../inbound/message-order.ts";
-import { authorKeyOf, isPeerMessage } from "../wire/stanza.ts";
+import { detachListeners } from "../stanzas/detach-listeners.ts";
+import { MessageOrder } from "../stanzas/message-order.ts";
+import { authorKeyOf, isPeerMessage } from "../stanzas/stanza.ts";
 
 const MESSAGE = "CB:message";
 

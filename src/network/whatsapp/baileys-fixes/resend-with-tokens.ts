@@ -11,10 +11,10 @@ import {
 } from "baileys";
 import type { Jid } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import { detachListeners } from "../connection/detach-listeners.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
-import { plainJid } from "../wire/plain-jid.ts";
+import { detachListeners } from "../stanzas/detach-listeners.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 
 type RelayOptions = Parameters<WASocket["relayMessage"]>[2];
 

@@ -1,5 +1,5 @@
 import { WA_CERT_DETAILS } from "baileys";
-import { isLoopback } from "../files/media-hosts.ts";
+import { isLoopback } from "../media-hosts.ts";
 
 /** Replaces the root (hex) of the network's certificates; for test servers on this machine only. */
 export function trustRootKey(url: string, rootKey: string): void {

@@ -8,29 +8,28 @@ import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts
 import { releaseTransactions } from "../baileys-fixes/release-transactions.ts";
 import { resendWithTokens } from "../baileys-fixes/resend-with-tokens.ts";
 import { downloadMedia, type OnChunk } from "../files/download-media.ts";
-import { MediaHosts } from "../files/media-hosts.ts";
 import { requestMediaReupload } from "../files/request-media-reupload.ts";
-import { InboundListeners } from "../inbound/inbound-listeners.ts";
+import type { JournalEntry } from "../journal/journal-entry.ts";
+import { createSignalRepository } from "../journal/signal-repository.ts";
+import { ContactTokens } from "../keys/contact-tokens.ts";
+import { GroupMetadataCache } from "../keys/group-metadata-cache.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
-import { createSignalRepository } from "../keys/signal-repository.ts";
+import { MediaHosts } from "../media-hosts.ts";
 import {
   type ConnectionOperations,
   createConnectionOperations,
 } from "../operations/connection-operations.ts";
 import { unlinkDevice } from "../operations/unlink-device.ts";
 import { ChatTimers } from "../outbound/chat-timers.ts";
-import { ContactTokens } from "../outbound/contact-tokens.ts";
 import { DeviceCache } from "../outbound/device-cache.ts";
 import { DeviceLookup } from "../outbound/device-lookup.ts";
 import { findMessageToResend } from "../outbound/find-message-to-resend.ts";
 import { findNewChatLock } from "../outbound/find-new-chat-lock.ts";
-import { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
 import { MemberAddresses } from "../outbound/member-addresses.ts";
 import { Outbox } from "../outbound/outbox.ts";
 import { OwnChanges } from "../outbound/own-changes.ts";
 import { PendingAcks } from "../outbound/pending-acks.ts";
 import { createSessionTransport, type SessionTransport } from "../session-transport.ts";
-import type { JournalEntry } from "../wire/journal-entry.ts";
 import {
   type BaileysSocket,
   CONNECTION_LOST_CODE,
@@ -40,6 +39,7 @@ import {
 } from "./baileys-socket.ts";
 import { ConnectionContext, type ConnectionContextOptions } from "./connection-context.ts";
 import { PAIRING_LOST_CODE } from "./disconnect-action.ts";
+import { InboundListeners } from "./inbound-listeners.ts";
 
 export type WhatsAppConnectionOptions = Omit<ConnectionContextOptions, "onLost" | "onPeerMessage"> &
   Pick<OpenSessionOptions, "findSent" | "isNewChat" | "proxy" | "lookup" | "markOnline">;

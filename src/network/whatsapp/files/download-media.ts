@@ -1,7 +1,7 @@
 import { createDecipheriv, createHash, createHmac } from "node:crypto";
 import { getMediaKeys } from "baileys";
+import type { MediaHosts } from "../media-hosts.ts";
 import type { SessionTransport } from "../session-transport.ts";
-import type { MediaHosts } from "./media-hosts.ts";
 import { isMediaRef, toBaileysMediaType, type WhatsAppMediaRef } from "./whatsapp-media-ref.ts";
 
 export type OnChunk = (chunk: Uint8Array) => Promise<void> | void;

@@ -8,14 +8,14 @@ import { getHttpStream, uploadWithNodeHttp } from "baileys";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ProxyServer, startHttpProxy, startSocksProxy } from "../../../../test/servers/proxy-server.ts";
 import { makeAuthority } from "../../../../test/whatsapp-server/media-server.ts";
-import { trustCertificates } from "../../../../test/whatsapp-server/trust.ts";
+import { trustCertificates } from "../../../../test/whatsapp-server/protocol/trust.ts";
+import { MediaHosts } from "../media-hosts.ts";
 import {
   createSessionTransport,
   type SessionEgress,
   type SessionTransport,
   type SessionTransportOptions,
 } from "../session-transport.ts";
-import { MediaHosts } from "./media-hosts.ts";
 
 const MEGABYTE = 1024 * 1024;
 

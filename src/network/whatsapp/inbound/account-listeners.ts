@@ -8,9 +8,9 @@ import {
 } from "baileys";
 import type { OnChunk } from "../files/download-media.ts";
 import { toMediaRef, type WhatsAppMediaRef } from "../files/whatsapp-media-ref.ts";
+import { type JournalEntry, readMessage } from "../journal/journal-entry.ts";
 import type { AccountFacts } from "../keys/account-facts.ts";
 import type { WriteBehindKeyStore } from "../keys/write-behind-key-store.ts";
-import { type JournalEntry, readMessage } from "../wire/journal-entry.ts";
 import { readSaltSetting, saltOfHistory } from "../wire/read-salt-setting.ts";
 
 export interface AccountListenersOptions {

@@ -8,10 +8,10 @@ import type {
   OriginalMessage,
   UnknownTextReason,
 } from "../../driver.ts";
+import type { DecryptedMessage } from "../journal/read-stanza.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
-import type { DecryptedMessage } from "../wire/read-stanza.ts";
 import { addressesOf, decryptChange } from "../wire/sealed/message-secret.ts";
 import {
   readAddedOption,

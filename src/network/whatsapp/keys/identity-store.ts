@@ -1,7 +1,7 @@
 import type { SignalKeyStore } from "baileys";
 import type { Identity, Jid } from "../../driver.ts";
 import { isGroupJid, isLidJid, lidJid, phoneJid, phoneOfJid } from "../../jid.ts";
-import { plainJid, userOf } from "../wire/plain-jid.ts";
+import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import type { AccountFacts } from "./account-facts.ts";
 import type { ItemCache } from "./session-caches.ts";
 

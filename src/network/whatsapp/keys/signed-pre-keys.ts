@@ -5,7 +5,7 @@ import {
   type WASocket,
   xmppSignedPreKey,
 } from "baileys";
-import { rawFieldsOf } from "../wire/raw-field.ts";
+import { rawFieldsOf } from "../stanzas/raw-field.ts";
 import type { BaileysCredentials } from "./baileys-credentials.ts";
 
 type SignedPreKey = BaileysCredentials["signedPreKey"];

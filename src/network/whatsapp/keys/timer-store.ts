@@ -1,9 +1,9 @@
 import type { SignalDataSet, SignalKeyStore } from "baileys";
 import type { Jid } from "../../driver.ts";
-import type { ChatTimer } from "../wire/chat-timer.ts";
-import { userOf } from "../wire/plain-jid.ts";
+import type { ChatTimer } from "../stanzas/chat-timer.ts";
+import { KeyedMutex } from "../stanzas/keyed-mutex.ts";
+import { userOf } from "../stanzas/plain-jid.ts";
 import type { IdentityStore } from "./identity-store.ts";
-import { KeyedMutex } from "./keyed-mutex.ts";
 
 const KIND = "timer";
 

@@ -9,7 +9,7 @@ import type {
   StoredJournalEntry,
 } from "../../driver.ts";
 import { repairSkippedKeys } from "../baileys-fixes/repair-skipped-keys.ts";
-import { ConnectionClosedError } from "../connection/connection-closed-error.ts";
+import { ConnectionClosedError } from "../stanzas/connection-closed-error.ts";
 import { type DeferredChange, DeferredChanges } from "./deferred-changes.ts";
 import type { SessionCaches } from "./session-caches.ts";
 

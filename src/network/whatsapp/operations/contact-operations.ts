@@ -3,7 +3,7 @@ import type { Identity, Jid } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { plainJid } from "../wire/plain-jid.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 import { resyncAppState } from "./change-app-state.ts";
 import { findNumbers } from "./find-numbers.ts";
 import type { OperationContext } from "./operation-context.ts";

@@ -1,6 +1,6 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto, type WASocket } from "baileys";
 import type { Jid } from "../../driver.ts";
-import { plainJid, userOf } from "../wire/plain-jid.ts";
+import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import { toOperationError } from "./operation-error.ts";
 
 export interface RegisteredNumber {

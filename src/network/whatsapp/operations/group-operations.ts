@@ -9,7 +9,7 @@ import type {
   ParticipantResult,
 } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { plainJid } from "../wire/plain-jid.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 import { toGroup } from "../wire/to-group.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
 import type { OperationContext } from "./operation-context.ts";

@@ -1,9 +1,9 @@
 import type { WACallEvent, WASocket } from "baileys";
-import type { MediaHosts } from "../files/media-hosts.ts";
+import type { ContactTokens } from "../keys/contact-tokens.ts";
+import type { GroupMetadataCache } from "../keys/group-metadata-cache.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { ItemCache } from "../keys/session-caches.ts";
-import type { ContactTokens } from "../outbound/contact-tokens.ts";
-import type { GroupMetadataCache } from "../outbound/group-metadata-cache.ts";
+import type { MediaHosts } from "../media-hosts.ts";
 import type { PendingOperations } from "./pending-operations.ts";
 
 /** The connection state that every operation needs. */

@@ -3,7 +3,7 @@ import type { Jid, OpenSessionOptions } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { BaileysCredentials } from "../keys/baileys-credentials.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
-import { type ChatTimer, toTimer } from "../wire/chat-timer.ts";
+import { type ChatTimer, toTimer } from "../stanzas/chat-timer.ts";
 
 export interface ChatTimersOptions extends Pick<OpenSessionOptions, "isNewChat"> {
   store: TimerStore;

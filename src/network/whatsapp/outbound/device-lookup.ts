@@ -2,7 +2,7 @@ import { type BinaryNode, type GroupMetadata, jidDecode, type WASocket } from "b
 import type { Jid } from "../../driver.ts";
 import { isLidJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { plainJid, userOf } from "../wire/plain-jid.ts";
+import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import type { DeviceCache, DeviceList } from "./device-cache.ts";
 
 export interface DeviceLookupOptions {

@@ -2,7 +2,7 @@ import type { GroupMetadata } from "baileys";
 import type { Content, Jid, MessageRef, QuotedMessage } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { plainJid, userOf } from "../wire/plain-jid.ts";
+import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 
 export interface MemberAddressesOptions {
   identities: IdentityStore;

@@ -17,15 +17,15 @@ import { allowConcurrentSends, NobodyReachedError } from "../baileys-fixes/allow
 import { uploadMedia } from "../files/upload-media.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 import type { AccountFacts } from "../keys/account-facts.ts";
+import type { ContactTokens } from "../keys/contact-tokens.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
-import { applyTimer } from "../wire/chat-timer.ts";
+import { applyTimer } from "../stanzas/chat-timer.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
-import type { ContactTokens } from "./contact-tokens.ts";
 import type { DeviceLookup } from "./device-lookup.ts";
 import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
 import { NoSecretError, type OwnChanges } from "./own-changes.ts";

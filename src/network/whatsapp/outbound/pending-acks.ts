@@ -1,7 +1,7 @@
 import type { BinaryNode } from "baileys";
 import type { MessageId, SendResult } from "../../driver.ts";
 import { isLidJid } from "../../jid.ts";
-import { parseTimestamp } from "../wire/stanza.ts";
+import { parseTimestamp } from "../stanzas/stanza.ts";
 import { messageRefusalOf } from "../wire/whatsapp-error.ts";
 
 const NO_ACK: SendResult = {

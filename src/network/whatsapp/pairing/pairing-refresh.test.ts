@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
-import { parseQr } from "../../../../test/whatsapp-server/pairing.ts";
+import { parseQr } from "../../../../test/whatsapp-server/pairing/pairing.ts";
 import {
   type MemoryCredentials,
   startWhatsAppStage,

@@ -3,11 +3,11 @@ import type { BinaryNode } from "baileys";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { PasskeyDemand } from "../../../../test/whatsapp-server/control.ts";
 import type { Network } from "../../../../test/whatsapp-server/network.ts";
-import type { PairingCandidate } from "../../../../test/whatsapp-server/pairing.ts";
-import { PasskeyCeremonies } from "../../../../test/whatsapp-server/passkey.ts";
+import type { PairingCandidate } from "../../../../test/whatsapp-server/pairing/pairing.ts";
+import { PasskeyCeremonies } from "../../../../test/whatsapp-server/pairing/passkey.ts";
 import { ServerPerson } from "../../../../test/whatsapp-server/person.ts";
 import type { PasskeyAssertion, PasskeyState } from "../../session-operations.ts";
-import { KeyedMutex } from "../keys/keyed-mutex.ts";
+import { KeyedMutex } from "../stanzas/keyed-mutex.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 

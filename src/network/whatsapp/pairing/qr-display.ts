@@ -1,10 +1,10 @@
 import { type BinaryNode, buildPairingQRData } from "baileys";
 import type { NetworkEvent, PairingError, QrReason } from "../../driver.ts";
+import type { QrTiming } from "../qr-timing.ts";
 import { BROWSER } from "./pairing-code.ts";
 import { pairingError } from "./pairing-error.ts";
 import type { PairingSecret } from "./pairing-secret.ts";
 import { type QrReference, QrReferences } from "./qr-references.ts";
-import type { QrTiming } from "./qr-timing.ts";
 import type { RegistrationStream } from "./registration-stream.ts";
 
 export interface QrDisplayOptions {

@@ -1,5 +1,5 @@
 import type { BinaryNode } from "baileys";
-import type { QrTiming } from "./qr-timing.ts";
+import type { QrTiming } from "../qr-timing.ts";
 import { bytesOf, childOf } from "./registration-stream.ts";
 
 const MOST_REFERENCES = 20;

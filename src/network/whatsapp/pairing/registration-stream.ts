@@ -1,7 +1,7 @@
 import type { BinaryNode } from "baileys";
 import type { BaileysSocket } from "../connection/baileys-socket.ts";
-import { detachListeners } from "../connection/detach-listeners.ts";
-import { KeyedMutex } from "../keys/keyed-mutex.ts";
+import { detachListeners } from "../stanzas/detach-listeners.ts";
+import { KeyedMutex } from "../stanzas/keyed-mutex.ts";
 
 export const SERVER = "s.whatsapp.net";
 

@@ -1,7 +1,7 @@
 import { type proto, toNumber } from "baileys";
 import type { ChoiceContent, GroupInvite, TextContent } from "../../driver.ts";
 import { truncateText } from "../../truncate-text.ts";
-import { plainJid } from "./plain-jid.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 
 type Message = proto.IMessage;
 

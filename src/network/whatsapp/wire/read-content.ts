@@ -17,8 +17,8 @@ import { quoteContent } from "../../quote-content.ts";
 import { truncateText } from "../../truncate-text.ts";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import { type MediaProto, type StoredMessageKey, toMediaRef } from "../files/whatsapp-media-ref.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 import { openMessage, unreadKindOf } from "./message-fields.ts";
-import { plainJid } from "./plain-jid.ts";
 import { readChoice } from "./read-choice.ts";
 import { readWords } from "./read-words.ts";
 

@@ -2,9 +2,9 @@ import { type BinaryNode, type GroupMetadata, getBinaryNodeChild } from "baileys
 import type { NetworkEvent } from "../../driver.ts";
 import type { GroupUpdate, ParticipantAction } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { type ChatTimer, toTimer } from "./chat-timer.ts";
-import { plainJid } from "./plain-jid.ts";
-import { parseTimestamp } from "./stanza.ts";
+import { type ChatTimer, toTimer } from "../stanzas/chat-timer.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
+import { parseTimestamp } from "../stanzas/stanza.ts";
 import { toGroup, toParticipants } from "./to-group.ts";
 
 /** The event of a group notification; undefined for a group that we joined, which arrives as a whole. */

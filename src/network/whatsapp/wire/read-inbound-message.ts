@@ -12,15 +12,15 @@ import type {
 import { isGroupJid } from "../../jid.ts";
 import { rawBytesOf, type WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import type { StoredMessageKey } from "../files/whatsapp-media-ref.ts";
+import type { DecryptedMessage } from "../journal/read-stanza.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
-import { readTimer } from "./chat-timer.ts";
+import { readTimer } from "../stanzas/chat-timer.ts";
+import { isBroadcastList, parseTimestamp } from "../stanzas/stanza.ts";
 import { associationUseOf, openMessage } from "./message-fields.ts";
 import { readContent } from "./read-content.ts";
-import type { DecryptedMessage } from "./read-stanza.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
 import { editedTextOf, editTime, readSealed, type SealedEvent } from "./sealed/read-sealed.ts";
-import { isBroadcastList, parseTimestamp } from "./stanza.ts";
 
 /** The fields that all events about one message share. */
 interface MessageFrame {

@@ -2,7 +2,7 @@ import { type BinaryNode, getBinaryNodeChildren } from "baileys";
 import type { MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { isBroadcastList, parseTimestamp } from "./stanza.ts";
+import { isBroadcastList, parseTimestamp } from "../stanzas/stanza.ts";
 
 /** `inactive`: delivered to a device that is not in use. */
 const STATUS: Record<string, MessageStatus> = {

@@ -1,6 +1,6 @@
 import { createDecipheriv, createHmac, hkdfSync } from "node:crypto";
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, proto } from "baileys";
-import { rawFieldOf } from "./raw-field.ts";
+import { rawFieldOf } from "../stanzas/raw-field.ts";
 
 /** The fields of the salt, which are newer than Baileys' schema: of the history, of a setting's value, and in that. */
 const IN_HISTORY = 19;

@@ -2,7 +2,7 @@ import type { GroupMetadata } from "baileys";
 import { groupJid } from "../../jid.ts";
 import type { Group, GroupParticipant } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { plainJid } from "./plain-jid.ts";
+import { plainJid } from "../stanzas/plain-jid.ts";
 
 interface Member {
   id: string;

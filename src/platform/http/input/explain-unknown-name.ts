@@ -1,4 +1,4 @@
-import { findNearestName } from "../../config/find-nearest-name.ts";
+import { findNearestName } from "../../text/find-nearest-name.ts";
 
 export interface KnownNames {
   /** What the name is not, such as `a filter of this list`. */

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { growsLinearly } from "../../../../test/cpu-time.ts";
 import { GatewayError } from "../../gateway-error.ts";
 import type { FieldIssue } from "../../issue-codes.ts";
-import { unknownRouteMessage } from "../add-http-hooks.ts";
+import { createTestLimit } from "../limit-tests.ts";
 import { createLoadShedder, startEventLoopLagMeter } from "../load-shedder.ts";
 import { pageInput, pagination, refuseAll, route, rowId } from "../route.ts";
-import { createTestLimit } from "../test-limit.ts";
+import { unknownRouteMessage } from "../server/add-http-hooks.ts";
 import { readInput } from "./read-input.ts";
 import { nameFieldsAsSent } from "./resolve-aliases.ts";
 

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { FaultNotice } from "../../../components/fault-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
+import { resultsTabStop } from "../../../components/one-tab-stop.ts";
 import { Blank, LoadingState, LoadMore } from "../../../components/page-head.tsx";
-import { resultsTabStop } from "../../../shell/one-tab-stop.ts";
 import {
   type Chat,
   chatsKey,

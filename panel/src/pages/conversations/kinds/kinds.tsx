@@ -1,8 +1,8 @@
 import { useFormatter, useTranslations } from "use-intl";
-import { gateway } from "../../../api/gateway.ts";
-import { FormDialog } from "../../../components/form-dialog.tsx";
-import { FormField, PhoneField } from "../../../components/form-field.tsx";
+import { FormDialog } from "../../../components/dialogs/form-dialog.tsx";
+import { FormField, PhoneField } from "../../../components/fields/form-field.tsx";
 import { formatPhone } from "../../../components/formats.tsx";
+import { gateway } from "../../../gateway/gateway.ts";
 import type { Message } from "../conversation-queries.ts";
 import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { MessageText } from "../message-text.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { gateway } from "../../../api/gateway.ts";
-import { FormDialog } from "../../../components/form-dialog.tsx";
-import { FormField } from "../../../components/form-field.tsx";
+import { FormDialog } from "../../../components/dialogs/form-dialog.tsx";
+import { FormField } from "../../../components/fields/form-field.tsx";
+import { gateway } from "../../../gateway/gateway.ts";
 import type { Message } from "../conversation-queries.ts";
 import type { BodyProps, ComposeProps, MessageKind, Outgoing } from "./message-kind.ts";
 

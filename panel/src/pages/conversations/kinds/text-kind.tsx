@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { gateway } from "../../../api/gateway.ts";
+import { gateway } from "../../../gateway/gateway.ts";
 import type { Message } from "../conversation-queries.ts";
 import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { MessageText } from "../message-text.tsx";

@@ -1,7 +1,7 @@
 // Baileys 7.0.0-rc14 acknowledges every receipt even if its handler fails, and the network never redelivers it.
 // Not reported upstream; https://github.com/WhiskeySockets/Baileys/pull/1043 did the same to messages.
 import type { BinaryNode, WASocket } from "baileys";
-import { detachListeners } from "../../connection/detach-listeners.ts";
+import { detachListeners } from "../../stanzas/detach-listeners.ts";
 
 const RECEIPT = "CB:receipt";
 

@@ -8,7 +8,7 @@ import {
   getBinaryNodeChild,
   type WASocket,
 } from "baileys";
-import { detachListeners } from "../../connection/detach-listeners.ts";
+import { detachListeners } from "../../stanzas/detach-listeners.ts";
 import { silentBaileysLogger } from "../silent-baileys-logger.ts";
 
 const MESSAGE = "CB:message";

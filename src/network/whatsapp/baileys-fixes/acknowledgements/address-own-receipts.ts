@@ -9,8 +9,8 @@ import {
   proto,
   type WASocket,
 } from "baileys";
-import { detachListeners } from "../../connection/detach-listeners.ts";
-import { isBroadcastList } from "../../wire/stanza.ts";
+import { detachListeners } from "../../stanzas/detach-listeners.ts";
+import { isBroadcastList } from "../../stanzas/stanza.ts";
 import { silentBaileysLogger } from "../silent-baileys-logger.ts";
 
 const MESSAGE = "CB:message";

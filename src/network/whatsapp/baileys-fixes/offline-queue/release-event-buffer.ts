@@ -1,7 +1,7 @@
 // Baileys 7.0.0-rc14 reads no settings of a new device before the offline queue ends, and the network may not report that.
 // Upstream: https://github.com/WhiskeySockets/Baileys/issues/2810 (open).
 import type { BinaryNode, WASocket } from "baileys";
-import { isPeerMessage } from "../../wire/stanza.ts";
+import { isPeerMessage } from "../../stanzas/stanza.ts";
 
 const END = "CB:ib,,offline";
 

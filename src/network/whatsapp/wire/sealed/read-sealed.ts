@@ -1,8 +1,8 @@
 import { proto, toNumber } from "baileys";
 import type { Identity, Jid, MessageId, NetworkEvent } from "../../../driver.ts";
 import { truncateText } from "../../../truncate-text.ts";
+import { rawFieldOf } from "../../stanzas/raw-field.ts";
 import { openMessage } from "../message-fields.ts";
-import { rawFieldOf } from "../raw-field.ts";
 import { textOf } from "../read-content.ts";
 import { type EncryptedChange, secretIn } from "./message-secret.ts";
 

@@ -1,0 +1,65 @@
+import type { CsvEncoding } from "../../../../src/platform/text/csv-decoder.ts";
+import { type CsvDelimiter, readCsvTable } from "../../../../src/platform/text/csv-table.ts";
+import { findOtherFormat } from "../../../../src/platform/text/find-other-format.ts";
+import type { CsvRecordFault } from "../../../../src/platform/text/read-csv-texts.ts";
+
+export interface CsvChoice {
+  /** "": detected. */
+  delimiter: CsvDelimiter | "";
+  encoding: CsvEncoding | "";
+  /** Whether the first line names the columns; "": detected. */
+  head: "names" | "entry" | "";
+}
+
+export interface CsvRow {
+  /** Line of the file, from 1. */
+  line: number;
+  cells: readonly string[];
+}
+
+export interface CsvFile {
+  name: string;
+  columns: readonly string[];
+  rows: readonly CsvRow[];
+  /** Lines that cannot be read. */
+  broken: readonly { line: number; text: string; fault: CsvRecordFault }[];
+  delimiter: CsvDelimiter;
+  encoding: CsvEncoding;
+  hasHead: boolean;
+}
+
+/** Why a file is refused before it is read further. */
+export class CsvFault extends Error {
+  readonly kind: "too_large" | "other_format" | "too_many_columns" | "too_many_rows" | "empty";
+
+  constructor(kind: CsvFault["kind"]) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+export const MAX_FILE_BYTES = 16_777_216;
+
+/** Reads a CSV file as the gateway does; the page stays usable meanwhile. */
+export async function readCsv(file: File, choice: CsvChoice, maxRows: number): Promise<CsvFile> {
+  if (file.size > MAX_FILE_BYTES) throw new CsvFault("too_large");
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (findOtherFormat(bytes) !== undefined) throw new CsvFault("other_format");
+  const table = await readCsvTable(bytes, {
+    ...(choice.delimiter && { delimiter: choice.delimiter }),
+    ...(choice.encoding && { encoding: choice.encoding }),
+    ...(choice.head && { hasHead: choice.head === "names" }),
+  }).catch(() => {
+    throw new CsvFault("too_many_columns");
+  });
+  const rows: CsvRow[] = [];
+  const broken: { line: number; text: string; fault: CsvRecordFault }[] = [];
+  for await (const { line, text, cells, fault } of table.records()) {
+    if (rows.length + broken.length === maxRows) throw new CsvFault("too_many_rows");
+    if (fault) broken.push({ line, text, fault });
+    else rows.push({ line, cells: cells.map((cell) => cell.trim()) });
+  }
+  if (rows.length + broken.length === 0) throw new CsvFault("empty");
+  const { columns, delimiter, encoding, hasHead } = table;
+  return { name: file.name, columns, rows, broken, delimiter, encoding, hasHead };
+}

@@ -1,0 +1,48 @@
+import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "../action-button.tsx";
+
+interface ConfirmDialogProps {
+  /** On the button that opens the dialog. */
+  label: string;
+  kind?: "main" | "plain" | "bare";
+  title: string;
+  /** What will happen, in words. */
+  consequence: string;
+  confirmLabel: string;
+  /** Where "Cancel" could mean the act itself. */
+  backLabel?: string;
+  onConfirm(): void;
+}
+
+/** Asks before something that cannot be undone. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { label, kind = "plain", title, consequence, confirmLabel, backLabel, onConfirm } = props;
+  const t = useTranslations("common");
+  return (
+    <DialogTrigger>
+      <ActionButton kind={kind}>{label}</ActionButton>
+      <ModalOverlay isDismissable className="veil">
+        <Modal className="dialog">
+          <Dialog role="alertdialog">
+            {({ close }) => (
+              <>
+                <Heading slot="title">{title}</Heading>
+                <p>{consequence}</p>
+                <div className="buttons">
+                  <ActionButton
+                    kind={kind === "main" ? "main" : "stop"}
+                    onPress={() => [close(), onConfirm()]}
+                  >
+                    {confirmLabel}
+                  </ActionButton>
+                  <ActionButton onPress={close}>{backLabel ?? t("cancel")}</ActionButton>
+                </div>
+              </>
+            )}
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}

@@ -1,0 +1,84 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "../action-button.tsx";
+import { FaultNotice, useFault } from "../fault-notice.tsx";
+import { readForm } from "../fields/read-search.ts";
+import { LeaveDialog, UnsavedGuard, useEntered } from "./unsaved-guard.tsx";
+
+interface FormDialogProps {
+  /** On the button that opens the dialog. */
+  label: string;
+  kind?: "main" | "plain" | "bare";
+  title: string;
+  submitLabel: string;
+  /** The fields of the form. */
+  children: ReactNode;
+  /** Gets the text fields by name. The dialog closes when it resolves, and shows why it rejects. */
+  onSubmit(fields: Partial<Record<string, string>>): Promise<unknown>;
+  mutation: { isPending: boolean; error: unknown; reset(): void };
+  /** Asks before what was entered is lost. */
+  isGuarded?: boolean;
+  /** Whether something was chosen of which the form learns nothing. */
+  isChosen?: boolean;
+}
+
+/** A form in a dialog. Errors of fields stand at their fields, others above them. */
+export function FormDialog(props: FormDialogProps) {
+  const { label, kind = "plain", title, submitLabel, children, onSubmit, mutation } = props;
+  const t = useTranslations("common");
+  const { fields } = useFault(mutation.error);
+  const { isOpen, change, close, listener, guard } = useGuardedOpen(props);
+  const send = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    await onSubmit(readForm(event.currentTarget)).then(close, () => {});
+  };
+  return (
+    <>
+      <DialogTrigger isOpen={isOpen} onOpenChange={change}>
+        <ActionButton kind={kind}>{label}</ActionButton>
+        <ModalOverlay isDismissable className="veil">
+          <Modal className="dialog">
+            <Dialog>
+              <Form className="stack" validationErrors={fields} onSubmit={send} {...listener}>
+                <Heading slot="title">{title}</Heading>
+                {Object.keys(fields).length === 0 && <FaultNotice error={mutation.error} />}
+                {children}
+                <div className="buttons">
+                  <ActionButton kind="main" type="submit" isPending={mutation.isPending}>
+                    {submitLabel}
+                  </ActionButton>
+                  <ActionButton onPress={() => change(false)}>{t("cancel")}</ActionButton>
+                </div>
+              </Form>
+            </Dialog>
+          </Modal>
+        </ModalOverlay>
+      </DialogTrigger>
+      {guard}
+    </>
+  );
+}
+
+/** Whether the dialog is open. If it is guarded, it closes only after a question when something was entered. */
+function useGuardedOpen({ mutation, isGuarded = false, isChosen = false }: FormDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const { isEntered, clear, listener } = useEntered();
+  const isDirty = isGuarded && (isEntered || isChosen);
+  const show = (next: boolean) => {
+    mutation.reset();
+    clear();
+    setAsking(false);
+    setOpen(next);
+  };
+  const change = (next: boolean) => (isDirty && !next ? setAsking(true) : show(next));
+  const close = () => show(false);
+  const guard = (
+    <>
+      <UnsavedGuard isDirty={isDirty} />
+      {isAsking && <LeaveDialog onStay={() => setAsking(false)} onLeave={close} />}
+    </>
+  );
+  return { isOpen, change, close, listener, guard };
+}

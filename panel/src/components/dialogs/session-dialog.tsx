@@ -1,0 +1,111 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useRef } from "react";
+import { Dialog, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { useTranslations } from "use-intl";
+import { toSignInSearch } from "../../gateway/access.ts";
+import { readSession, type Signed, signIn } from "../../gateway/gateway.ts";
+import { sessionQuery } from "../../gateway/queries.ts";
+import { type Question, sessionQuestion, useQuestion } from "../../gateway/reauthentication.ts";
+import { onSignInElsewhere } from "../../gateway/sign-in-news.ts";
+import { useAccess } from "../../gateway/use-access.ts";
+import { ActionButton } from "../action-button.tsx";
+import { FormField } from "../fields/form-field.tsx";
+import { readForm } from "../fields/read-search.ts";
+import { SignInFault } from "../sign-in-fault.tsx";
+
+/** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
+export function SessionDialog() {
+  const question = useQuestion(sessionQuestion);
+  return (
+    <ModalOverlay isOpen={question !== undefined} isKeyboardDismissDisabled className="veil">
+      <Modal className="dialog">{question && <SessionForm question={question} />}</Modal>
+    </ModalOverlay>
+  );
+}
+
+function SessionForm({ question }: { question: Question }) {
+  const t = useTranslations();
+  const { signed } = useAccess();
+  const goOn = useGoOn(question);
+  const enter = useMutation({ mutationFn: signIn, onSuccess: goOn });
+  useSignInElsewhere(signed, goOn);
+  const leave = useLeave();
+  const email = signed?.user.email ?? "";
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const { password = "" } = readForm(event.currentTarget);
+    enter.mutate({ email, password, ...(signed && { account_id: signed.account.id }) });
+  };
+  return (
+    <Dialog>
+      <Form className="stack" onSubmit={submit}>
+        <Heading slot="title">{t("shell.sessionTitle")}</Heading>
+        <p>{t("connection.sessionEnded")}</p>
+        <SignInFault error={enter.error} />
+        <FormField
+          name="email"
+          type="email"
+          label={t("signIn.email")}
+          autoComplete="username"
+          value={email}
+          isReadOnly
+        />
+        <FormField
+          name="password"
+          type="password"
+          label={t("signIn.password")}
+          autoComplete="current-password"
+          hasFocus
+        />
+        <div className="buttons">
+          <ActionButton kind="main" type="submit" isPending={enter.isPending}>
+            {t("signIn.submit")}
+          </ActionButton>
+          <ActionButton onPress={leave}>{t("shell.sessionOther")}</ActionButton>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The refused requests go on; everything else on show is read again, since it may have changed meanwhile. */
+function useGoOn(question: Question) {
+  const queries = useQueryClient();
+  return (signed: Signed) => {
+    queries.setQueryData(sessionQuery.queryKey, signed);
+    question.answer(true);
+    void queries.invalidateQueries();
+  };
+}
+
+/** Goes on when the same user has signed in in another tab. The page shows nothing of another user's. */
+function useSignInElsewhere(before: Signed | undefined, goOn: (signed: Signed) => void): void {
+  const latest = useRef({ before, goOn });
+  latest.current = { before, goOn };
+  useEffect(() => {
+    let isShown = true;
+    const check = async () => {
+      const signed = await readSession().catch(() => undefined);
+      const { before, goOn } = latest.current;
+      if (isShown && signed !== undefined && signed.user.id === before?.user.id) goOn(signed);
+    };
+    const stop = onSignInElsewhere(() => void check());
+    return () => {
+      isShown = false;
+      stop();
+    };
+  }, []);
+}
+
+/** To the sign-in page, for another user. What is typed on the page is given up. */
+function useLeave() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const router = useRouter();
+  return async () => {
+    const search = toSignInSearch(router.state.location.href);
+    await navigate({ to: "/sign-in", search, ignoreBlocker: true });
+    queries.clear();
+  };
+}

@@ -1,0 +1,106 @@
+import { routes } from "virtual:gateway-routes";
+import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
+import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
+import type { Client } from "../../../src/client/client.ts";
+import { passwordQuestion, sessionQuestion } from "./reauthentication.ts";
+import { announceSignIn } from "./sign-in-news.ts";
+import { reportingOffline } from "./to-fault.ts";
+
+const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
+
+/** No page of another site can send the header, so the gateway accepts the session cookie with it alone. */
+function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.set("x-waygate-panel", "1");
+  return fetch(url, { ...init, headers, credentials: "same-origin" });
+}
+
+const methods = createMethods(routes, options);
+/** For the sign-in itself, which a question would wait for. */
+const unasking = methods as unknown as Client;
+
+/** The typed client: the panel's only way to the gateway. */
+export const gateway = passwordQuestion.asking(sessionQuestion.asking(methods)) as unknown as Client;
+
+/** A new sign-in, which is kept. */
+export async function signIn(input: {
+  email: string;
+  password: string;
+  account_id?: number;
+}): Promise<Signed> {
+  const { token, account, user } = (await unasking.login(input)).data;
+  await keepSession(token);
+  announceSignIn();
+  return { account, user };
+}
+
+/** Who is signed in, without a question when nobody is. */
+export async function readSession(): Promise<Signed> {
+  return (await unasking.me()).data;
+}
+
+/** Ends the sign-in; one that has ended already needs none. */
+export async function signOut(): Promise<void> {
+  await unasking.logout().catch((error) => {
+    if (!(error instanceof WaygateError) || error.status !== 401) throw error;
+  });
+  setToken(undefined);
+}
+
+/**
+ * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token
+ * in the memory of this page: a reload then signs out. To be called with the token of each sign-in and password change.
+ */
+export async function keepSession(token: string): Promise<void> {
+  setToken(token);
+  await unasking.startSession();
+  setToken(undefined);
+  try {
+    await unasking.me();
+  } catch (error) {
+    setToken(token);
+    if (!(error instanceof WaygateError) || error.status !== 401) throw error;
+  }
+}
+
+/** Undefined after a sign-out. */
+export function setToken(token: string | undefined): void {
+  options.token = token;
+}
+
+type Data<Name extends keyof Client> =
+  Awaited<ReturnType<Client[Name]>> extends { data: infer Value } ? Value : never;
+
+export type Instance = Data<"getInstance">;
+export type InstanceStatus = Instance["status"];
+export type InstanceState = Data<"getInstanceStatus">;
+export type Pairing = NonNullable<Awaited<ReturnType<Client["getInstanceQr"]>>["data"]>;
+export type CreatedInstance = Data<"createInstance">;
+export type Signed = Data<"me">;
+
+/** A random key, also where a page without HTTPS has no `crypto.randomUUID`. */
+export function createKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Waits; ends early when the browser is online again, or the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    addEventListener("online", end, { once: true });
+    addEventListener(RETRY, end, { once: true });
+  });
+}
+
+const RETRY = "waygate-retry";
+
+/** Ends every pause before another try. */
+export function retryNow(): void {
+  dispatchEvent(new Event(RETRY));
+}

@@ -1,0 +1,132 @@
+import { useState } from "react";
+import { useTranslations } from "use-intl";
+import { ActionButton } from "../../../components/action-button.tsx";
+import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
+import { FaultNotice } from "../../../components/fault-notice.tsx";
+import {
+  type CampaignDraft,
+  type DraftFaults,
+  faultsOf,
+  MESSAGE_FIELDS,
+  type PickedRecipient,
+} from "./campaign-draft.ts";
+import { MessageStep } from "./message-step.tsx";
+import { RecipientsStep } from "./recipients-step.tsx";
+import { TimingStep } from "./timing-step.tsx";
+
+const STEPS = ["message", "recipients", "timing"] as const;
+type BuilderStep = (typeof STEPS)[number];
+
+interface CampaignBuilderProps {
+  first: CampaignDraft;
+  submitLabel: string;
+  /** The recipients that the campaign has already. */
+  numStored: number;
+  mutation: { isPending: boolean; isSuccess: boolean; error: unknown };
+  onSubmit(draft: CampaignDraft, recipients: readonly PickedRecipient[]): void;
+}
+
+/** A campaign in three steps. Nothing is stored before the last button. */
+export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSubmit }: CampaignBuilderProps) {
+  const t = useTranslations("campaigns");
+  const { step, draft, recipients, faults, ...builder } = useBuilder(first);
+  const submit = () => builder.finish() && onSubmit(draft, recipients);
+  return (
+    <>
+      <StepLine steps={STEPS} current={step} onGo={builder.go} />
+      {step === "message" && (
+        <MessageStep draft={draft} faults={faults} onChange={builder.change} recipients={recipients} />
+      )}
+      {/* Stays mounted, so that the file and its columns are there after a step back. */}
+      <div hidden={step !== "recipients"}>
+        <RecipientsStep
+          draft={draft}
+          numStored={numStored}
+          onPick={builder.pick}
+          onAddCountry={() => builder.change({ addsCountry: true })}
+        />
+      </div>
+      {step === "timing" && <TimingStep draft={draft} faults={faults} onChange={builder.change} />}
+      <FaultNotice error={mutation.error} />
+      <div className="buttons builder-buttons">
+        {step !== "message" && <ActionButton onPress={builder.back}>{t("previousStep")}</ActionButton>}
+        {step === "timing" ? (
+          <ActionButton kind="main" isPending={mutation.isPending} onPress={submit}>
+            {mutation.isPending ? t("saving") : submitLabel}
+          </ActionButton>
+        ) : (
+          <ActionButton kind="main" onPress={builder.next}>
+            {t(step === "message" ? "toRecipients" : "toTiming")}
+          </ActionButton>
+        )}
+        {step === "timing" && <p className="hint">{t("saveHelp")}</p>}
+      </div>
+      <UnsavedGuard isDirty={builder.isDirty && !mutation.isSuccess} />
+    </>
+  );
+}
+
+function useBuilder(first: CampaignDraft) {
+  const [step, setStep] = useState<BuilderStep>("message");
+  const [draft, setDraft] = useState(first);
+  const [recipients, setRecipients] = useState<readonly PickedRecipient[]>([]);
+  const [isChecked, setChecked] = useState(false);
+  const found = faultsOf(draft);
+  const hasMessageFault = MESSAGE_FIELDS.some((name) => found[name] !== undefined);
+  const go = (next: BuilderStep) => {
+    const mayGo = next === "message" || !hasMessageFault;
+    setChecked(!mayGo);
+    if (mayGo) setStep(next);
+  };
+  const at = STEPS.indexOf(step);
+  const shown: DraftFaults = isChecked ? found : {};
+  return {
+    step,
+    draft,
+    recipients,
+    faults: shown,
+    isDirty: draft !== first || recipients.length > 0,
+    go,
+    next: () => go(STEPS[at + 1] ?? step),
+    back: () => go(STEPS[at - 1] ?? step),
+    change: (part: Partial<CampaignDraft>) => setDraft((before) => ({ ...before, ...part })),
+    pick(picked: readonly PickedRecipient[], isCorrection = false) {
+      setRecipients(picked);
+      if (!isCorrection) setDraft((before) => ({ ...before, addsCountry: false }));
+    },
+    finish() {
+      setChecked(true);
+      return Object.keys(found).length === 0;
+    },
+  };
+}
+
+interface StepLineProps {
+  steps: readonly BuilderStep[];
+  current: BuilderStep;
+  onGo(step: BuilderStep): void;
+}
+
+/** The stations of the builder; each can be opened. */
+function StepLine({ steps, current, onGo }: StepLineProps) {
+  const t = useTranslations("campaigns");
+  const here = steps.indexOf(current);
+  return (
+    <nav aria-label={t("stepsLabel")}>
+      <ol className="route step-line" data-flat="">
+        {steps.map((step, at) => (
+          <li key={step} data-state={at === here ? "here" : at < here ? "done" : "ahead"}>
+            <button
+              type="button"
+              className="station"
+              aria-current={at === here ? "step" : undefined}
+              onClick={() => onGo(step)}
+            >
+              {t(`steps.${step}`)}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

@@ -1,0 +1,40 @@
+import { useTranslations } from "use-intl";
+import { ActionButton } from "../../../components/action-button.tsx";
+import { LinkRemedy, useFaultText } from "../../../components/fault-notice.tsx";
+import { MessageStatus } from "../message-status.tsx";
+import { MessageText } from "../message-text.tsx";
+import type { Waiting } from "../outbox.ts";
+
+interface WaitingBubbleProps {
+  entry: Waiting;
+  onRetry(entry: Waiting): void;
+  onDiscard(entry: Waiting): void;
+}
+
+/** A message on its way to the gateway, or refused by it. */
+export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps) {
+  const t = useTranslations("conversations");
+  const textOf = useFaultText();
+  const isRefused = entry.state === "refused";
+  return (
+    <article className="bubble" data-own="" data-waiting="" aria-label={t("thread.fromYou")}>
+      <MessageText text={entry.shown} />
+      <footer>
+        {!isRefused && <span>{t("thread.sending")}</span>}
+        <MessageStatus status={isRefused ? "failed" : "pending"} />
+      </footer>
+      {isRefused && (
+        <div className="message-fault" role="alert">
+          <p>{textOf(entry.error)}</p>
+          <div className="buttons">
+            <LinkRemedy error={entry.error} />
+            <ActionButton onPress={() => onRetry(entry)}>{t("thread.tryAgain")}</ActionButton>
+            <ActionButton kind="bare" onPress={() => onDiscard(entry)}>
+              {t("thread.discard")}
+            </ActionButton>
+          </div>
+        </div>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,44 @@
+import { type ReactNode, Suspense, use } from "react";
+import { IntlProvider, useMessages, useTimeZone } from "use-intl";
+import { LoadingState } from "../components/page-head.tsx";
+import { AREA_TEXTS, type Area, type Locale, type Messages } from "../i18n/locales.ts";
+import { useLanguage } from "./language-provider.tsx";
+
+interface AreaTextsProps {
+  area: Area;
+  children: ReactNode;
+}
+
+/** Gives the pages of an area their texts, which are loaded with the first of them. */
+export function AreaTexts(props: AreaTextsProps) {
+  return (
+    <Suspense fallback={<LoadingState />}>
+      <Loaded {...props} />
+    </Suspense>
+  );
+}
+
+function Loaded({ area, children }: AreaTextsProps) {
+  const { locale } = useLanguage();
+  const messages = useMessages() as Messages;
+  const timeZone = useTimeZone();
+  const texts = use(load(area, locale));
+  return (
+    <IntlProvider locale={locale} messages={{ ...messages, ...texts }} {...(timeZone && { timeZone })}>
+      {children}
+    </IntlProvider>
+  );
+}
+
+const loaded = new Map<string, Promise<Partial<Messages>>>();
+
+/** The same promise for the same texts; one that failed is asked for again. */
+function load(area: Area, locale: Locale): Promise<Partial<Messages>> {
+  const key = `${area} ${locale}`;
+  const known = loaded.get(key);
+  if (known) return known;
+  const texts: Promise<Partial<Messages>> = AREA_TEXTS[area][locale]();
+  loaded.set(key, texts);
+  texts.catch(() => loaded.delete(key));
+  return texts;
+}

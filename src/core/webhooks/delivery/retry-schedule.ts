@@ -1,0 +1,35 @@
+import { MAX_ATTEMPTS } from "../contract.ts";
+
+/** The limit of a wait that a receiver requests is at least this. */
+const SHORTEST_LIMIT_MS = 60_000;
+
+/** The wait after attempt `attempt` (from 1); `random` in [0, 1) spreads retries by ±20 %. */
+export function retryDelayMs(scheduleMs: readonly number[], attempt: number, random: () => number): number {
+  return Math.round(stepAfter(scheduleMs, attempt) * (0.8 + 0.4 * random()));
+}
+
+/** The wait after an attempt whose receiver requests one: from the schedule's step to its limit. */
+export function requestedDelayMs(
+  scheduleMs: readonly number[],
+  attempt: number,
+  requestedMs: number,
+): number {
+  const stepMs = stepAfter(scheduleMs, attempt);
+  return Math.min(Math.max(requestedMs, stepMs), limitOf(stepMs));
+}
+
+/** The longest duration of a delivery: all attempts, each with the longest wait a receiver may request. */
+export function longestRetryScheduleMs(scheduleMs: readonly number[]): number {
+  const waits = Array.from({ length: MAX_ATTEMPTS - 1 }, (_, i) => limitOf(stepAfter(scheduleMs, i + 1)));
+  return waits.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** The last step of WAYGATE_RETRY_SCHEDULE repeats. */
+function stepAfter(scheduleMs: readonly number[], attempt: number): number {
+  return scheduleMs[Math.min(attempt, scheduleMs.length) - 1] ?? 0;
+}
+
+/** The longest wait that a receiver may request. */
+function limitOf(stepMs: number): number {
+  return Math.max(2 * stepMs, SHORTEST_LIMIT_MS);
+}

@@ -1,0 +1,320 @@
+import { sql } from "kysely";
+import { type BreakerSample, CircuitBreaker } from "../../../core/webhooks/webhooks.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import type { Db } from "../../../platform/db/database.ts";
+import type { IntegrationFailure, IntegrationReason } from "../../../platform/integration-reasons.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import { cleanText } from "../../../platform/text/clean-text.ts";
+import type { IntegrationStatus } from "../../../tables.ts";
+import { type Integration, lanesOf } from "../integration-row.ts";
+import { classifyResponse, describeOutcome, type ResponseClass } from "./classify-response.ts";
+
+/** An integration in the version that was saved when the work began. */
+type SavedIntegration = Pick<Integration, "id" | "updated_at">;
+
+/** What a response means. */
+export interface Explanation {
+  error: string;
+  /** What the error is about; null: the kind of the outcome. */
+  code: IntegrationReason | null;
+}
+
+/** What a provider knows of an outcome beyond the common rules. */
+export interface ResponseReading extends Partial<Explanation> {
+  responseClass?: ResponseClass;
+  status?: IntegrationStatus;
+  /** The other side rejects every request until a user changes something. */
+  isRejected?: boolean;
+}
+
+export interface HealthUpdate {
+  responseClass: ResponseClass;
+  /** The longest useful wait for a retry during a short unavailability of the other side. */
+  longestWaitMs: number;
+  /** How long a rejected request waits for its next attempt. */
+  rejectedWaitMs: number;
+  /** The integration was saved after the request began, so the result does not apply to it. */
+  isStale: boolean;
+}
+
+/**
+ * Records the results of requests to the other sides, and shows them to the integrations' owners. Pauses
+ * deliveries to a side that mostly fails; a success ends the pause.
+ */
+export interface IntegrationHealth {
+  /** Called after each request. */
+  recordResponse(
+    integration: Integration,
+    outcome: FetchOutcome,
+    beganAt: number,
+    reading?: ResponseReading,
+  ): Promise<HealthUpdate>;
+  /** After a test request: its failure is shown, but pauses nothing. */
+  noteTest(
+    integration: Integration,
+    outcome: FetchOutcome,
+    beganAt: number,
+    reading?: ResponseReading,
+  ): Promise<void>;
+  /** The other side was reached, but something went wrong; without a status it is a warning. */
+  warn(
+    integration: SavedIntegration,
+    error: string,
+    shown?: Pick<ResponseReading, "status" | "code">,
+  ): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_ERROR = 1_000;
+/** Longer than a restart of the other side; until then it is polled every few seconds. */
+const SHORT_UNAVAILABILITY_MS = 10 * MINUTE_MS;
+const SHORT_UNAVAILABILITY_WAIT_MS = 12_000;
+const FIRST_REFUSED_WAIT_MS = 5_000;
+const LONGEST_REFUSED_WAIT_MS = 10 * MINUTE_MS;
+/** Until then only the rejected event waits, and the other chats are attempted. */
+const REFUSED_PAUSE_AFTER_MS = MINUTE_MS;
+
+interface HealthState {
+  /** The configuration to which this state belongs. */
+  savedAt: number;
+  breaker: CircuitBreaker;
+  unreachableSince: number | undefined;
+  /** A failure or warning was stored, and no success has followed yet. */
+  isTroubled: boolean;
+}
+
+const STALE_UPDATE = {
+  isStale: true,
+  longestWaitMs: Number.POSITIVE_INFINITY,
+  rejectedWaitMs: FIRST_REFUSED_WAIT_MS,
+};
+
+type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
+
+interface FailedResponse extends Required<Omit<ResponseReading, "code">>, IntegrationFailure {
+  sample: ResponseSample;
+}
+
+interface HealthDeps {
+  db: Db;
+  engine: Pick<Engine, "pauseLane" | "wake">;
+}
+
+export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
+  const { db } = deps;
+  const states = new HealthStates();
+  return {
+    async recordResponse(integration, outcome, beganAt, reading = {}) {
+      const responseClass = reading.responseClass ?? classifyResponse(outcome);
+      const state = states.of(integration);
+      const sample = { success: responseClass.class === "ok", beganAt, at: performance.now() };
+      if (!state) return { responseClass, ...STALE_UPDATE };
+      if (responseClass.class === "ok")
+        return { responseClass, ...(await noteSucceeded(deps, state, integration, sample)) };
+      const { status = responseClass.status, error = describeOutcome(outcome), isRejected = false } = reading;
+      const about = aboutOf(outcome, reading);
+      const failed = { responseClass, status, error, ...about, isRejected, sample };
+      const note = { responseClass, ...(await noteFailed(deps, state, integration, failed)) };
+      if (note.isStale) states.evict(integration.id, state);
+      return note;
+    },
+
+    async noteTest(integration, outcome, beganAt, reading = {}) {
+      const responseClass = reading.responseClass ?? classifyResponse(outcome);
+      if (responseClass.class === "ok") {
+        await this.recordResponse(integration, outcome, beganAt, reading);
+        return;
+      }
+      const { status = responseClass.status, error = describeOutcome(outcome) } = reading;
+      states.trouble(integration.id);
+      const { refused_since: refusedSince } = integration;
+      const about = aboutOf(outcome, reading);
+      await noteFailure(db, integration, { status, error, ...about, pauseMs: null, refusedSince });
+    },
+
+    async warn(integration, error, shown = {}) {
+      states.trouble(integration.id);
+      await noteWarning(db, integration, error, shown);
+    },
+  };
+}
+
+/** The state of each integration in this process, for the configuration that was saved last. */
+class HealthStates {
+  readonly #states = new Map<number, HealthState>();
+
+  /** Undefined for a request under a configuration that has been replaced. */
+  of({ id, updated_at }: Integration): HealthState | undefined {
+    const savedAt = updated_at.getTime();
+    const known = this.#states.get(id);
+    if (known && known.savedAt >= savedAt) return known.savedAt === savedAt ? known : undefined;
+    const state = { savedAt, breaker: new CircuitBreaker(), unreachableSince: undefined, isTroubled: false };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  trouble(id: number): void {
+    const state = this.#states.get(id);
+    if (state) state.isTroubled = true;
+  }
+
+  evict(id: number, state: HealthState): void {
+    if (this.#states.get(id) === state) this.#states.delete(id);
+  }
+}
+
+type HealthEffect = Omit<HealthUpdate, "responseClass">;
+
+async function noteSucceeded(
+  { db, engine }: HealthDeps,
+  state: HealthState,
+  integration: Integration,
+  sample: ResponseSample,
+): Promise<HealthEffect> {
+  state.breaker.record({ ...sample, weight: 1 });
+  state.unreachableSince = undefined;
+  const wasPaused = integration.paused_until !== null || state.isTroubled;
+  await noteSuccess(db, integration, state);
+  if (wasPaused) engine.wake(lanesOf(integration), { changed: true });
+  return { ...STALE_UPDATE, isStale: false };
+}
+
+async function noteFailed(
+  { db, engine }: HealthDeps,
+  state: HealthState,
+  integration: Integration,
+  { responseClass, error, code, params, status, isRejected, sample }: FailedResponse,
+): Promise<HealthEffect> {
+  state.isTroubled = true;
+  const now = Date.now();
+  const refusedSince = integration.refused_since?.getTime() ?? now;
+  const waits = waitsOf(state, responseClass, now - refusedSince);
+  const pauseLaneMs = isRejected
+    ? pauseForRefusal(now - refusedSince, waits.rejectedWaitMs)
+    : pauseForFailure(state, responseClass, sample, waits.longestWaitMs);
+  const isCurrent = await noteFailure(db, integration, {
+    status,
+    error,
+    code,
+    params,
+    pauseMs: pauseLaneMs ?? null,
+    refusedSince: isRejected ? new Date(refusedSince) : null,
+  });
+  if (!isCurrent) return STALE_UPDATE;
+  if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
+  return { ...waits, isStale: false };
+}
+
+/** The waits of the next attempts; records since when the other side is unreachable. */
+function waitsOf(state: HealthState, responseClass: ResponseClass, refusedMs: number) {
+  const isUnreachable = responseClass.class === "retry" && responseClass.isDown;
+  const now = performance.now();
+  const unreachableSince = isUnreachable ? (state.unreachableSince ?? now) : undefined;
+  state.unreachableSince = unreachableSince;
+  const isShort = unreachableSince !== undefined && now - unreachableSince < SHORT_UNAVAILABILITY_MS;
+  return {
+    longestWaitMs: isShort ? SHORT_UNAVAILABILITY_WAIT_MS : Number.POSITIVE_INFINITY,
+    rejectedWaitMs: Math.min(Math.max(refusedMs / 2, FIRST_REFUSED_WAIT_MS), LONGEST_REFUSED_WAIT_MS),
+  };
+}
+
+function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined {
+  return refusedMs >= REFUSED_PAUSE_AFTER_MS ? waitMs : undefined;
+}
+
+/** A final rejection says nothing about the next request. */
+function pauseForFailure(
+  { breaker }: HealthState,
+  { class: responseClass }: ResponseClass,
+  sample: ResponseSample,
+  longestPauseMs: number,
+): number | undefined {
+  return responseClass === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
+}
+
+/** Without earlier trouble, only once a minute. */
+async function noteSuccess(
+  db: Db,
+  { id, status, last_success_at, last_error_at, paused_until, refused_since, updated_at }: Integration,
+  state: HealthState,
+): Promise<void> {
+  const succeededAt = last_success_at?.getTime() ?? 0;
+  const isRecent = Date.now() - succeededAt < MINUTE_MS && succeededAt > (last_error_at?.getTime() ?? 0);
+  const isQuiet = status === "ok" && paused_until === null && refused_since === null && !state.isTroubled;
+  if (isRecent && isQuiet) return;
+  state.isTroubled = false;
+  await db
+    .updateTable("integration")
+    .set({ status: "ok", last_success_at: sql<Date>`now()`, paused_until: null, refused_since: null })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .execute();
+}
+
+interface RecordedFailure extends IntegrationFailure {
+  status: IntegrationStatus;
+  error: string;
+  pauseMs: number | null;
+  refusedSince: Date | null;
+}
+
+/** Returns false, and writes nothing, if the integration was saved since it was read. */
+async function noteFailure(
+  db: Db,
+  { id, updated_at }: SavedIntegration,
+  { status, error, code, params, pauseMs, refusedSince }: RecordedFailure,
+): Promise<boolean> {
+  const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
+  const { numUpdatedRows } = await db
+    .updateTable("integration")
+    .set({
+      status,
+      refused_since: refusedSince,
+      last_error: shorten(error),
+      last_error_code: code,
+      last_error_params: JSON.stringify(params),
+      last_error_at: sql<Date>`clock_timestamp()`,
+      paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
+    })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether the row is unchanged since it was read; JavaScript dates have only milliseconds. */
+export function isSavedAt(updatedAt: Date) {
+  return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
+}
+
+async function noteWarning(
+  db: Db,
+  { id, updated_at }: SavedIntegration,
+  error: string,
+  { status, code }: Pick<ResponseReading, "status" | "code">,
+): Promise<void> {
+  await db
+    .updateTable("integration")
+    .set({
+      status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
+      last_error: shorten(error),
+      last_error_code: code ?? null,
+      last_error_params: null,
+      last_error_at: sql<Date>`clock_timestamp()`,
+    })
+    .where("id", "=", id)
+    .where(isSavedAt(updated_at))
+    .execute();
+}
+
+/** Without a reading: why the other side sent no response, or `status` if it refused the request. */
+function aboutOf(outcome: FetchOutcome, reading: ResponseReading): IntegrationFailure {
+  if (outcome.outcome === "failed") return { code: reading.code ?? outcome.failure, params: {} };
+  const { status } = outcome;
+  const isRefused = status >= 400 && status < 500;
+  return { code: reading.code ?? (isRefused ? "status" : null), params: { status } };
+}
+
+function shorten(error: string): string {
+  return cleanText(error).slice(0, LONGEST_ERROR);
+}

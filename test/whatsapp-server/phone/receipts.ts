@@ -1,0 +1,61 @@
+import type { Companion } from "../companion.ts";
+import { Handset } from "../handset.ts";
+import type { Device, ServerPerson } from "../person.ts";
+import { type BinaryNode, node, seconds } from "../protocol/nodes.ts";
+import { type Address, addressJid, type BroadcastList } from "./envelope.ts";
+
+export interface ServerReceipt {
+  by: Device;
+  /** Whose messages they are. */
+  of: ServerPerson;
+  /** Where the messages went. */
+  chat: Address;
+  /** Through which they went. */
+  list?: BroadcastList | undefined;
+  ids: string[];
+  /** Absent: delivered. */
+  type?: string;
+  content?: BinaryNode[];
+  /** The device that shall hear it; all of them when absent. */
+  device?: Device;
+}
+
+/** Tells the writer's devices how far messages came. */
+export function sendReceipt(receipt: ServerReceipt): void {
+  const { of, device } = receipt;
+  for (const one of device ? [device] : of.devices) {
+    if (one instanceof Handset) noteReceipt(one, receipt);
+    else one.deliver(receiptStanza(receipt, one));
+  }
+}
+
+function noteReceipt(handset: Handset, { by, chat, ids, type }: ServerReceipt): void {
+  const seen = type === "read" || type === "played" ? type : "delivered";
+  if (type === "retry" || by.person === handset.person) return;
+  handset.see({
+    type: seen,
+    ids,
+    chat: chat.kind === "group" ? chat.group.jid : by.person.jid(),
+    from: by.person.phone,
+    from_me: false,
+    at: Date.now(),
+  });
+}
+
+function receiptStanza(
+  { by, chat, list: through, ids, type, content }: ServerReceipt,
+  to: Companion,
+): BinaryNode {
+  const device = type === "retry" ? by.number : 0;
+  const { addressing } = through ?? (chat.kind === "group" ? chat.group : chat);
+  const jid = by.person.jid(addressing, device);
+  const whole = through?.jid ?? (chat.kind === "group" ? chat.group.jid : undefined);
+  const whence = whole === undefined ? { from: jid } : { from: whole, participant: jid };
+  const own = by.person === to.person ? { recipient: addressJid(chat) } : {};
+  const rest = ids.slice(1).map((id) => node("item", { id }));
+  const list = rest.length > 0 ? [node("list", {}, rest)] : [];
+  return node("receipt", { id: ids[0], t: seconds(), type, ...whence, ...own }, [
+    ...list,
+    ...(content ?? []),
+  ]);
+}

@@ -1,0 +1,97 @@
+import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { proto } from "baileys";
+import type { SecretChange, SecretChangeOptions } from "../control.ts";
+import type { Network } from "../network.ts";
+import { speak } from "./speak.ts";
+import { addressOf, keyOf, spoken } from "./talk.ts";
+
+const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+/** Numbers that are newer than the library. */
+const POLL_EDIT = 4;
+const POLL_ADD_OPTION = 5;
+
+const USES: Readonly<Record<number, string>> = {
+  [SecretEncType.EVENT_EDIT]: "Event Edit",
+  [SecretEncType.MESSAGE_EDIT]: "Message Edit",
+  [POLL_EDIT]: "Poll Edit",
+  [POLL_ADD_OPTION]: "Poll Add Option",
+};
+
+/** A person changes a message, or comments on it, under its secret; resolves with the id of the change. */
+export async function changeUnderSecret(
+  network: Network,
+  { by, to, id }: { by: string; to: string; id: string },
+  change: SecretChange,
+  options: SecretChangeOptions,
+): Promise<string> {
+  const { handset } = network.person(by);
+  const address = addressOf(network, to, options);
+  const stored = handset.kept(id);
+  const secret = options.secret ?? stored?.message.messageContextInfo?.messageSecret;
+  if (!secret) throw new Error(`${by} has no secret of ${id}`);
+  const writer = options.writer ? network.person(options.writer) : (stored?.from ?? handset.person);
+  const usual = address.kind === "group" ? address.group.addressing : address.addressing;
+  const targetMessageKey = keyOf(network, by, address, id);
+  const said = contentOf(change, targetMessageKey, options.at ?? Date.now());
+  const author = writer.jid(options.author ?? usual);
+  const sender = handset.person.jid(options.sender ?? usual);
+  const key = hkdfSync("sha256", secret, "", id + author + sender + said.use, 32);
+  const sealed = { targetMessageKey, ...encrypt(new Uint8Array(key), said.plaintext) };
+  const attrs = "type" in said ? { edit: "1" } : undefined;
+  return speak(network, handset, address, wrap(change, sealed, said.type), spoken(network, options, attrs));
+}
+
+interface Said {
+  use: string;
+  plaintext: Uint8Array;
+  type?: number;
+}
+
+function contentOf(change: SecretChange, key: proto.IMessageKey, at: number): Said {
+  const encode = (message: proto.IMessage) =>
+    proto.Message.encode(proto.Message.fromObject(message)).finish();
+  const edit = (type: number, plaintext: Uint8Array) => ({ use: USES[type] ?? "", plaintext, type });
+  switch (change.kind) {
+    case "reaction": {
+      const reaction = { text: change.reaction, senderTimestampMs: at };
+      return { use: "Enc Reaction", plaintext: proto.Message.ReactionMessage.encode(reaction).finish() };
+    }
+    case "comment":
+      return { use: "Enc Comment", plaintext: encode({ conversation: change.text }) };
+    case "poll_option":
+      return edit(POLL_ADD_OPTION, addedOption(change.option));
+    case "raw":
+      return edit(change.type, encode(change.message));
+    case "edit": {
+      const editedMessage = { conversation: change.text };
+      const protocolMessage = { type: MESSAGE_EDIT, key, editedMessage, timestampMs: at };
+      return edit(SecretEncType.MESSAGE_EDIT, encode({ protocolMessage }));
+    }
+  }
+}
+
+/** `pollAddOptionMessage { addOption { optionName } }`, which is newer than the library. */
+function addedOption(option: string): Uint8Array {
+  const text = Buffer.from(option);
+  const name = Buffer.concat([Buffer.of(0x0a, text.length), text]);
+  const added = Buffer.concat([Buffer.of(0x12, name.length), name]);
+  return Buffer.concat([Buffer.of(0xca, 0x07, added.length), added]);
+}
+
+function encrypt(key: Uint8Array, plaintext: Uint8Array) {
+  const encIv = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", key, encIv);
+  const encPayload = Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+  return { encIv, encPayload };
+}
+
+function wrap(
+  { kind }: SecretChange,
+  sealed: proto.Message.IEncReactionMessage,
+  secretEncType: number | undefined,
+): proto.IMessage {
+  if (kind === "reaction") return { encReactionMessage: sealed };
+  if (kind === "comment") return { encCommentMessage: sealed };
+  return { secretEncryptedMessage: { ...sealed, secretEncType: secretEncType ?? 0 } };
+}
