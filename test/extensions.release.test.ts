@@ -42,7 +42,7 @@ function withDependents(name: string): Set<string> {
 async function removeExtensions(dist: string, names: ReadonlySet<string>): Promise<void> {
   for (const name of names) {
     await rm(join(dist, "src/extensions", name), { recursive: true });
-    for (const file of COMMANDS[name] ?? []) await rm(join(dist, `src/cli/${file}.js`));
+    for (const file of COMMANDS[name] ?? []) await rm(join(dist, `src/cli/operator/${file}.js`));
   }
   const gone = [...names].flatMap((name) => [`/extensions/${name}/`, ...(COMMANDS[name] ?? [])]);
   for (const list of LISTS) {

@@ -11,7 +11,7 @@ const NEEDS_MORE =
 const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
 /** The places that name or start programs below `dist`. */
 const STARTS_PROGRAMS =
-  /^test\/(run\/cli-process|run\/spawn-gateway|stories\/postgres-story|whatsapp-server\/server-process)\.ts$|^src\/extensions\/public-pages\/public-pages\.ts$/;
+  /^test\/(run\/cli-process|run\/spawn-gateway|stories\/engine\/postgres-story|whatsapp-server\/process\/server-process)\.ts$|^src\/extensions\/public-pages\/public-pages\.ts$/;
 
 /** An expression that measures how long something took. Dates that lie before now by a number are data. */
 const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|[\w)\]] - (?:\w+At|began|since)\b(?![.(]))`;

@@ -8,7 +8,7 @@ const PACKAGE = join(ROOT, "packages/n8n-nodes-waygate");
 const DIST = join(PACKAGE, "dist");
 
 rmSync(DIST, { recursive: true, force: true });
-runScript("write-n8n-node", PACKAGE);
+runScript("n8n/write-n8n-node", PACKAGE);
 // The tools of n8n have an older compiler, which knows only an older way to resolve modules.
 compile("-p", PACKAGE, "--noCheck", "--moduleResolution", "bundler");
 for (const folder of ["credentials", "nodes"]) {
