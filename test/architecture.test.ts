@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { BaileysEventMap } from "baileys";
 import { describe, expect, test } from "vitest";
 import { EXTENSIONS } from "../src/processes/extensions.ts";
-import { listFiles, ROOT, readImports, readSources, type SourceFile } from "./source-files.ts";
+import { listFiles, listOwnFiles, ROOT, readImports, readSources, type SourceFile } from "./source-files.ts";
 
 type Area =
   | "main"
@@ -205,8 +205,16 @@ const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
 
 const { workspaces }: { workspaces: string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const PACKAGES = workspaces.filter((folder) => folder.startsWith("packages/"));
+/** The folders that hold the program, its tests and its documents. */
+const TREES = ["src", "panel", "scripts", "packages", "test", "migrations", "docs", "examples", "deploy"];
+const MOST_FILES = 20;
+/** Cycles of folders that remain. The list only gets shorter. */
+const FOLDER_CYCLES = [
+  // A new instance can bring its first webhook, so one contract contains the other.
+  "src/core: instances webhooks",
+];
 const folders = ["src", "migrations", "scripts", "test", ...PACKAGES.map((one) => `${one}/src`)];
-const everything = folders.flatMap(readSources);
+const everything = folders.flatMap((folder) => readSources(folder));
 const sources = everything.filter(({ path }) => /^(src|packages)\//.test(path) && !path.endsWith(".test.ts"));
 
 function areaOf(path: string): Area | undefined {
@@ -393,6 +401,12 @@ describe("imports", () => {
     expect(findCircle(graph)).toBeUndefined();
   });
 
+  test("of folders have an order in src, panel, scripts, packages and test, types included", () => {
+    const modules = TREES.flatMap((tree) => readSources(tree, /\.(tsx?|mjs)$/)).filter(isUnit);
+    expect(modules.some(({ path }) => path.startsWith("panel/src/pages/"))).toBe(true);
+    expect(findFolderCycles(modules)).toEqual(FOLDER_CYCLES);
+  });
+
   test("of everything that a browser loads with the client are zod and the project's own plain files", () => {
     const loaded = reachedFrom("src/client/client.ts");
     const foreign = [...loaded].filter((target) => !isOurs(target) && target !== "zod");
@@ -425,6 +439,45 @@ function findCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): string | u
     return undefined;
   }
   return [...graph.keys()].map((node) => walk(node, [])).find((circle) => circle !== undefined);
+}
+
+function isUnit({ path }: Pick<SourceFile, "path">): boolean {
+  return !/\.test\.tsx?$/.test(path);
+}
+
+/** The cycles that a folder forms with folders and files beside it: `parent: folder folder file.ts`. */
+function findFolderCycles(files: readonly Pick<SourceFile, "path" | "imports">[]): string[] {
+  return [...readLevels(files)].flatMap(([parent, graph]) => {
+    const reached = new Map([...graph.keys()].map((name) => [name, reachableFrom(name, graph)]));
+    const cycles = [...graph.keys()].map((name) =>
+      [...(reached.get(name) ?? [])].filter((other) => reached.get(other)?.has(name)).toSorted(),
+    );
+    const ofFolders = cycles.filter((names) => names.some((name) => !name.includes(".")));
+    return [...new Set(ofFolders.map((names) => `${parent}: ${names.join(" ")}`))];
+  });
+}
+
+/** For each folder, which of its folders and files import which others of them. */
+function readLevels(files: readonly Pick<SourceFile, "path" | "imports">[]) {
+  const known = new Set(files.map(({ path }) => path));
+  const levels = new Map<string, Map<string, Set<string>>>();
+  for (const { path, imports } of files) {
+    for (const { target } of imports.filter((one) => known.has(one.target) && one.target !== path)) {
+      const [from, to] = [path.split("/"), target.split("/")];
+      const depth = from.findIndex((part, at) => part !== to[at]);
+      const [name = "", other = ""] = [from[depth], to[depth]];
+      const parent = from.slice(0, depth).join("/");
+      const graph = levels.get(parent) ?? new Map<string, Set<string>>();
+      levels.set(parent, graph.set(name, (graph.get(name) ?? new Set()).add(other)));
+    }
+  }
+  return levels;
+}
+
+function reachableFrom(name: string, graph: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const reached = new Set(graph.get(name));
+  for (const one of reached) for (const next of graph.get(one) ?? []) reached.add(next);
+  return reached;
 }
 
 /** The modules that a file loads at run time, without type-only imports. */
@@ -509,6 +562,16 @@ function partsOf(owners: readonly string[]): Set<string> {
 }
 
 describe("files and names", () => {
+  test("no folder has more than 20 files of its own beside tests", () => {
+    const sizes = new Map<string, number>();
+    for (const path of TREES.flatMap(listOwnFiles).filter((one) => isUnit({ path: one }))) {
+      sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
+    }
+    const full = [...sizes].filter(([, size]) => size > MOST_FILES);
+    expect(full.map(([folder, size]) => `${folder}: ${size}`)).toEqual([]);
+    expect(sizes.get("src/core/webhooks")).toBeGreaterThan(5);
+  });
+
   test("every file name is in kebab-case", () => {
     const paths = ["src", "migrations", "scripts", "test"].flatMap(listFiles);
     const wrong = paths.filter((path) =>
@@ -708,6 +771,31 @@ describe("the project's documents", () => {
     const page = join(ROOT, "ARCHITECTURE.md");
     const lines = existsSync(page) ? readFileSync(page, "utf8").trimEnd().split("\n").length : 0;
     expect(lines).toBeLessThanOrEqual(180);
+  });
+});
+
+describe("the search for cycles of folders", () => {
+  const file = (path: string, ...targets: string[]) => ({
+    path,
+    imports: targets.map((target) => ({ target, values: [] })),
+  });
+
+  test("finds those of folders, and of a folder with a file beside it, but none of files alone", () => {
+    const cycles = findFolderCycles([
+      file("a/x/one.ts", "a/y/one.ts"),
+      file("a/y/one.ts"),
+      file("a/y/two.ts", "a/x/deep/two.ts"),
+      file("a/x/deep/two.ts"),
+      file("b/main.ts", "b/part/one.ts", "b/other.ts"),
+      file("b/part/one.ts", "b/types.ts"),
+      file("b/types.ts", "b/main.ts"),
+      file("c/one.ts", "c/two.ts"),
+      file("c/two.ts", "c/one.ts", "a/x/one.ts"),
+      file("d/part/one.ts", "d/types.ts"),
+      file("d/types.ts"),
+      file("d/main.ts", "d/part/one.ts"),
+    ]);
+    expect(cycles).toEqual(["a: x y", "b: main.ts part types.ts"]);
   });
 });
 

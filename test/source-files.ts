@@ -22,9 +22,9 @@ const FROM = /^\s*(import|export)\s+(type\s+)?([^;"']*?)\s*from\s*["']([^"']+)["
 const BARE = /^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm;
 
 /** The TypeScript files below a folder of the project; none when there is no such folder. */
-export function readSources(folder: string): SourceFile[] {
-  return listFiles(folder)
-    .filter((path) => path.endsWith(".ts"))
+export function readSources(folder: string, end = /\.ts$/): SourceFile[] {
+  return listOwnFiles(folder)
+    .filter((path) => end.test(path))
     .map((path) => {
       const text = readFileSync(join(ROOT, path), "utf8");
       return { path, text, imports: readImports(path, text) };
@@ -37,6 +37,18 @@ export function listFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+/** The files that are written here: without what is installed or built below the folder. */
+export function listOwnFiles(folder: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) return path;
+      return entry.name === "node_modules" || entry.name === "dist" ? [] : listOwnFiles(path);
+    })
     .sort();
 }
 

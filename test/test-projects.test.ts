@@ -53,7 +53,7 @@ function readsTests({ path }: SourceFile): boolean {
   return isTest && !/^test\/(bench|load|run)\//.test(path);
 }
 
-const everything = ["src", "packages", "test", "migrations"].flatMap(readSources);
+const everything = ["src", "packages", "test", "migrations"].flatMap((folder) => readSources(folder));
 const byPath = new Map(everything.map((source) => [source.path, source]));
 const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
 const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");

@@ -11,7 +11,7 @@ export interface JsonSchema {
 }
 
 /** How the node turns a parameter into a field of the request; the same as in operation.ts of the node. */
-export type N8nFieldKind = "text" | "number" | "boolean" | "list" | "json";
+type N8nFieldKind = "text" | "number" | "boolean" | "list" | "json";
 
 /** A field of a route, as a parameter of the node. */
 export interface N8nField {
@@ -73,7 +73,7 @@ function toField(path: string, schema: JsonSchema, isRequired: boolean): N8nFiel
 
 /** The parameter as n8n reads it, without `displayOptions`. */
 export function n8nPropertyOf({ name, path, kind, schema }: N8nField): Record<string, unknown> {
-  const described = fieldDescription(path, kind, schema.description);
+  const described = fieldDescription(path, kind === "boolean", schema.description);
   return { displayName: displayNameOf(name), name, ...typeOf(kind, schema), ...described };
 }
 

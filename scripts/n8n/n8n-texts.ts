@@ -1,5 +1,3 @@
-import type { N8nFieldKind } from "./n8n-fields.ts";
-
 /** Words that a title does not write like others. */
 const WORDS: Readonly<Record<string, string>> = {
   api: "API",
@@ -131,11 +129,11 @@ const FIELDS: Readonly<Record<string, { description?: string; placeholder?: stri
 /** What n8n shows with a parameter. */
 export function fieldDescription(
   path: string,
-  kind: N8nFieldKind,
+  isSwitch: boolean,
   contracted: string | undefined,
 ): { description?: string; placeholder?: string } {
   const own = FIELDS[path] ?? {};
-  if (kind === "boolean") return { description: switchText(path, contracted) };
+  if (isSwitch) return { description: switchText(path, contracted) };
   const description = own.description ?? (contracted === undefined ? undefined : toN8nText(contracted));
   return { ...own, ...(description !== undefined && { description }) };
 }

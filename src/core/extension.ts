@@ -12,7 +12,7 @@ import type { SecretBox } from "../platform/secrets/secret-box.ts";
 import type { PathTokenVerifier } from "./accounts/access/authorise.ts";
 import type { SignInHandlers } from "./accounts/accounts.ts";
 import type { Conversations, FindCountry, NumberResolver } from "./contacts/contacts.ts";
-import type { EventPayloads } from "./events/events.ts";
+import type { EventPayloads } from "./event-payloads.ts";
 import type { DoctorFinding } from "./health/doctor-checks.ts";
 import type { CoreHooks, CoreHooksPart } from "./hooks.ts";
 import type { OpenedFile } from "./media/open-file.ts";

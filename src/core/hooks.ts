@@ -3,7 +3,7 @@ import type { NetworkDriver } from "../network/driver.ts";
 import type { NodeRpcHandlers } from "../platform/nodes/add-node-rpc-route.ts";
 import type { ErasureLogTable } from "../tables.ts";
 import type { AssistantFinder } from "./accounts/access/authorise.ts";
-import type { ReadinessFindings } from "./health/find-blockers.ts";
+import type { ExtensionFindings } from "./health/find-blockers.ts";
 import type { InboundFollower } from "./messages/inbound/apply-inbound-messages.ts";
 import type { FindQuickReply } from "./messages/send/prepare-send.ts";
 import type { OutcomeFollower } from "./messages/send/record-outcome.ts";
@@ -31,8 +31,8 @@ export interface CoreHooksPart {
   assistants?: AssistantFinder;
   retention?: DefaultRetention;
   instanceEnd?: InstanceEnd;
-  /** What it finds for `/health`: by the settings, and what it reads. */
-  findings?: { known: Partial<ReadinessFindings>; read(): Promise<Partial<ReadinessFindings>> };
+  /** What it finds for `/health`. */
+  findings?: ExtensionFindings;
   network?: NetworkDriver;
   networkData?: FindNetworkData;
   repeatErasure?: RepeatErasure;
@@ -57,7 +57,7 @@ export interface CoreHooks extends Pick<CoreHooksPart, Single> {
   inboundFollowers: readonly InboundFollower[];
   retention: readonly DefaultRetention[];
   instanceEnds: readonly InstanceEnd[];
-  findings: readonly NonNullable<CoreHooksPart["findings"]>[];
+  findings: readonly ExtensionFindings[];
   networks: readonly NetworkDriver[];
   nodeRequests: NodeRpcHandlers;
 }

@@ -1,4 +1,4 @@
-import { CORE_EVENT_PAYLOADS, type EventPayloads } from "../core/events/events.ts";
+import { CORE_EVENT_PAYLOADS, type EventPayloads } from "../core/event-payloads.ts";
 import type { Extension } from "../core/extension.ts";
 import { setStatementHooks } from "../core/statement-hooks.ts";
 import { adminExtension } from "../extensions/admin/extension.ts";

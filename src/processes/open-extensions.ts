@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contract as whole } from "../contract.ts";
-import type { EventPayloads } from "../core/events/events.ts";
+import type { EventPayloads } from "../core/event-payloads.ts";
 import type { Extension, ExtensionHandlers, ExtensionParts, OpenedExtension } from "../core/extension.ts";
 import { GatewayError } from "../platform/gateway-error.ts";
 import type { Contract, Route } from "../platform/http/route.ts";

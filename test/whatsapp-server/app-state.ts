@@ -23,7 +23,7 @@ import {
   SERVER,
   seconds,
 } from "./protocol/nodes.ts";
-import type { QueryHandler } from "./queries/queries.ts";
+import type { QueryHandler } from "./query.ts";
 
 /** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
 export class Collection {

@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { proto } from "baileys";
 import type { Companion } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
+import type { Address } from "./group.ts";
 import { Handset, type StoredMessage } from "./handset.ts";
 import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
-import type { Address } from "./phone/envelope.ts";
 import { sendReceipt } from "./phone/receipts.ts";
 import { speakAgain } from "./phone/speak.ts";
 import {

@@ -2,6 +2,18 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { Device, ServerPerson } from "./person.ts";
 import type { Addressing } from "./protocol/jid.ts";
 
+/** Where a message goes: a person, by phone or by LID, or a group. */
+export type Address =
+  | { kind: "person"; person: ServerPerson; addressing: Addressing }
+  | { kind: "group"; group: ServerGroup };
+
+/** Of somebody's phone, with the people to whom its messages go. */
+export interface BroadcastList {
+  jid: string;
+  recipients: ServerPerson[];
+  addressing: Addressing;
+}
+
 /** Who may add members, as the network says it. */
 export const MEMBER_ADD = { everybody: "all_member_add", admins: "admin_add" } as const;
 

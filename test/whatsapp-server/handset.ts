@@ -1,9 +1,14 @@
 import type { proto } from "baileys";
 import type { SeenMessage } from "./control.ts";
+import type { Address, BroadcastList } from "./group.ts";
 import type { Device, ServerPerson } from "./person.ts";
-import type { Address, BroadcastList } from "./phone/envelope.ts";
-import type { Timer } from "./phone/timers.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./protocol/signal-end.ts";
+
+/** What a phone knows of a chat whose messages disappear; times in seconds. */
+export interface Timer {
+  expiration: number;
+  set_at: number;
+}
 
 /** A message that a phone wrote or read. */
 export interface StoredMessage {

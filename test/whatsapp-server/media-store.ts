@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
-import { getMediaKeys, type MediaType } from "baileys";
-import type { FilePart } from "./message-content.ts";
+import { getMediaKeys, type MediaType, type proto } from "baileys";
 
 /** The fields by which a message refers to a file. */
 export interface StoredFile {
@@ -11,6 +10,17 @@ export interface StoredFile {
   fileSha256: Uint8Array;
   fileEncSha256: Uint8Array;
   fileLength: number;
+}
+
+/** What a message says of its file. */
+export interface FilePart extends proto.Message.IImageMessage {
+  fileName?: string | null;
+  seconds?: number | null;
+  ptt?: boolean | null;
+  title?: string | null;
+  waveform?: Uint8Array | null;
+  gifPlayback?: boolean | null;
+  isAnimated?: boolean | null;
 }
 
 const MAC = 10;

@@ -1,7 +1,7 @@
 import { encodeWAMessage, proto, writeRandomPadMax16 } from "baileys";
 import { readVcard } from "../../src/platform/text/read-vcard.ts";
 import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
-import type { StoredFile } from "./media-store.ts";
+import type { FilePart, StoredFile } from "./media-store.ts";
 
 const MEDIA_FIELD = {
   image: "imageMessage",
@@ -77,16 +77,6 @@ export function unwrapped(message: proto.IMessage): proto.IMessage {
     message.documentWithCaptionMessage?.message ??
     message.editedMessage?.message;
   return inner ? unwrapped(inner) : message;
-}
-
-export interface FilePart extends proto.Message.IImageMessage {
-  fileName?: string | null;
-  seconds?: number | null;
-  ptt?: boolean | null;
-  title?: string | null;
-  waveform?: Uint8Array | null;
-  gifPlayback?: boolean | null;
-  isAnimated?: boolean | null;
 }
 
 export function filePart(

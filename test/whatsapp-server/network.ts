@@ -1,10 +1,9 @@
 import { randomInt } from "node:crypto";
 import type { ServerConnection } from "./connection.ts";
 import type { Fault, NewServerPerson, Settings } from "./control.ts";
-import { ServerGroup } from "./group.ts";
+import { type Address, ServerGroup } from "./group.ts";
 import type { ServerMediaStore } from "./media-store.ts";
 import { type Device, ServerPerson } from "./person.ts";
-import type { Address } from "./phone/envelope.ts";
 import { type Addressing, isGroup, parseJid } from "./protocol/jid.ts";
 import { ServerLedger } from "./protocol/ledger.ts";
 

@@ -1,4 +1,4 @@
-import { focusSearch, onShortcut } from "../shell/shortcuts.tsx";
+import { focusSearch, onShortcut } from "./on-shortcut.ts";
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
 

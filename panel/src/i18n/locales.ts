@@ -3,15 +3,9 @@ import type { integrations } from "./messages/en/integrations.ts";
 import type { pairing } from "./messages/en/pairing.ts";
 import type { webhooks } from "./messages/en/webhooks.ts";
 import type { en } from "./messages/en.ts";
-
-type Translated<Source> = {
-  readonly [Key in keyof Source]: Source[Key] extends string ? string : Translated<Source[Key]>;
-};
+import type { FirstMessages, Translated } from "./messages/translated.ts";
 
 type Areas = typeof csv & typeof webhooks & typeof integrations & typeof pairing;
-
-/** The texts that every page needs, in one language. */
-export type FirstMessages = Translated<typeof en>;
 
 /** The texts of one language: those of the first load, and those that areas load with their pages. */
 export type Messages = Translated<typeof en & Areas>;

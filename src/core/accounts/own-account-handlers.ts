@@ -5,9 +5,9 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import type { InputOf, OutputOf } from "../../platform/http/route.ts";
 import { isWithin, type Reach } from "../../platform/reach.ts";
 import { fieldNamesOf, recordAudit } from "../audit/audit.ts";
+import { requireUser } from "./access/require-user.ts";
 import { noAccount } from "./account-row.ts";
 import { accountStateSql, storageBytesSql } from "./account-state.ts";
-import { requireUser } from "./accounts.ts";
 import { type accountsContract, DEFAULT_ACCOUNT_SETTINGS, MAX_STAGES } from "./contract.ts";
 
 /** An account for its own users. */

@@ -14,8 +14,8 @@ import { pointInTime } from "../../platform/point-in-time.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
+import { SESSION_ERRORS } from "../instances/contract.ts";
 import { storedMessage } from "../messages/contract.ts";
-import { SESSION_ERRORS } from "../sessions/contract.ts";
 
 const listed = named(
   "ListedMessage",

@@ -11,7 +11,7 @@ import {
 import { named } from "../../platform/http/schema-name.ts";
 import { boundedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
-import { SESSION_ERRORS } from "../sessions/contract.ts";
+import { SESSION_ERRORS } from "../instances/contract.ts";
 
 export const digitsOrJid = named(
   "PhoneOrJid",

@@ -10,7 +10,6 @@ import { inEventSpans } from "./event-spans.ts";
 import { groupBy } from "./group-by.ts";
 import { serializeEvent } from "./serialize-event.ts";
 
-export { CORE_EVENT_PAYLOADS, type EventPayloads } from "../event-payloads.ts";
 export { eventExample } from "./event-example.ts";
 export { causedBy } from "./event-spans.ts";
 export { createEventStreams, type StreamFrame } from "./event-streams.ts";

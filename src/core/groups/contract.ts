@@ -13,7 +13,7 @@ import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid } from "../contacts/contract.ts";
 import { instanceId as id } from "../events/contract.ts";
-import { SESSION_ERRORS } from "../sessions/contract.ts";
+import { SESSION_ERRORS } from "../instances/contract.ts";
 
 /** Room for the largest picture, as base64 too. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;

@@ -6,10 +6,9 @@ import { findPendingMigrations } from "../../platform/db/find-pending-migrations
 import { findBroadEntries } from "../../platform/outgoing/address-policy.ts";
 import { hasOtherAccounts } from "../accounts/accounts.ts";
 import { remainingSeconds, type VersionState } from "../client-version/client-version.ts";
-import type { CoreHooks } from "../hooks.ts";
 import { findWeakSecrets } from "./doctor-checks.ts";
 import { countFailedInstances, hasFailedStart, hasWithheldQueue } from "./failed-instances.ts";
-import type { ReadinessFindings } from "./find-blockers.ts";
+import type { ExtensionFindings, ReadinessFindings } from "./find-blockers.ts";
 import { createHealthCheck } from "./health-check.ts";
 
 type SecretName = "adminToken" | "adminTokenSecond" | "metricsToken" | "backupKey";
@@ -27,7 +26,7 @@ export interface HealthCheckOptions {
   dataDir: string;
   media?: { store: { readonly isFull: boolean } };
   clientVersion: { state(): VersionState };
-  hooks: Pick<CoreHooks, "findings">;
+  hooks: { findings: readonly ExtensionFindings[] };
 }
 
 export type HealthChecks = ReturnType<typeof createHealthChecks>;

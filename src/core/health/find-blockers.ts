@@ -36,6 +36,12 @@ export interface ReadinessFindings {
   clientVersionRemainingSeconds: number | undefined;
 }
 
+/** What an extension finds: by the settings, and what it reads. */
+export interface ExtensionFindings {
+  known: Partial<ReadinessFindings>;
+  read(): Promise<Partial<ReadinessFindings>>;
+}
+
 export interface ProductionBlocker {
   key: string;
   message: string;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
+import type { CompletedRequest } from "../../platform/http/handler.ts";
 import type { Log } from "../../platform/log/log.ts";
-import type { CompletedRequest } from "../../platform/log/metrics.ts";
 import { anonymiseIp } from "../../platform/outgoing/ip-address.ts";
 
 const EVERY_MS = 500;

@@ -34,6 +34,16 @@ export const instanceStatus = named(
   ]),
 );
 
+/** Errors of routes that ask the session of an instance. */
+export const SESSION_ERRORS = [
+  "RECIPIENT_NOT_FOUND",
+  "INSTANCE_NOT_CONNECTED",
+  "CONFLICT",
+  "NOT_SUPPORTED",
+  "SEND_FAILED",
+  "SEND_TIMEOUT",
+] as const;
+
 const timeOrNull = isoTime.nullable();
 const text = z.string().nullable();
 

@@ -6,8 +6,8 @@ import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { digitsOrJid, recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId } from "../events/contract.ts";
+import { SESSION_ERRORS } from "../instances/contract.ts";
 import { media, mimeType } from "../media/contract.ts";
-import { SESSION_ERRORS } from "../sessions/contract.ts";
 import { REFUSED_FIELDS, REFUSED_IN_EDIT, REFUSED_IN_PRESENCE, refusedInDelete } from "./refused-fields.ts";
 
 // Checks the size before the values, since a check of half a million values is slow.

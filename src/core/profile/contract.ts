@@ -4,7 +4,7 @@ import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
-import { SESSION_ERRORS } from "../sessions/contract.ts";
+import { SESSION_ERRORS } from "../instances/contract.ts";
 
 /** Enough for the largest picture in base64. */
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;

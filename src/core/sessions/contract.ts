@@ -6,16 +6,6 @@ import { coercedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { attention, INSTANCES_TAG, instanceStatus } from "../instances/contract.ts";
 
-/** Errors of routes that ask the session of an instance. */
-export const SESSION_ERRORS = [
-  "RECIPIENT_NOT_FOUND",
-  "INSTANCE_NOT_CONNECTED",
-  "CONFLICT",
-  "NOT_SUPPORTED",
-  "SEND_FAILED",
-  "SEND_TIMEOUT",
-] as const;
-
 const tag = INSTANCES_TAG;
 
 const timeOrNull = isoTime.nullable();

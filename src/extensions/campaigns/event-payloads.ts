@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { EventPayloads } from "../../core/events/events.ts";
+import type { EventPayloads } from "../../core/event-payloads.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { campaign, totals } from "./contract.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { EventPayloads } from "../../core/events/events.ts";
+import type { EventPayloads } from "../../core/event-payloads.ts";
 import { integration } from "./contract.ts";
 
 export const INTEGRATION_EVENT_PAYLOADS: EventPayloads = {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import type { EventPayloads } from "../../core/event-payloads.ts";
 import { DEFAULT_EVENTS, EXTRA_EVENTS, OPERATIONAL_EVENTS } from "../../core/events/contract.ts";
-import { type EventPayloads, eventExample } from "../../core/events/events.ts";
+import { eventExample } from "../../core/events/events.ts";
 import { type EventFormats, formatEventBody } from "../../core/webhooks/webhooks.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { packageRoot } from "../../platform/package-version.ts";

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../log/log.ts";
+import type { ObservedRequest } from "../log/metrics.ts";
 import type { Reach } from "../reach.ts";
 import type { TraceParent } from "../tracing/trace-parent.ts";
 import type { AssistantScope, Contract, InputOf, OutputOf, Route } from "./route.ts";
@@ -163,4 +164,16 @@ export class RawResponse {
     this.status = status;
     this.headers = headers;
   }
+}
+
+/** A request after its response. */
+export interface CompletedRequest extends ObservedRequest {
+  request_id: string;
+  ip: string;
+  /** The caller, if known. */
+  caller?: Caller;
+  /** Code of the error. */
+  code?: string;
+  /** The instance in the path. */
+  instance_id?: number;
 }

@@ -1,28 +1,20 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
-import type { Caller } from "../http/handler.ts";
 import type { Secret } from "../secrets/secret.ts";
 
-export interface CompletedRequest {
+/** What the metrics know of a request. */
+export interface ObservedRequest {
   method: string;
   /** The route pattern, never the concrete path. */
   route: string;
   status: number;
   seconds: number;
-  request_id: string;
-  ip: string;
-  /** The caller, if known. */
-  caller?: Caller;
-  /** Code of the error. */
-  code?: string;
-  /** The instance in the path. */
-  instance_id?: number;
 }
 
 /** The metrics of this process in Prometheus format. Other parts register theirs in `registry`. */
 export interface Metrics {
   readonly registry: Registry;
-  observe(completed: Pick<CompletedRequest, "method" | "route" | "status" | "seconds">): void;
+  observe(completed: ObservedRequest): void;
   /** Whether `/metrics` exists at all. */
   readonly isOpen: boolean;
   isToken(received: string): boolean;

@@ -1,21 +1,9 @@
 import type { Companion } from "../companion.ts";
-import type { ServerGroup } from "../group.ts";
-import type { Device, ServerPerson } from "../person.ts";
+import type { Address, BroadcastList } from "../group.ts";
+import type { Device } from "../person.ts";
 import { certificateOf } from "../protocol/business-certificate.ts";
 import type { Addressing } from "../protocol/jid.ts";
 import { type BinaryNode, node, seconds } from "../protocol/nodes.ts";
-
-/** Where a message goes: a person, by phone or by LID, or a group. */
-export type Address =
-  | { kind: "person"; person: ServerPerson; addressing: Addressing }
-  | { kind: "group"; group: ServerGroup };
-
-/** Of somebody's phone, with the people to whom its messages go. */
-export interface BroadcastList {
-  jid: string;
-  recipients: ServerPerson[];
-  addressing: Addressing;
-}
 
 /** A message on its way to one device. */
 export interface Envelope {

@@ -1,11 +1,12 @@
 import type { Companion } from "../companion.ts";
 import type { ServerConnection } from "../connection.ts";
 import type { PresenceState } from "../control.ts";
+import type { Address } from "../group.ts";
 import { Handset } from "../handset.ts";
 import type { Network } from "../network.ts";
 import type { Device, ServerPerson } from "../person.ts";
 import { type BinaryNode, children, node, seconds } from "../protocol/nodes.ts";
-import { type Address, addressJid } from "./envelope.ts";
+import { addressJid } from "./envelope.ts";
 
 /** A client says that it is online, or wants to hear of somebody. */
 export function handlePresence(network: Network, companion: Companion, { attrs }: BinaryNode): void {

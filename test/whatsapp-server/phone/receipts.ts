@@ -1,8 +1,9 @@
 import type { Companion } from "../companion.ts";
+import type { Address, BroadcastList } from "../group.ts";
 import { Handset } from "../handset.ts";
 import type { Device, ServerPerson } from "../person.ts";
 import { type BinaryNode, node, seconds } from "../protocol/nodes.ts";
-import { type Address, addressJid, type BroadcastList } from "./envelope.ts";
+import { addressJid } from "./envelope.ts";
 
 export interface ServerReceipt {
   by: Device;

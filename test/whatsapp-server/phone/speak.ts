@@ -1,11 +1,12 @@
 import { proto } from "baileys";
+import type { Address, BroadcastList } from "../group.ts";
 import type { Handset, StoredMessage } from "../handset.ts";
 import { filePart, payloadOf, unwrapped } from "../message-content.ts";
 import type { Network } from "../network.ts";
 import type { Device } from "../person.ts";
 import { type BinaryNode, node } from "../protocol/nodes.ts";
 import { type Bundle, newMessageId, type Sealed, signalAddress } from "../protocol/signal-end.ts";
-import { type Address, addressJid, type BroadcastList, type Envelope } from "./envelope.ts";
+import { addressJid, type Envelope } from "./envelope.ts";
 import { route } from "./routing.ts";
 
 export interface Spoken {

@@ -2,18 +2,19 @@ import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import { STORIES } from "../companion.ts";
 import type { PresenceState, SayOptions, SentContent } from "../control.ts";
+import type { Address, BroadcastList } from "../group.ts";
 import { ServerGroup } from "../group.ts";
-import type { StoredMessage } from "../handset.ts";
+import type { StoredMessage, Timer } from "../handset.ts";
 import { filePart, toMessage } from "../message-content.ts";
 import type { Network } from "../network.ts";
 import type { ServerPerson } from "../person.ts";
 import { node, SERVER, seconds } from "../protocol/nodes.ts";
-import { type Address, addressJid, type BroadcastList } from "./envelope.ts";
+import { addressJid } from "./envelope.ts";
 import { requestRetry } from "./listen.ts";
 import { ring, showChatState } from "./presence.ts";
 import { sendReceipt } from "./receipts.ts";
 import { type Spoken, speak } from "./speak.ts";
-import { type Timer, timerContext } from "./timers.ts";
+import { timerContext } from "./timers.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 

@@ -1,14 +1,8 @@
 import type { proto } from "baileys";
-import type { Handset } from "../handset.ts";
+import type { Address } from "../group.ts";
+import type { Handset, Timer } from "../handset.ts";
 import { contextOf, unwrapped } from "../message-content.ts";
 import type { Network } from "../network.ts";
-import type { Address } from "./envelope.ts";
-
-/** What a phone knows of a chat whose messages disappear; times in seconds. */
-export interface Timer {
-  expiration: number;
-  set_at: number;
-}
 
 const keyOf = (owner: Handset, from: Handset["person"], to: Address): string => {
   if (to.kind === "group") return to.group.jid;

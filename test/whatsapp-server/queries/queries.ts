@@ -16,6 +16,7 @@ import {
   node,
   result,
 } from "../protocol/nodes.ts";
+import type { QueryHandler } from "../query.ts";
 import { accountQueries } from "./query-account.ts";
 import { groupQuery } from "./query-groups.ts";
 import { usyncQuery } from "./query-usync.ts";
@@ -55,18 +56,6 @@ const signedPreKey = (skey: BinaryNode | undefined) => ({
   value: childBytes(skey, "value"),
   signature: childBytes(skey, "signature"),
 });
-
-export interface Query {
-  network: Network;
-  connection: ServerConnection;
-  companion: Companion;
-  iq: BinaryNode;
-  /** The only child, mostly. */
-  first: BinaryNode | undefined;
-}
-
-/** Undefined: not understood. */
-export type QueryHandler = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;
 
 const ANSWERS: Record<string, QueryHandler> = {
   encrypt: encryptQuery,

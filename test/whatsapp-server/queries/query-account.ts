@@ -15,7 +15,7 @@ import {
   result,
   seconds,
 } from "../protocol/nodes.ts";
-import type { Query, QueryHandler } from "./queries.ts";
+import type { Query, QueryHandler } from "../query.ts";
 
 const done: QueryHandler = ({ iq }: { iq: BinaryNode }) => result(iq);
 

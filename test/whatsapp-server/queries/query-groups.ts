@@ -13,8 +13,8 @@ import {
   node,
   result,
 } from "../protocol/nodes.ts";
+import type { Query, QueryHandler } from "../query.ts";
 import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
-import type { Query, QueryHandler } from "./queries.ts";
 
 /** Groups: those of the network (`@g.us`) and one of them. */
 export const groupQuery: QueryHandler = (query) => {

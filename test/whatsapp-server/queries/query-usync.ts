@@ -13,7 +13,7 @@ import {
   result,
   seconds,
 } from "../protocol/nodes.ts";
-import type { QueryHandler } from "./queries.ts";
+import type { QueryHandler } from "../query.ts";
 
 /** Who somebody is: devices, LID, whether there is such a number, what the status says. */
 export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {

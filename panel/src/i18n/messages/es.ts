@@ -1,4 +1,3 @@
-import type { FirstMessages } from "../locales.ts";
 import { account } from "./es/account.ts";
 import { administration } from "./es/administration.ts";
 import { alerts } from "./es/alerts.ts";
@@ -8,6 +7,7 @@ import { conversations } from "./es/conversations.ts";
 import { crm } from "./es/crm.ts";
 import { faults } from "./es/faults.ts";
 import { instancePages, instances } from "./es/instances.ts";
+import type { FirstMessages } from "./translated.ts";
 
 export const es = {
   ...common,

@@ -1,4 +1,3 @@
-import type { FirstMessages } from "../locales.ts";
 import { account } from "./pt-br/account.ts";
 import { administration } from "./pt-br/administration.ts";
 import { alerts } from "./pt-br/alerts.ts";
@@ -8,6 +7,7 @@ import { conversations } from "./pt-br/conversations.ts";
 import { crm } from "./pt-br/crm.ts";
 import { faults } from "./pt-br/faults.ts";
 import { instancePages, instances } from "./pt-br/instances.ts";
+import type { FirstMessages } from "./translated.ts";
 
 export const ptBr = {
   ...common,

@@ -1,4 +1,4 @@
-import type { Campaign, Recipient } from "./campaigns-queries.ts";
+import type { Campaign, CampaignFilter, Recipient, ReportFilter } from "./campaigns-queries.ts";
 
 export const CAMPAIGN_STATUSES = [
   "created",
@@ -22,12 +22,6 @@ export const RECIPIENT_STATUSES = [
   "cancelled",
 ] as const satisfies readonly Recipient["status"][];
 
-export interface CampaignFilter {
-  status?: Campaign["status"];
-  instance?: number;
-  archived?: true;
-}
-
 /** The filter of the list in its address; what is not valid is left out. */
 export function readCampaignFilter(search: Record<string, unknown>): CampaignFilter {
   const status = CAMPAIGN_STATUSES.find((known) => known === search.status);
@@ -37,10 +31,6 @@ export function readCampaignFilter(search: Record<string, unknown>): CampaignFil
     ...(Number.isSafeInteger(instance) && instance > 0 && { instance }),
     ...(search.archived === true && { archived: true }),
   };
-}
-
-export interface ReportFilter {
-  status?: Recipient["status"];
 }
 
 /** The filter of a campaign's recipients in its address. */

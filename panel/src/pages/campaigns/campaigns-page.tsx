@@ -11,9 +11,15 @@ import { Blank, PageHead } from "../../components/page-head.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { useLiveEvent } from "../../gateway/live-events.ts";
-import { CAMPAIGN_STATUSES, type CampaignFilter } from "./campaign-filters.ts";
+import { CAMPAIGN_STATUSES } from "./campaign-filters.ts";
 import { CampaignPill, StateSentence } from "./campaign-state.tsx";
-import { type Campaign, campaignsQuery, type ListedCampaign, senderQuery } from "./campaigns-queries.ts";
+import {
+  type Campaign,
+  type CampaignFilter,
+  campaignsQuery,
+  type ListedCampaign,
+  senderQuery,
+} from "./campaigns-queries.ts";
 
 export function CampaignsPage() {
   const t = useTranslations("campaigns");

@@ -1,6 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { gateway } from "../../gateway/gateway.ts";
-import type { CampaignFilter, ReportFilter } from "./campaign-filters.ts";
 
 export type ListedCampaign = Awaited<ReturnType<typeof gateway.listCampaigns>>["data"][number];
 export type Campaign = Omit<ListedCampaign, "totals">;
@@ -14,6 +13,16 @@ export type Recipient = Report["recipients"][number];
 export const ACTIVE = new Set<Campaign["status"]>(["scheduled", "queued", "running"]);
 const MOVING_MS = 2_000;
 const RESTING_MS = 30_000;
+
+export interface CampaignFilter {
+  status?: Campaign["status"];
+  instance?: number;
+  archived?: true;
+}
+
+export interface ReportFilter {
+  status?: Recipient["status"];
+}
 
 export const campaignsQuery = ({ status, instance, archived }: CampaignFilter) =>
   infiniteQueryOptions({

@@ -8,6 +8,7 @@ export type Message = Omit<
   Awaited<ReturnType<typeof gateway.listChatMessages>>["data"][number],
   "instance_id" | "conversation_id"
 >;
+export type LeadDetails = Awaited<ReturnType<typeof gateway.getLeadDetails>>["data"];
 export type QuickReply = Awaited<ReturnType<typeof gateway.listQuickReplies>>["data"][number];
 
 /** Which chats the list shows. */

@@ -2,7 +2,7 @@ import type { Trx } from "../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../platform/gateway-error.ts";
 import type { Caller } from "../../../platform/http/handler.ts";
 import { isPlanWithin } from "../../plans/plans.ts";
-import { resellerOf } from "../accounts.ts";
+import { resellerOf } from "../access/reseller-of.ts";
 
 export interface GrantContext {
   caller: Caller;

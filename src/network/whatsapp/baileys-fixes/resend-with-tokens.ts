@@ -11,22 +11,27 @@ import {
 } from "baileys";
 import type { Jid } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import type { IdentityStore } from "../keys/identity-store.ts";
-import type { ItemCache } from "../keys/session-caches.ts";
 import { detachListeners } from "../stanzas/detach-listeners.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
 
 type RelayOptions = Parameters<WASocket["relayMessage"]>[2];
 
+/** How the account knows its people. */
+interface KnownIdentities {
+  isMe(address: string | null | undefined): boolean;
+  chatOf(address: string): Promise<Jid | undefined>;
+  addressOf(chat: Jid): Promise<Jid>;
+}
+
 export interface ResendWithTokensOptions {
   sock: WASocket;
-  identities: Pick<IdentityStore, "isMe" | "chatOf" | "addressOf">;
+  identities: KnownIdentities;
   /** A sent message that Baileys does not remember. */
   find(key: { remoteJid: string; id: string }): Promise<proto.IMessage | undefined>;
   /** What a message to this person carries; the token too if only one device gets it. */
   introduce(to: Jid, isForDevice: boolean): Promise<Partial<RelayOptions>>;
   /** How often each device has got a message again. */
-  counts: ItemCache<number>;
+  counts: { get(key: string): number | undefined; set(key: string, count: number): void };
   /** So many messages that a request names are ignored. */
   onIgnored(messages: number): void;
 }

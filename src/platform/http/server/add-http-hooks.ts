@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { GatewayError } from "../../gateway-error.ts";
 import type { Log } from "../../log/log.ts";
-import type { CompletedRequest } from "../../log/metrics.ts";
 import { createRateLimitedWarnings } from "../../log/rate-limited-warnings.ts";
 import { anonymiseIp } from "../../outgoing/ip-address.ts";
-import type { Caller } from "../handler.ts";
+import type { Caller, CompletedRequest } from "../handler.ts";
 import { type LoadShedder, overloadedError } from "../load-shedder.ts";
 import type { Route } from "../route.ts";
 import { valuesOf } from "../session-cookie.ts";

@@ -9,7 +9,7 @@ import Fastify, {
 } from "fastify";
 import { GatewayError } from "../../gateway-error.ts";
 import type { Log } from "../../log/log.ts";
-import type { CompletedRequest, Metrics } from "../../log/metrics.ts";
+import type { Metrics } from "../../log/metrics.ts";
 import {
   addNodeRpcRoute,
   type CountUnauthenticated,
@@ -19,7 +19,7 @@ import { ulid } from "../../ulid.ts";
 import { addBodyMemoryLimit, addBodyParsers } from "../body/add-body-parsers.ts";
 import { BodyMemoryBudget } from "../body/body-memory-budget.ts";
 import { limitPendingBodies } from "../body/pending-bodies.ts";
-import type { Authorise, Handler, Handlers } from "../handler.ts";
+import type { Authorise, CompletedRequest, Handler, Handlers } from "../handler.ts";
 import { createLoadShedder, type LoadGauge } from "../load-shedder.ts";
 import type { Contract, Route } from "../route.ts";
 import { addFileRoute, type FileRoute } from "./add-file-route.ts";

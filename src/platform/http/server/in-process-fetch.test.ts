@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { GatewayError } from "../../gateway-error.ts";
 import { createLog } from "../../log/log.ts";
-import type { CompletedRequest } from "../../log/metrics.ts";
-import type { Authorise, Handlers } from "../handler.ts";
+import type { Authorise, CompletedRequest, Handlers } from "../handler.ts";
 import { route } from "../route.ts";
 import { createHttpServer, type HttpServer } from "./http-server.ts";
 

@@ -6,8 +6,7 @@ import { CheckField } from "../../../components/fields/check-field.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { customFieldsQuery, leadQuery } from "../conversation-queries.ts";
-import type { LeadDetails } from "./lead-side.tsx";
+import { customFieldsQuery, type LeadDetails, leadQuery } from "../conversation-queries.ts";
 
 type Value = string | number | boolean | null;
 type Field = Awaited<ReturnType<typeof gateway.listCustomFields>>["data"][number];

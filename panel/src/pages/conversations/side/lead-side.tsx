@@ -9,10 +9,8 @@ import { FaultNotice } from "../../../components/fault-notice.tsx";
 import { RelativeTime, useContactStatus } from "../../../components/formats.tsx";
 import { LoadingState } from "../../../components/page-head.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { type Chat, leadQuery } from "../conversation-queries.ts";
+import { type Chat, type LeadDetails, leadQuery } from "../conversation-queries.ts";
 import { LeadForm } from "./lead-form.tsx";
-
-export type LeadDetails = Awaited<ReturnType<typeof gateway.getLeadDetails>>["data"];
 
 /** The lead with the contact's phone, or the button that creates it. */
 export function LeadSide({ chat, phone }: { chat: Chat; phone: string }) {
