@@ -588,6 +588,11 @@ describe("files and names", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("no file of the program is called test-: the tests are", () => {
+    const program = ["src", "panel/src", "packages"].flatMap(listOwnFiles);
+    expect(program.filter((path) => isUnit({ path }) && /\/test-[^/]*$/.test(path))).toEqual([]);
+  });
+
   test("no file or type is called Service, Manager, Helper, Util or Dto", () => {
     const declared =
       /\b(?:class|interface|type|const|let|function (?=create|make|get|use))\s*(\w*(?:Service|Manager|Helper|Util|Dto)s?)\b/g;

@@ -2,7 +2,7 @@ import { routes } from "virtual:gateway-routes";
 import { type ClientOptions, createMethods } from "../../../packages/client/src/create-methods.ts";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
-import { passwordQuestion, sessionQuestion } from "./reauthentication.ts";
+import { passwordReauthentication, sessionReauthentication } from "./reauthentication.ts";
 import { announceSignIn } from "./sign-in-news.ts";
 import { reportingOffline } from "./to-fault.ts";
 
@@ -16,11 +16,13 @@ function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Prom
 }
 
 const methods = createMethods(routes, options);
-/** For the sign-in itself, which a question would wait for. */
-const unasking = methods as unknown as Client;
+/** For the sign-in itself, which a reauthentication would wait for. */
+const plain = methods as unknown as Client;
 
 /** The typed client: the panel's only way to the gateway. */
-export const gateway = passwordQuestion.asking(sessionQuestion.asking(methods)) as unknown as Client;
+export const gateway = passwordReauthentication.retrying(
+  sessionReauthentication.retrying(methods),
+) as unknown as Client;
 
 /** A new sign-in, which is kept. */
 export async function signIn(input: {
@@ -28,20 +30,20 @@ export async function signIn(input: {
   password: string;
   account_id?: number;
 }): Promise<Signed> {
-  const { token, account, user } = (await unasking.login(input)).data;
+  const { token, account, user } = (await plain.login(input)).data;
   await keepSession(token);
   announceSignIn();
   return { account, user };
 }
 
-/** Who is signed in, without a question when nobody is. */
+/** Who is signed in, without a reauthentication when nobody is. */
 export async function readSession(): Promise<Signed> {
-  return (await unasking.me()).data;
+  return (await plain.me()).data;
 }
 
 /** Ends the sign-in; one that has ended already needs none. */
 export async function signOut(): Promise<void> {
-  await unasking.logout().catch((error) => {
+  await plain.logout().catch((error) => {
     if (!(error instanceof WaygateError) || error.status !== 401) throw error;
   });
   setToken(undefined);
@@ -53,10 +55,10 @@ export async function signOut(): Promise<void> {
  */
 export async function keepSession(token: string): Promise<void> {
   setToken(token);
-  await unasking.startSession();
+  await plain.startSession();
   setToken(undefined);
   try {
-    await unasking.me();
+    await plain.me();
   } catch (error) {
     setToken(token);
     if (!(error instanceof WaygateError) || error.status !== 401) throw error;

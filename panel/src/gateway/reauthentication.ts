@@ -4,58 +4,58 @@ import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 type Method = (...input: never[]) => Promise<unknown>;
 
 /** What the user must do before refused requests can be repeated. */
-export interface Question {
+export interface Reauthentication {
   /** true: it is done, and the refused requests are repeated. */
-  answer(isDone: boolean): void;
+  finish(isDone: boolean): void;
 }
 
-/** A question of which at most one waits for its answer. It is asked only while a component shows it. */
-interface QuestionStore {
-  /** The same methods, which ask and repeat a request that `isAsked` names. */
-  asking<Methods extends Record<string, Method>>(methods: Methods): Methods;
+/** At most one sign-in is pending at a time, and only while a component shows it. */
+interface ReauthenticationStore {
+  /** The same methods, which sign in again and repeat a request that `isNeeded` names. */
+  retrying<Methods extends Record<string, Method>>(methods: Methods): Methods;
   subscribe(listener: () => void): () => void;
-  current(): Question | undefined;
+  current(): Reauthentication | undefined;
 }
 
-export function createQuestion(isAsked: (error: unknown) => boolean): QuestionStore {
+export function createReauthentication(isNeeded: (error: unknown) => boolean): ReauthenticationStore {
   const listeners = new Set<() => void>();
-  let question: (Question & { answered: Promise<boolean> }) | undefined;
+  let pending: (Reauthentication & { finished: Promise<boolean> }) | undefined;
 
-  const set = (next: typeof question) => {
-    question = next;
+  const set = (next: typeof pending) => {
+    pending = next;
     for (const listener of listeners) listener();
   };
 
-  /** Requests that are refused at the same time share one question. */
-  const ask = (): Promise<boolean> => {
-    if (question !== undefined) return question.answered;
-    let answer: (isDone: boolean) => void = () => {};
-    const answered = new Promise<boolean>((resolve) => {
-      answer = (isDone) => {
-        // A second answer must not end the next question.
-        if (question?.answer === answer) set(undefined);
+  /** Requests that are refused at the same time share one sign-in. */
+  const request = (): Promise<boolean> => {
+    if (pending !== undefined) return pending.finished;
+    let finish: (isDone: boolean) => void = () => {};
+    const finished = new Promise<boolean>((resolve) => {
+      finish = (isDone) => {
+        // A second call must not end the next sign-in.
+        if (pending?.finish === finish) set(undefined);
         resolve(isDone);
       };
     });
-    set({ answer, answered });
-    return answered;
+    set({ finish, finished });
+    return finished;
   };
 
   return {
-    asking: (methods) => mapMethods(methods, (method) => repeating(method, mayRepeat)),
+    retrying: (methods) => mapMethods(methods, (method) => repeating(method, mayRepeat)),
     subscribe(listener) {
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        // The pages are left, so nobody can answer any more.
-        if (listeners.size === 0) question?.answer(false);
+        // The pages are left, so nobody can sign in any more.
+        if (listeners.size === 0) pending?.finish(false);
       };
     },
-    current: () => question,
+    current: () => pending,
   };
 
   async function mayRepeat(error: unknown): Promise<boolean> {
-    return isAsked(error) && listeners.size > 0 && (await ask());
+    return isNeeded(error) && listeners.size > 0 && (await request());
   }
 }
 
@@ -78,22 +78,25 @@ function repeating(method: Method, mayRepeat: (error: unknown) => Promise<boolea
   };
 }
 
-/** Asks for the password when a request needs it again. */
-export const passwordQuestion = createQuestion(isPasswordRequired);
+/** With the password, when a request needs it again. */
+export const passwordReauthentication = createReauthentication(isPasswordRequired);
 
 export function isPasswordRequired(error: unknown): boolean {
   return error instanceof WaygateError && error.code === "PASSWORD_REQUIRED";
 }
 
-/** Asks for a new sign-in when the session has ended. */
-export const sessionQuestion = createQuestion(isSessionEnded);
+/** After the session has ended. */
+export const sessionReauthentication = createReauthentication(isSessionEnded);
 
 /** A wrong password has the same status, but another code. */
 export function isSessionEnded(error: unknown): boolean {
   return error instanceof WaygateError && (error.code === "AUTH_REQUIRED" || error.code === "INVALID_TOKEN");
 }
 
-/** The question that waits for an answer. Its requests wait while the component is shown. */
-export function useQuestion({ subscribe, current }: QuestionStore): Question | undefined {
+/** The pending sign-in. Its requests wait while the component is shown. */
+export function useReauthentication({
+  subscribe,
+  current,
+}: ReauthenticationStore): Reauthentication | undefined {
   return useSyncExternalStore(subscribe, current);
 }

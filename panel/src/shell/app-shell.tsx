@@ -16,7 +16,11 @@ import { type Need, needOfPage } from "../gateway/access.ts";
 import { gateway, retryNow } from "../gateway/gateway.ts";
 import { useLiveEvents, useLiveState } from "../gateway/live-events.ts";
 import { accountQuery } from "../gateway/queries.ts";
-import { passwordQuestion, type Question, useQuestion } from "../gateway/reauthentication.ts";
+import {
+  passwordReauthentication,
+  type Reauthentication,
+  useReauthentication,
+} from "../gateway/reauthentication.ts";
 import { useAccess } from "../gateway/use-access.ts";
 import { BrandMark } from "./gate-frame.tsx";
 import { OwnPasswordPage } from "./own-password.tsx";
@@ -169,27 +173,29 @@ function NotAllowedPage({ need }: { need: Need }) {
 
 /** Asks for the password when a request needs it again. Once in the frame of all pages. */
 function PasswordDialog() {
-  const question = useQuestion(passwordQuestion);
-  const isOpen = question !== undefined;
+  const reauthentication = useReauthentication(passwordReauthentication);
+  const isOpen = reauthentication !== undefined;
   return (
     <ModalOverlay
       isOpen={isOpen}
       isDismissable
-      onOpenChange={(next) => !next && question?.answer(false)}
+      onOpenChange={(next) => !next && reauthentication?.finish(false)}
       className="veil"
     >
-      <Modal className="dialog">{question && <PasswordForm question={question} />}</Modal>
+      <Modal className="dialog">
+        {reauthentication && <PasswordForm reauthentication={reauthentication} />}
+      </Modal>
     </ModalOverlay>
   );
 }
 
 const NO_FAULTS: Record<string, string> = {};
 
-function PasswordForm({ question }: { question: Question }) {
+function PasswordForm({ reauthentication }: { reauthentication: Reauthentication }) {
   const t = useTranslations();
   const confirm = useMutation({
     mutationFn: (password: string) => gateway.confirmPassword({ password }),
-    onSuccess: () => question.answer(true),
+    onSuccess: () => reauthentication.finish(true),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -214,7 +220,7 @@ function PasswordForm({ question }: { question: Question }) {
           <ActionButton kind="main" type="submit" isPending={confirm.isPending}>
             {t("shell.passwordConfirm")}
           </ActionButton>
-          <ActionButton onPress={() => question.answer(false)}>{t("common.cancel")}</ActionButton>
+          <ActionButton onPress={() => reauthentication.finish(false)}>{t("common.cancel")}</ActionButton>
         </div>
       </Form>
     </Dialog>

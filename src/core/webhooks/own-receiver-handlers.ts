@@ -8,7 +8,7 @@ import type { webhooksContract } from "./contract.ts";
 import { publishWebhookChange } from "./delivery/delivery-dispatcher.ts";
 import { formatEventBody } from "./event-formats.ts";
 import { selectWebhooks } from "./find-webhook.ts";
-import { receiverUrl } from "./own-receiver-url.ts";
+import { ownReceiverUrl } from "./own-receiver-url.ts";
 import { insertWebhook, type SavedWith } from "./save-webhook.ts";
 import { openToken, openUrl, type WebhookRow, webhookEncryptionContext } from "./webhook-record.ts";
 
@@ -21,7 +21,7 @@ interface ReceiverDeps extends SavedWith {
 const SHOWN = 20;
 
 /** The gateway's own receiver of an instance: a webhook whose deliveries stay inside the gateway. */
-export function receiverHandlers(
+export function ownReceiverHandlers(
   deps: ReceiverDeps,
 ): Pick<Handlers<typeof webhooksContract>, "openReceiver" | "getReceiver"> {
   const { db, engine, baseUrl } = deps;
@@ -31,7 +31,7 @@ export function receiverHandlers(
         const { account_id } = await lockInstance(trx, id);
         const open = await findReceiver(trx, deps, id);
         if (open) return open;
-        const url = receiverUrl(baseUrl, id);
+        const url = ownReceiverUrl(baseUrl, id);
         const named = { name: "Gateway receiver", url, events: [], secret: createWebhookSecret() };
         const added = await insertWebhook(trx, deps, { ...named, instance_id: id, account_id });
         const target = { type: "webhook", id: added.id } as const;
@@ -57,12 +57,12 @@ async function findReceiver(
   instanceId: number,
 ): Promise<WebhookRow | undefined> {
   const rows = await selectWebhooks(db, instanceId).orderBy("id").execute();
-  return rows.find((row) => openUrl(row, box) === receiverUrl(baseUrl, instanceId));
+  return rows.find((row) => openUrl(row, box) === ownReceiverUrl(baseUrl, instanceId));
 }
 
 async function toReceiver(deps: ReceiverDeps, webhook: WebhookRow, instanceId: number) {
   const { box, baseUrl } = deps;
-  const url = receiverUrl(baseUrl, instanceId);
+  const url = ownReceiverUrl(baseUrl, instanceId);
   const received = await readReceived(deps.db, webhook.id);
   const shape = { url, token: openToken(webhook, box), baseUrl };
   return {

@@ -23,7 +23,7 @@ import { contentTypeOf, type EventFormats, formatEventBody } from "./event-forma
 import { failureAdvice } from "./failure-advice.ts";
 import { findDefaultWebhook, getWebhook, lockWebhook, selectWebhooks } from "./find-webhook.ts";
 import { globalWebhookHandlers } from "./global-webhook-handlers.ts";
-import { receiverHandlers } from "./own-receiver-handlers.ts";
+import { ownReceiverHandlers } from "./own-receiver-handlers.ts";
 import { readWebhookFigures } from "./read-webhook-figures.ts";
 import { countFailed, recoverDeliveries } from "./recover-deliveries.ts";
 import { discardQueued, removeWebhook } from "./remove-webhook.ts";
@@ -73,7 +73,7 @@ export function webhookHandlers(deps: WebhookDeps): Handlers<typeof webhooksCont
     getWebhookFigures: ({ input }) => readWebhookFigures(deps.db, input),
     ...resendHandlers(deps),
     ...globalWebhookHandlers(deps),
-    ...receiverHandlers(deps),
+    ...ownReceiverHandlers(deps),
   };
 }
 

@@ -6,7 +6,11 @@ import { useTranslations } from "use-intl";
 import { toSignInSearch } from "../../gateway/access.ts";
 import { readSession, type Signed, signIn } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
-import { type Question, sessionQuestion, useQuestion } from "../../gateway/reauthentication.ts";
+import {
+  type Reauthentication,
+  sessionReauthentication,
+  useReauthentication,
+} from "../../gateway/reauthentication.ts";
 import { onSignInElsewhere } from "../../gateway/sign-in-news.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { ActionButton } from "../action-button.tsx";
@@ -16,18 +20,20 @@ import { SignInFault } from "../sign-in-fault.tsx";
 
 /** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
 export function SessionDialog() {
-  const question = useQuestion(sessionQuestion);
+  const reauthentication = useReauthentication(sessionReauthentication);
   return (
-    <ModalOverlay isOpen={question !== undefined} isKeyboardDismissDisabled className="veil">
-      <Modal className="dialog">{question && <SessionForm question={question} />}</Modal>
+    <ModalOverlay isOpen={reauthentication !== undefined} isKeyboardDismissDisabled className="veil">
+      <Modal className="dialog">
+        {reauthentication && <SessionForm reauthentication={reauthentication} />}
+      </Modal>
     </ModalOverlay>
   );
 }
 
-function SessionForm({ question }: { question: Question }) {
+function SessionForm({ reauthentication }: { reauthentication: Reauthentication }) {
   const t = useTranslations();
   const { signed } = useAccess();
-  const goOn = useGoOn(question);
+  const goOn = useGoOn(reauthentication);
   const enter = useMutation({ mutationFn: signIn, onSuccess: goOn });
   useSignInElsewhere(signed, goOn);
   const leave = useLeave();
@@ -70,11 +76,11 @@ function SessionForm({ question }: { question: Question }) {
 }
 
 /** The refused requests go on; everything else on show is read again, since it may have changed meanwhile. */
-function useGoOn(question: Question) {
+function useGoOn(reauthentication: Reauthentication) {
   const queries = useQueryClient();
   return (signed: Signed) => {
     queries.setQueryData(sessionQuery.queryKey, signed);
-    question.answer(true);
+    reauthentication.finish(true);
     void queries.invalidateQueries();
   };
 }

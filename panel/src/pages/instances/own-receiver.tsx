@@ -17,7 +17,7 @@ import { type ReceivedWebhook, type Receiver, receiverQuery } from "./instances-
 const closedByUser = new Set<number>();
 
 /** The gateway's own receiver: signed webhooks as a program would get them, checked by this page. */
-export function ReceiverSection({ row: { id, network } }: { row: Instance }) {
+export function OwnReceiver({ row: { id, network } }: { row: Instance }) {
   const t = useTranslations("receiver");
   const { data, error, isPending, refetch } = useQuery(receiverQuery(id));
   const isClosed = error instanceof WaygateError && error.status === 404;

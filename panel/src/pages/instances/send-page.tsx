@@ -13,7 +13,7 @@ import { type GatewayWords, useGatewayWords } from "../../components/use-gateway
 import { createKey, gateway, type Instance } from "../../gateway/gateway.ts";
 import { instanceQuery, messageQuery } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";
-import { ReceiverSection } from "./own-receiver.tsx";
+import { OwnReceiver } from "./own-receiver.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
 
 export function SendPage() {
@@ -42,7 +42,7 @@ export function SendPage() {
       <NotConnected row={row.data} />
       <div className="columns">
         <Composer row={row.data} />
-        {mayManage && <ReceiverSection row={row.data} />}
+        {mayManage && <OwnReceiver row={row.data} />}
       </div>
       {mayManage && <WebhookForm id={id} />}
     </>

@@ -18,7 +18,7 @@ import { challengeAssistant } from "./challenge-assistant.ts";
 import { type ConnectedAssistant, type CredentialCache, createCredentialCache } from "./credential-cache.ts";
 import { digestOAuthToken, isAssistantToken } from "./oauth-token.ts";
 import { type PlanRates, type RateLimits, withInstanceRate } from "./rate-limits.ts";
-import { authRequired, isAccepted } from "./route-credentials.ts";
+import { authRequired, isCredentialFor } from "./route-credentials.ts";
 
 export interface AuthoriseOptions {
   db: Db;
@@ -120,7 +120,7 @@ export function createAuthorise(options: AuthoriseOptions): AccessControl {
       if (!isOpenToAssistants(route, isInProcess)) throw wrongPlace();
       return checkAssistant(options, route, credential.value);
     }
-    if (!credential || !isAccepted(route, access, credential)) throw authRequired(access);
+    if (!credential || !isCredentialFor(route, access, credential)) throw authRequired(access);
     return checks[credential.kind](route, credential.value, ip);
   }
 }

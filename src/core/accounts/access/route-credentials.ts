@@ -2,7 +2,7 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { Credential } from "../../../platform/http/handler.ts";
 import type { Route, RouteAccess } from "../../../platform/http/route.ts";
 
-const ACCEPTS: Record<Exclude<RouteAccess, "public">, readonly (keyof typeof NEEDED)[]> = {
+const CREDENTIALS: Record<Exclude<RouteAccess, "public">, readonly (keyof typeof NEEDED)[]> = {
   account: ["bearer"],
   instance: ["key", "bearer"],
   key: ["key", "bearer"],
@@ -13,13 +13,13 @@ const ACCEPTS: Record<Exclude<RouteAccess, "public">, readonly (keyof typeof NEE
 };
 
 /** The panel may do what its user may. It is no assistant. */
-export function isAccepted(
+export function isCredentialFor(
   { assistants }: Route,
   access: Exclude<RouteAccess, "public">,
   { kind }: Credential,
 ): boolean {
-  if (kind === "session") return ACCEPTS[access].includes("bearer") && assistants !== "directly";
-  return ACCEPTS[access].some((accepted) => accepted === kind);
+  if (kind === "session") return CREDENTIALS[access].includes("bearer") && assistants !== "directly";
+  return CREDENTIALS[access].some((known) => known === kind);
 }
 
 const NEEDED: Record<Exclude<Credential["kind"], "session">, string> = {
@@ -29,6 +29,6 @@ const NEEDED: Record<Exclude<Credential["kind"], "session">, string> = {
 };
 
 export function authRequired(access: Exclude<RouteAccess, "public">): GatewayError {
-  const needed = ACCEPTS[access].map((kind) => NEEDED[kind]).join(" or ");
+  const needed = CREDENTIALS[access].map((kind) => NEEDED[kind]).join(" or ");
   return new GatewayError("AUTH_REQUIRED", `This route needs ${needed}.`);
 }

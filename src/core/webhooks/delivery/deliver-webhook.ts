@@ -3,7 +3,7 @@ import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import { type DeliveryOutcome, type Destinations, destinationOf } from "../destinations/destination.ts";
 import { passwordOf } from "../destinations/masked-password.ts";
-import { receiverUrl } from "../own-receiver-url.ts";
+import { ownReceiverUrl } from "../own-receiver-url.ts";
 import { openHeaders, openSecrets, openToken } from "../webhook-record.ts";
 import type { LoadedDelivery } from "./delivery-loader.ts";
 import { signBody, signStandard, signWaha } from "./webhook-signature.ts";
@@ -44,7 +44,7 @@ export async function deliverWebhook(
     ...(trace !== undefined && { traceparent: trace }),
     "user-agent": `Waygate-Webhooks/${version}`,
   };
-  if (webhook.url === receiverUrl(baseUrl, event.instance_id)) return receiveHere(own);
+  if (webhook.url === ownReceiverUrl(baseUrl, event.instance_id)) return receiveHere(own);
   const outcome = await destinationOf(destinations, webhook.url).send({
     url: webhook.url,
     headers: { ...(trace === undefined ? headers : withoutTraceContext(headers)), ...own },

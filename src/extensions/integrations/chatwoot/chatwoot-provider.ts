@@ -4,7 +4,7 @@ import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integra
 import { runInboundTask } from "./agents/run-inbound-task.ts";
 import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./chatwoot-config.ts";
 import { type ChatwootContext, createChatwootContext } from "./chatwoot-context.ts";
-import { testInbox } from "./check-inbox.ts";
+import { checkInbox } from "./check-inbox.ts";
 import { postMessage } from "./post-message.ts";
 import { postDeletion, postEdit, postReaction } from "./post-message-change.ts";
 import { registerInbox, unregisterInbox } from "./register-inbox.ts";
@@ -23,7 +23,7 @@ export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvid
     wants: (config) => wants(config as ChatwootConfig),
     prepare: (draft) => registerInbox(deps, draft),
     unregister: (integration) => unregisterInbox(deps, integration),
-    test: (integration) => testInbox(deps, integration),
+    test: (integration) => checkInbox(deps, integration),
     onEvent: (work) => handleEvent(createChatwootContext(deps, health, work.integration), work),
     onTask: ({ job, integration, task }) =>
       runInboundTask(createChatwootContext(deps, health, integration), job, task),

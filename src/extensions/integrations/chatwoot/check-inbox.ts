@@ -20,7 +20,7 @@ interface InboxProblem {
 }
 
 /** Runs all checks of a save without changes, and describes the one that fails. */
-export async function testInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
+export async function checkInbox(deps: IntegrationDeps, integration: Integration): Promise<TestReport> {
   const began = performance.now();
   const { webhook_base } = chatwootStateOf(integration);
   const details: Record<string, unknown> = webhook_base ? { webhook_url: `${webhook_base}****` } : {};

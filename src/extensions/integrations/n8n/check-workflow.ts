@@ -11,7 +11,7 @@ import { requestWorkflow } from "./request-workflow.ts";
 const SHOWN = 300;
 
 /** Starts the workflow once with an event that is marked as a test. */
-export async function testWorkflow(deps: N8nDeps, integration: Integration): Promise<TestReport> {
+export async function checkWorkflow(deps: N8nDeps, integration: Integration): Promise<TestReport> {
   const config = n8nConfig.parse(integration.config);
   const event_id = `evt_${ulid()}`;
   const event = "integration.test";

@@ -19,7 +19,7 @@ import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integra
 import { findReplyTarget, queueReplies } from "../queue-replies.ts";
 import { countReply, isReplyPaused } from "../reply-limit.ts";
 import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
-import { testWorkflow } from "./check-workflow.ts";
+import { checkWorkflow } from "./check-workflow.ts";
 import { isResponseLost } from "./classify-workflow-response.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./n8n-config.ts";
@@ -78,7 +78,7 @@ export function createN8nProvider(deps: IntegrationDeps): IntegrationProvider {
     async prepare({ config }) {
       return { warnings: warningsOf(n8nConfig.parse(config)) };
     },
-    test: (integration) => testWorkflow(own, integration),
+    test: (integration) => checkWorkflow(own, integration),
     onEvent: (work) => runDelivery(own, work),
   };
 }
