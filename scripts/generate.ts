@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { tablesByOwner } from "../src/core/personal-data/personal-data.ts";
+import { tablesByOwner } from "../src/core/declared-tables.ts";
 import { listSettings, type SettingInfo } from "../src/platform/config/config.ts";
 import { packageRoot } from "../src/platform/package-version.ts";
 // Fills the declarations of extensions.

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WaygateError } from "../packages/client/src/waygate-error.ts";
 import { signBody } from "../src/core/webhooks/webhooks.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
-import { findProgram } from "./run/programs.ts";
+import { needs } from "./run/programs.ts";
 import { makeScratchDir } from "./run/scratch-dir.ts";
 import { type BrokerServer, startNatsServer, startRabbitServer } from "./servers/broker-server.ts";
 import {
@@ -89,7 +89,7 @@ const BROKERS = [
 ] as const;
 
 describe.each(BROKERS)("a webhook to %s", (name, program, start) => {
-  describe.skipIf(!findProgram(program))("with the real server", () => {
+  describe("with the real server", needs(program), () => {
     let broker: BrokerStory;
 
     beforeAll(async () => {
@@ -158,8 +158,9 @@ describe.each(BROKERS)("a webhook to %s", (name, program, start) => {
 });
 
 describe("a webhook to a broker", () => {
-  test.skipIf(!findProgram("rabbitmq-server"))(
+  test(
     "fails as rejected if the exchange of RabbitMQ has no queue for the event",
+    needs("rabbitmq-server"),
     async () => {
       const broker = await startRabbitStory();
       try {
@@ -206,7 +207,7 @@ const SECURE = [
 ] as const;
 
 describe.each(SECURE)("a webhook to %s over TLS", (_, program, scheme, start) => {
-  describe.skipIf(!findProgram(program))("with the real server", () => {
+  describe("with the real server", needs(program), () => {
     const authority = makeAuthority("Waygate test CA of brokers");
     let server: BrokerServer;
 

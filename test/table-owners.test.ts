@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tablesByOwner } from "../src/core/personal-data/personal-data.ts";
+import { tablesByOwner } from "../src/core/declared-tables.ts";
 // Fills the declarations of extensions.
 import "../src/processes/extensions.ts";
 import { readSources, type SourceFile } from "./source-files.ts";

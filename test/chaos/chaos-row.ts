@@ -1,5 +1,5 @@
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
-import { type Random, seededRandom } from "./seeded-random.ts";
+import { type Random, seededRandom } from "../run/seeded-random.ts";
 
 /** What a row requires; without it the row is skipped with a message. */
 export type Need = "root" | "mount" | "netns" | "pgbouncer";

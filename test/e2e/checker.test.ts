@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { IN_FLIGHT, judge } from "../chaos/report.ts";
-import { seededRandom } from "../chaos/seeded-random.ts";
+import { seededRandom } from "../run/seeded-random.ts";
 import { checkLedgers } from "./checker.ts";
 import type { ClientSend, EventLedgerEntry, Ledgers, Reception } from "./ledgers.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { onTestFailed } from "vitest";
-import { type Random, seededRandom } from "../chaos/seeded-random.ts";
+import { type Random, seededRandom } from "./seeded-random.ts";
 
 /** Chance for the running test. If that fails, it prints the seed, with which `WAYGATE_TEST_SEED` repeats it. */
 export function drawFromSeed(): Random {

@@ -320,7 +320,9 @@ describe("a new user's mistake", () => {
 
   test("of a send before the pairing, a private address or another gateway's path says what to do", async () => {
     const hello = '{"number":"5511999990004","text":"Hello"}';
-    const owner = createClient({ baseUrl: target.gateway.url, token: quiet.token });
+    // Drawn requests may have ended the sessions of the others.
+    const { token } = await target.tenant();
+    const owner = createClient({ baseUrl: target.gateway.url, token });
     const { data } = await owner.createInstance({ name: "New", network: "sandbox" });
     const key = { "x-api-key": data.api_key };
     const { message } = await post(`/api/v1/instances/${data.id}/send-text`, hello, key);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
 // Fills the declarations of extensions.
 import "../../processes/extensions.ts";
-import { columnsOf, declaredTables } from "./personal-data.ts";
+import { declaredTables } from "../declared-tables.ts";
+import { columnsOf } from "./personal-data.ts";
 import {
   type AnonymisationPart,
   assignments,

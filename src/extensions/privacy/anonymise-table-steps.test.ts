@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import {
-  type Anonymisation,
-  type AnonymisationPart,
-  declaredTables,
-  type TableName,
-} from "../../core/personal-data/personal-data.ts";
+import { declaredTables, type TableName } from "../../core/declared-tables.ts";
+import type { Anonymisation, AnonymisationPart } from "../../core/personal-data/personal-data.ts";
 // Fills the declarations of extensions.
 import "../../processes/extensions.ts";
 import { PARTS_OF_SCOPE } from "./anonymisation-scope.ts";

@@ -1,15 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
+import { declarationOf, declaredTables, type TableName } from "../../core/declared-tables.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationPart,
   type AnonymisationStep,
   assignments,
-  declarationOf,
-  declaredTables,
   ROWS_AT_ONCE,
   type TableDeclaration,
-  type TableName,
 } from "../../core/personal-data/personal-data.ts";
 import type { Trx } from "../../platform/db/database.ts";
 

@@ -1,12 +1,11 @@
 import { sql } from "kysely";
+import { declaredTables, type TableName } from "../../core/declared-tables.ts";
 import {
   type Anonymisation,
   type AnonymisationBatch,
   type AnonymisationStep,
-  declaredTables,
   ROWS_AT_ONCE,
   type TableDeclaration,
-  type TableName,
 } from "../../core/personal-data/personal-data.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { andOfPerson } from "./anonymise-table-steps.ts";

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { declarationOf } from "../../core/declared-tables.ts";
 import type { EventDraft } from "../../core/events/events.ts";
 import { markFilesForDeletion } from "../../core/media/media.ts";
 import { outcomeEvents } from "../../core/messages/messages.ts";
@@ -7,7 +8,6 @@ import {
   type AnonymisationBatch,
   type AnonymisationStep,
   assignments,
-  declarationOf,
   ROWS_AT_ONCE,
 } from "../../core/personal-data/personal-data.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";

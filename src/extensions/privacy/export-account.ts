@@ -2,13 +2,9 @@ import { Readable } from "node:stream";
 import { type RawBuilder, sql } from "kysely";
 import { requireUser } from "../../core/accounts/accounts.ts";
 import { recordAudit } from "../../core/audit/audit.ts";
+import { declarationOf, declaredTables, type TableName } from "../../core/declared-tables.ts";
 import { openOfMessage } from "../../core/messages/messages.ts";
-import {
-  declarationOf,
-  declaredTables,
-  type TableName,
-  wordsOf,
-} from "../../core/personal-data/personal-data.ts";
+import { wordsOf } from "../../core/personal-data/personal-data.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { type HandlerRequest, RawResponse } from "../../platform/http/handler.ts";
 import type { Log } from "../../platform/log/log.ts";

@@ -1,12 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import {
-  declarationOf,
-  declaredTables,
-  type ErasedPerson,
-  isAddressOf,
-  type TableName,
-  wordsOf,
-} from "../../core/personal-data/personal-data.ts";
+import { declarationOf, declaredTables, type TableName } from "../../core/declared-tables.ts";
+import { type ErasedPerson, isAddressOf, wordsOf } from "../../core/personal-data/personal-data.ts";
 import { lidJid, phoneJid, phoneOfJid } from "../../network/jid.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { numberVariantsOf } from "../../platform/phone/number-variants.ts";

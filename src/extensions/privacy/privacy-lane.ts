@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import { declaredTables } from "../../core/declared-tables.ts";
 import { recordEvents } from "../../core/events/events.ts";
-import {
-  type Anonymisation,
-  type AnonymisationBatch,
-  type AnonymisationPart,
-  type AnonymisationStep,
-  declaredTables,
+import type {
+  Anonymisation,
+  AnonymisationBatch,
+  AnonymisationPart,
+  AnonymisationStep,
 } from "../../core/personal-data/personal-data.ts";
 import { statementHooks } from "../../core/statement-hooks.ts";
 import type { Engine, Job, JobResult, LaneKind } from "../../engine/engine.ts";

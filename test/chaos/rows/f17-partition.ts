@@ -4,9 +4,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type AcknowledgedSend, readStoryLedgers, sendAll, toClientSends } from "../../e2e/send-history.ts";
 import { startWhatsAppStory, type WhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
+import type { Random } from "../../run/seeded-random.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
-import type { Random } from "../seeded-random.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
 /** A TCP connection through this proxy, with its faults. */
