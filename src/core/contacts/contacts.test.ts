@@ -255,8 +255,8 @@ describe("the check of numbers", () => {
       [false, "changed_by_spreadsheet"],
       [true, undefined],
       [false, "no_country_code"],
-      [false, undefined],
-      [false, undefined],
+      [false, "not_a_person"],
+      [false, "not_a_jid"],
       [false, "missing"],
       [false, "missing"],
     ]);

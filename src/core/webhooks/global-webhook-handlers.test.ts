@@ -35,6 +35,7 @@ describe("the global webhook", () => {
       last_status: null,
       last_error_class: null,
       disabled_reason: null,
+      disabled_error: null,
     });
   });
 
