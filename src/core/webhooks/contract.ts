@@ -43,7 +43,7 @@ const WEBHOOK_SCHEMES = ["http:", "https:", "nats:", "tls:", "amqp:", "amqps:"];
 /** The destination of an address reads the rest of it. */
 export const webhookUrl = trimmedText(2048).refine(
   (text) => URL.canParse(text) && WEBHOOK_SCHEMES.includes(new URL(text).protocol),
-  "must be an address that begins with https, http, nats, tls, amqp or amqps",
+  rule("must be an address that begins with https, http, nats, tls, amqp or amqps", "not_a_url"),
 );
 
 const filterNames = [...EVENT_GROUPS, ...EVENT_NAMES] as const;
