@@ -81,10 +81,11 @@ export function createSyncClients(on: WhatsAppStory, people: readonly string[]):
     },
     async readLedger() {
       const rows = await on.story.rows<SendRow>(
-        // A send that never began has freed its key: the repeated request is another one.
+        // A send that never began frees its key once its caller's wait is over: the repeated request is another one.
         `select id, content ->> 'text' as text, message_id, job_id from message
          where direction = 'outbound' and content ->> 'text' = any($1)
-           and (submitted_at is not null or error ->> 'code' is distinct from 'SEND_TIMEOUT')`,
+           and (submitted_at is not null or status is distinct from 'failed'
+             or error ->> 'code' <> 'SEND_TIMEOUT' and coalesce(outcome_at <= deadline, true))`,
         requested.map(({ text }) => text),
       );
       const byText = new Map(rows.map((row) => [row.text, row]));
