@@ -1,7 +1,7 @@
 import type { ParamsIn, ReasonTable } from "./issue-codes.ts";
 
-/** Why a delivery failed, or a webhook was disabled; `docs/reference/errors.md` is generated from this. */
-export const DELIVERY_REASONS = {
+/** Why a request to another program failed. */
+export const REQUEST_REASONS = {
   status: ["status"],
   n8n_starting: [],
   dns: [],
@@ -13,6 +13,11 @@ export const DELIVERY_REASONS = {
   protocol: [],
   blocked: [],
   invalid_url: [],
+} as const satisfies ReasonTable;
+
+/** Why a delivery failed, or a webhook was disabled; `docs/reference/errors.md` is generated from this. */
+export const DELIVERY_REASONS = {
+  ...REQUEST_REASONS,
   rejected: [],
   no_success: ["days"],
   discarded: [],

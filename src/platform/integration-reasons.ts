@@ -1,18 +1,9 @@
+import { REQUEST_REASONS } from "./delivery-reasons.ts";
 import type { ParamsIn, ReasonTable } from "./issue-codes.ts";
 
 /** What the last problem of an integration is about; `docs/reference/errors.md` is generated from this. */
 export const INTEGRATION_REASONS = {
-  status: ["status"],
-  dns: [],
-  refused: [],
-  reset: [],
-  tls: [],
-  timeout_connect: [],
-  timeout_total: [],
-  protocol: [],
-  blocked: [],
-  invalid_url: [],
-  n8n_starting: [],
+  ...REQUEST_REASONS,
   n8n_not_found: [],
   n8n_test_address: [],
   n8n_inactive: [],
