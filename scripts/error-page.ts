@@ -1,9 +1,9 @@
 import { PAIRING_ERROR_CODES, pairingError } from "../src/network/whatsapp/pairing/pairing-error.ts";
 import { DELIVERY_REASONS } from "../src/platform/delivery-reasons.ts";
 import { ERROR_CODES, MESSAGE_ERROR_CODES, TOOL_ERROR_CODES } from "../src/platform/error-codes.ts";
-import { INTEGRATION_REASONS } from "../src/platform/integration-reasons.ts";
 import { ISSUE_CODES, type ReasonTable } from "../src/platform/issue-codes.ts";
 import { SEND_REASONS } from "../src/platform/send-reasons.ts";
+import { EXTENSIONS } from "../src/processes/extensions.ts";
 
 const HEAD = `# Errors
 
@@ -83,11 +83,6 @@ A delivery and its attempts have \`reason\` and \`params\` beside \`error\`, and
 
 `;
 
-const INTEGRATIONS = `
-An integration has \`last_error_code\` and \`last_error_params\`:
-
-`;
-
 const PAIRING = `
 ## Codes of failed pairings
 
@@ -137,8 +132,9 @@ export function errorPage(): string {
     listReasons(SEND_REASONS),
     DELIVERIES,
     listReasons(DELIVERY_REASONS),
-    INTEGRATIONS,
-    listReasons(INTEGRATION_REASONS),
+    ...EXTENSIONS.flatMap(({ reasons }) =>
+      reasons ? [`\n${reasons.shownIn}:\n\n`, listReasons(reasons.codes)] : [],
+    ),
     PAIRING,
     ...pairings,
     TOOLS,

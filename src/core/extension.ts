@@ -6,6 +6,7 @@ import type { Config } from "../platform/config/config.ts";
 import type { Database, Db } from "../platform/db/database.ts";
 import type { Contract } from "../platform/http/route.ts";
 import type { FileRoute } from "../platform/http/server/add-file-route.ts";
+import type { ReasonTable } from "../platform/issue-codes.ts";
 import type { Log } from "../platform/log/log.ts";
 import type { SafeFetch } from "../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../platform/secrets/secret-box.ts";
@@ -33,6 +34,8 @@ export interface Extension {
   undescribed?: Contract;
   /** The events that it records. */
   events?: EventPayloads;
+  /** Codes of its failures beside those of core, and the fields that have them; for the page of error codes. */
+  reasons?: { shownIn: string; codes: ReasonTable };
   /** Its tables, and the personal data in them: an account's removal and an anonymisation find it here. */
   tables?: TableDeclarations;
   /** What it does in statements of core, also while it is switched off. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ATTENTION_MESSAGES } from "../../../src/core/instances/attention-of.ts";
+import { INTEGRATION_REASONS } from "../../../src/extensions/integrations/integration-reasons.ts";
 import { PAIRING_ERROR_CODES, pairingError } from "../../../src/network/whatsapp/pairing/pairing-error.ts";
 import { DELIVERY_REASONS } from "../../../src/platform/delivery-reasons.ts";
 import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
-import { INTEGRATION_REASONS } from "../../../src/platform/integration-reasons.ts";
 import { ISSUE_CODES, type ReasonTable } from "../../../src/platform/issue-codes.ts";
 import { SEND_REASONS } from "../../../src/platform/send-reasons.ts";
 import { alerts } from "./messages/en/alerts.ts";

@@ -4,6 +4,7 @@ import { integrationSubscriber } from "./delivery/integration-subscriber.ts";
 import { waitUntilIntegrationsIdle } from "./delivery/wait-until-integrations-idle.ts";
 import { INTEGRATION_EVENT_PAYLOADS } from "./event-payloads.ts";
 import { INTEGRATION_ERASURE } from "./integration-erasure.ts";
+import { INTEGRATION_REASONS } from "./integration-reasons.ts";
 import { integrationRemoval } from "./integration-removal.ts";
 import { INTEGRATION_TABLES } from "./integration-tables.ts";
 import { createNodeIntegrations } from "./node-integrations.ts";
@@ -15,6 +16,10 @@ export const integrationsExtension: Extension = {
   name: "integrations",
   contract: integrationsContract,
   events: INTEGRATION_EVENT_PAYLOADS,
+  reasons: {
+    shownIn: "An integration has `last_error_code` and `last_error_params`",
+    codes: INTEGRATION_REASONS,
+  },
   tables: INTEGRATION_TABLES,
   inStatements: {
     eventSubscriber: integrationSubscriber,

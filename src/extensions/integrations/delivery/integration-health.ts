@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { type BreakerSample, CircuitBreaker } from "../../../core/webhooks/webhooks.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db } from "../../../platform/db/database.ts";
-import type { IntegrationFailure, IntegrationReason } from "../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { cleanText } from "../../../platform/text/clean-text.ts";
 import type { IntegrationStatus } from "../../../tables.ts";
+import type { IntegrationFailure, IntegrationReason } from "../integration-reasons.ts";
 import { type Integration, lanesOf } from "../integration-row.ts";
 import { classifyResponse, describeOutcome, type ResponseClass } from "./classify-response.ts";
 

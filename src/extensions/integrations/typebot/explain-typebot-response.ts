@@ -1,7 +1,7 @@
-import type { IntegrationReason } from "../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { describeOutcome } from "../delivery/classify-response.ts";
 import type { Explanation } from "../delivery/integration-health.ts";
+import type { IntegrationReason } from "../integration-reasons.ts";
 import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 

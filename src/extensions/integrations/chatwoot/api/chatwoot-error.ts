@@ -1,4 +1,3 @@
-import type { IntegrationReason } from "../../../../platform/integration-reasons.ts";
 import type { FetchOutcome } from "../../../../platform/outgoing/safe-fetch.ts";
 import {
   classifyResponse,
@@ -6,6 +5,7 @@ import {
   NOT_THERE_YET,
   type ResponseClass,
 } from "../../delivery/classify-response.ts";
+import type { IntegrationReason } from "../../integration-reasons.ts";
 
 /** Why Chatwoot rejected a request. */
 export interface ChatwootError {

@@ -1,7 +1,7 @@
-import { REQUEST_REASONS } from "./delivery-reasons.ts";
-import type { ParamsIn, ReasonTable } from "./issue-codes.ts";
+import { REQUEST_REASONS } from "../../platform/delivery-reasons.ts";
+import type { ParamsIn, ReasonTable } from "../../platform/issue-codes.ts";
 
-/** What the last problem of an integration is about; `docs/reference/errors.md` is generated from this. */
+/** What the last problem of an integration is about. */
 export const INTEGRATION_REASONS = {
   ...REQUEST_REASONS,
   n8n_not_found: [],
