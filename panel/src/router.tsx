@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter, type ErrorComponentProps } from "@tanstack/react-router";
-import { FaultNotice } from "./components/fault-notice.tsx";
-import { LoadingState } from "./components/page-head.tsx";
+import { FaultNotice } from "./components/error-notice.tsx";
+import { LoadingState } from "./components/page-header.tsx";
 import { accountRoutes } from "./pages/account/account-routes.tsx";
 import { administrationRoutes } from "./pages/administration/administration-routes.tsx";
 import { campaignRoutes } from "./pages/campaigns/campaign-routes.tsx";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { sessionQuery } from "../gateway/queries.ts";
-import { Notice } from "./fault-notice.tsx";
+import { Notice } from "./error-notice.tsx";
 
 /** Tells an agent why a page is empty, instead of offering what the gateway would refuse. */
 export function AdminOnly({ children }: { children: ReactNode }) {

@@ -1,8 +1,8 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { FaultNotice } from "./fault-notice.tsx";
-import { oneTabStop } from "./one-tab-stop.ts";
-import { LoadingState, LoadMore } from "./page-head.tsx";
+import { FaultNotice } from "./error-notice.tsx";
+import { LoadingState, LoadMore } from "./page-header.tsx";
+import { oneTabStop } from "./roving-tab-index.ts";
 
 type Pages<Row> = InfiniteData<{ data: readonly Row[] }>;
 

@@ -5,7 +5,7 @@ import { useTranslations } from "use-intl";
 import { signOut } from "../gateway/gateway.ts";
 import { ActionButton } from "./action-button.tsx";
 import { hasUnsaved, LeaveDialog } from "./dialogs/unsaved-guard.tsx";
-import { useFaultText } from "./fault-notice.tsx";
+import { useFaultText } from "./error-notice.tsx";
 import { showToast } from "./toasts.tsx";
 
 /** Ends the sign-in. Asks first if something on the page is not saved. */

@@ -7,7 +7,7 @@ import {
 } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "./action-button.tsx";
-import type { Tone } from "./lamp.tsx";
+import type { Tone } from "./status-dot.tsx";
 
 interface Message {
   text: string;

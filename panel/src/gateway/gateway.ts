@@ -3,8 +3,8 @@ import { type ClientOptions, createMethods } from "../../../packages/client/src/
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import type { Client } from "../../../src/client/client.ts";
 import { passwordReauthentication, sessionReauthentication } from "./reauthentication.ts";
-import { announceSignIn } from "./sign-in-news.ts";
-import { reportingOffline } from "./to-fault.ts";
+import { announceSignIn } from "./sign-in-channel.ts";
+import { reportingOffline } from "./to-request-error.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 

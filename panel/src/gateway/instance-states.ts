@@ -6,7 +6,7 @@ import {
   type InstanceListPage,
   placeInstance,
   withoutInstance,
-} from "./place-instance.ts";
+} from "./insert-instance.ts";
 import { isSignedOut } from "./queries.ts";
 import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 

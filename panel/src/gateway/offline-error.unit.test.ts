@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { OfflineError, reportingOffline } from "./to-fault.ts";
+import { OfflineError, reportingOffline } from "./to-request-error.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -7,12 +7,12 @@ import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
 import { ISSUE_CODES, type ReasonTable } from "../../../src/platform/issue-codes.ts";
 import { SEND_REASONS } from "../../../src/platform/send-reasons.ts";
 import { alerts } from "./messages/en/alerts.ts";
-import { faults as en } from "./messages/en/faults.ts";
+import { faults as en } from "./messages/en/errors.ts";
 import { integrations as ofEnglish } from "./messages/en/integrations.ts";
 import { pairing } from "./messages/en/pairing.ts";
-import { faults as es } from "./messages/es/faults.ts";
+import { faults as es } from "./messages/es/errors.ts";
 import { integrations as ofSpanish } from "./messages/es/integrations.ts";
-import { faults as ptBr } from "./messages/pt-br/faults.ts";
+import { faults as ptBr } from "./messages/pt-br/errors.ts";
 import { integrations as ofPortuguese } from "./messages/pt-br/integrations.ts";
 
 type Texts = Readonly<Record<string, string>>;

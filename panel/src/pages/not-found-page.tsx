@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../components/action-button.tsx";
-import { PageHead } from "../components/page-head.tsx";
+import { PageHead } from "../components/page-header.tsx";
 
 export function NotFoundPage() {
   const t = useTranslations("common");

@@ -6,10 +6,10 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../components/action-button.tsx";
 import { SessionDialog } from "../components/dialogs/session-dialog.tsx";
-import { FaultNotice } from "../components/fault-notice.tsx";
+import { FaultNotice } from "../components/error-notice.tsx";
 import { FormField } from "../components/fields/form-field.tsx";
 import { readForm } from "../components/fields/read-search.ts";
-import { PageHead } from "../components/page-head.tsx";
+import { PageHead } from "../components/page-header.tsx";
 import { SignOutButton } from "../components/sign-out-button.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { type Need, needOfPage } from "../gateway/access.ts";
@@ -22,7 +22,7 @@ import {
   useReauthentication,
 } from "../gateway/reauthentication.ts";
 import { useAccess } from "../gateway/use-access.ts";
-import { BrandMark } from "./gate-frame.tsx";
+import { BrandMark } from "./entry-frame.tsx";
 import { OwnPasswordPage } from "./own-password.tsx";
 import { ShortcutSheet } from "./shortcuts.tsx";
 

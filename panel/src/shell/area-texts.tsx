@@ -1,6 +1,6 @@
 import { type ReactNode, Suspense, use } from "react";
 import { IntlProvider, useMessages, useTimeZone } from "use-intl";
-import { LoadingState } from "../components/page-head.tsx";
+import { LoadingState } from "../components/page-header.tsx";
 import { AREA_TEXTS, type Area, type Locale, type Messages } from "../i18n/locales.ts";
 import { useLanguage } from "./language-provider.tsx";
 

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { createRoute, Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultPage } from "../components/fault-notice.tsx";
-import { StatusPill } from "../components/lamp.tsx";
-import { LoadingState, PageHead, TabLinks } from "../components/page-head.tsx";
+import { FaultPage } from "../components/error-notice.tsx";
+import { LoadingState, PageHead, TabLinks } from "../components/page-header.tsx";
+import { StatusPill } from "../components/status-dot.tsx";
 import { instanceQuery, stateQuery } from "../gateway/queries.ts";
 import { useAccess } from "../gateway/use-access.ts";
 import { shellRoute, withId } from "./root-routes.tsx";

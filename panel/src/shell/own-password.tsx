@@ -5,15 +5,15 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { SessionDialog } from "../components/dialogs/session-dialog.tsx";
-import { FaultNotice, useFault } from "../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../components/error-notice.tsx";
 import { FormField } from "../components/fields/form-field.tsx";
 import { readForm } from "../components/fields/read-search.ts";
-import { PageHead } from "../components/page-head.tsx";
+import { PageHead } from "../components/page-header.tsx";
 import { SignOutButton } from "../components/sign-out-button.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { gateway, setToken } from "../gateway/gateway.ts";
 import { sessionQuery } from "../gateway/queries.ts";
-import { GateFrame, MemoryHint } from "./gate-frame.tsx";
+import { GateFrame, MemoryHint } from "./entry-frame.tsx";
 
 /** What users see whose password somebody else has chosen or generated, until they have another one. */
 export function OwnPasswordPage() {

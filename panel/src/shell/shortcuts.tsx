@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../components/action-button.tsx";
-import { Facts } from "../components/facts.tsx";
+import { Facts } from "../components/description-list.tsx";
 import { CheckField } from "../components/fields/check-field.tsx";
 import { focusSearch, onShortcut, type Shortcuts } from "../components/on-shortcut.ts";
 import { readLetterKeys, saveLetterKeys } from "../preferences.ts";

@@ -3,9 +3,9 @@ import { DropZone, FileTrigger, Text } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { findColumnMeanings } from "../../../../src/platform/text/find-column-meanings.ts";
 import { ActionButton } from "../action-button.tsx";
-import { Notice } from "../fault-notice.tsx";
+import { Notice } from "../error-notice.tsx";
 import { PickList } from "../fields/pick-list.tsx";
-import { LoadingState } from "../page-head.tsx";
+import { LoadingState } from "../page-header.tsx";
 import type { CsvChoice, CsvFault, CsvFile } from "./read-csv.ts";
 
 interface CsvPickerProps {

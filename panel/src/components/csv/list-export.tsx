@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { saveFile } from "../../gateway/save-stream.ts";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../fault-notice.tsx";
+import { FaultNotice } from "../error-notice.tsx";
 import { showToast } from "../toasts.tsx";
 import { readEveryPage, type Table, toCsv } from "./to-csv.ts";
 

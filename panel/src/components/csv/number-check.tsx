@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 import { useFormatter, useLocale, useTranslations } from "use-intl";
 import { createKey, gateway } from "../../gateway/gateway.ts";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../fault-notice.tsx";
-import { Lamp } from "../lamp.tsx";
-import { LoadingState } from "../page-head.tsx";
-import { useGatewayWords } from "../use-gateway-words.ts";
+import { FaultNotice } from "../error-notice.tsx";
+import { LoadingState } from "../page-header.tsx";
+import { Lamp } from "../status-dot.tsx";
+import { useGatewayWords } from "../use-gateway-texts.ts";
 import { ProblemGroups, type ShownProblem } from "./problem-groups.tsx";
 import type { CsvFile } from "./read-csv.ts";
 

@@ -2,7 +2,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice, useFault } from "../fault-notice.tsx";
+import { FaultNotice, useFault } from "../error-notice.tsx";
 import { readForm } from "../fields/read-search.ts";
 import { LeaveDialog, UnsavedGuard, useEntered } from "./unsaved-guard.tsx";
 

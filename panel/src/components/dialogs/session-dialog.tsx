@@ -11,12 +11,12 @@ import {
   sessionReauthentication,
   useReauthentication,
 } from "../../gateway/reauthentication.ts";
-import { onSignInElsewhere } from "../../gateway/sign-in-news.ts";
+import { onSignInElsewhere } from "../../gateway/sign-in-channel.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { ActionButton } from "../action-button.tsx";
 import { FormField } from "../fields/form-field.tsx";
 import { readForm } from "../fields/read-search.ts";
-import { SignInFault } from "../sign-in-fault.tsx";
+import { SignInFault } from "../sign-in-error.tsx";
 
 /** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
 export function SessionDialog() {

@@ -12,7 +12,7 @@ import {
 } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../fault-notice.tsx";
+import { FaultNotice } from "../error-notice.tsx";
 
 interface TypedConfirmProps {
   /** On the button that opens the dialog. */

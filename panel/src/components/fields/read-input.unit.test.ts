@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readTrialEnd } from "../../pages/administration/administration-words.ts";
+import { readTrialEnd } from "../../pages/administration/administration-search.ts";
 import { numberParam } from "../../shell/number-param.ts";
 import { readId, readLimit, readOneOf, readText } from "./read-search.ts";
 

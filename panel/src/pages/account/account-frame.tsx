@@ -1,7 +1,7 @@
 import "./account.css";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { TabLinks } from "../../components/page-head.tsx";
+import { TabLinks } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
 /** The tabs above every page of the account. */

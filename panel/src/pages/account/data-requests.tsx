@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp, type Tone } from "../../components/lamp.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
+import { Lamp, type Tone } from "../../components/status-dot.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
 

@@ -2,10 +2,10 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { StatusPill } from "../../components/lamp.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-head.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
+import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
+import { StatusPill } from "../../components/status-dot.tsx";
 import { accountQuery, instancesQuery } from "../../gateway/queries.ts";
 
 /** Which keys exist and what they reach. A key belongs to one instance, so each is changed there. */

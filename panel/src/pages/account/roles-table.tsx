@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { Lamp } from "../../components/lamp.tsx";
+import { Lamp } from "../../components/status-dot.tsx";
 
 /** What each role may do, as docs/guides/accounts.md has it. */
 const RIGHTS = {

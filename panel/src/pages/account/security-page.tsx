@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { Facts } from "../../components/description-list.tsx";
+import { PageHead } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { PasswordForm } from "../../shell/own-password.tsx";
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-header.tsx";
 import { sessionQuery } from "../../gateway/queries.ts";
 import { LOCALES } from "../../i18n/locales.ts";
 import { readTheme, saveTheme, type Theme } from "../../preferences.ts";

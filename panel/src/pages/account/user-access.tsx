@@ -1,10 +1,10 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { useFault } from "../../components/fault-notice.tsx";
+import { useFault } from "../../components/error-notice.tsx";
 import { CheckList } from "../../components/fields/check-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { LoadingState } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { instancesQuery } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";

@@ -13,7 +13,7 @@ import {
   REQUEST_STATUSES,
   REQUEST_TYPES,
   type RequestsSearch,
-} from "./administration-words.ts";
+} from "./administration-search.ts";
 
 const administration = createRoute({
   getParentRoute: () => shellRoute,

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp } from "../../components/lamp.tsx";
+import { Lamp } from "../../components/status-dot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
-import { useAlertWords } from "../instances/use-alert-words.ts";
+import { useAlertWords } from "../instances/use-alert-texts.ts";
 import type { Alert } from "./administration-queries.ts";
 
 const KNOWN = [

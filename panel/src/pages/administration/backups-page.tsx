@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { Blank, PageHead } from "../../components/page-head.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
+import { Blank, PageHead } from "../../components/page-header.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type Backup, backupsQuery } from "./administration-queries.ts";
-import { BackupPlate } from "./backup-plate.tsx";
+import { BackupPlate } from "./backup-card.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
 
 const COLUMNS = [

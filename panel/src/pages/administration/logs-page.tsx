@@ -2,18 +2,18 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { Facts } from "../../components/facts.tsx";
+import { Facts } from "../../components/description-list.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp, type Tone } from "../../components/lamp.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
+import { Lamp, type Tone } from "../../components/status-dot.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import type { WebhookEvent } from "../webhooks/event-groups.ts";
 import { type LogEntry, logsQuery } from "./administration-queries.ts";
-import { LOG_TYPES, type LogsSearch } from "./administration-words.ts";
+import { LOG_TYPES, type LogsSearch } from "./administration-search.ts";
 
 type LogType = (typeof LOG_TYPES)[number];
 

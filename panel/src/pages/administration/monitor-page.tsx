@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp } from "../../components/lamp.tsx";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { Lamp } from "../../components/status-dot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
-import { useFailureCause } from "../instances/use-alert-words.ts";
+import { useFailureCause } from "../instances/use-alert-texts.ts";
 import { type Monitor, monitorQuery } from "./administration-queries.ts";
 import { AlertList } from "./alert-list.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { UsageBar } from "../../components/facts.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { UsageBar } from "../../components/description-list.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { hoursQuery, monitorQuery, overviewQuery } from "./administration-queries.ts";
-import { INSTANCE_STATUSES } from "./administration-words.ts";
+import { INSTANCE_STATUSES } from "./administration-search.ts";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
 import { HealthSummary } from "./queue-table.tsx";
 

@@ -1,5 +1,5 @@
 import { useFormatter, useTranslations } from "use-intl";
-import { Facts } from "../../components/facts.tsx";
+import { Facts } from "../../components/description-list.tsx";
 import type { Plan } from "./administration-queries.ts";
 
 /** The limits and parts of a plan, to read. */

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { healthQuery, type Monitor } from "./administration-queries.ts";
 
 const KNOWN = ["session", "webhook", "campaign", "integration", "backup", "privacy"] as const;

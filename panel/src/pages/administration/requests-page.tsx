@@ -5,12 +5,12 @@ import { ListExport } from "../../components/csv/list-export.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { RequestEntry } from "../account/data-requests.tsx";
 import { type ManagedRequest, requestsQuery } from "./administration-queries.ts";
-import { REQUEST_STATUSES, REQUEST_TYPES } from "./administration-words.ts";
+import { REQUEST_STATUSES, REQUEST_TYPES } from "./administration-search.ts";
 
 const COLUMNS = [
   "id",

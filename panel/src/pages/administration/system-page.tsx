@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp } from "../../components/lamp.tsx";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { Lamp } from "../../components/status-dot.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 import { healthQuery, monitorQuery } from "./administration-queries.ts";
 import { HealthSummary, QueueTable } from "./queue-table.tsx";

@@ -2,16 +2,16 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { Facts } from "../../components/facts.tsx";
+import { Facts } from "../../components/description-list.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { StatusPill } from "../../components/lamp.tsx";
-import { LoadMore } from "../../components/page-head.tsx";
+import { LoadMore } from "../../components/page-header.tsx";
+import { StatusPill } from "../../components/status-dot.tsx";
 import { gateway, type InstanceStatus } from "../../gateway/gateway.ts";
 import type { Monitor } from "./administration-queries.ts";
-import { INSTANCE_STATUSES, type MonitorSearch } from "./administration-words.ts";
+import { INSTANCE_STATUSES, type MonitorSearch } from "./administration-search.ts";
 
 type Watched = Monitor["instances"][number];
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
+import { LoadingState } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { useRecipientReason } from "./campaign-state.tsx";
 import { type Timeline, timelineQuery } from "./campaigns-queries.ts";

@@ -3,10 +3,10 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { LoadingState } from "../../components/page-header.tsx";
 import { MessageBubble } from "./builder/message-step.tsx";
 import { type CampaignWithTotals, previewQuery } from "./campaigns-queries.ts";
 

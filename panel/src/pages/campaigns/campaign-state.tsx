@@ -1,5 +1,5 @@
 import { useFormatter, useTranslations } from "use-intl";
-import { Lamp, type Tone } from "../../components/lamp.tsx";
+import { Lamp, type Tone } from "../../components/status-dot.tsx";
 import type { Campaign, CampaignTotals, Recipient } from "./campaigns-queries.ts";
 import { useAccountZone } from "./use-account-zone.ts";
 

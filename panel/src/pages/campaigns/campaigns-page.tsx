@@ -7,7 +7,7 @@ import { ExportButton } from "../../components/csv/list-export.tsx";
 import type { Table } from "../../components/csv/to-csv.ts";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Blank, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { useLiveEvent } from "../../gateway/live-events.ts";

@@ -2,7 +2,7 @@ import "./campaigns.css";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { CampaignBuilder } from "./builder/campaign-builder.tsx";
 import { emptyDraft } from "./builder/campaign-draft.ts";

@@ -5,7 +5,7 @@ import "./conversations.css";
 import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/error-notice.tsx";
 import { PhoneField } from "../../components/fields/form-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";

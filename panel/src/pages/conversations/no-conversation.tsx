@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { Blank } from "../../components/page-head.tsx";
+import { Blank } from "../../components/page-header.tsx";
 
 /** Beside the list, while no chat is chosen. */
 export function NoConversation() {

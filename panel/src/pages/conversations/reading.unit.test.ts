@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { noteChange, readAlong, readOnceMore } from "./read-along.ts";
+import { noteChange, readAlong, readOnceMore } from "./stale-reads.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -4,7 +4,7 @@ import { gateway } from "../../gateway/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../gateway/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
-import { noteChange, readAlong, readOnceMore } from "./read-along.ts";
+import { noteChange, readAlong, readOnceMore } from "./stale-reads.ts";
 
 /** Events of one chat come in groups; the chat is read once for each group. */
 const GATHER_MS = 250;

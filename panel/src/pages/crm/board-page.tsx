@@ -5,20 +5,20 @@ import { useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
-import { boardTabStop } from "../../components/one-tab-stop.ts";
-import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
+import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
+import { boardTabStop } from "../../components/roving-tab-index.ts";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { accountQuery } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { boardQuery, type Lead, labelsQuery, MOST_ON_BOARD } from "./crm-queries.ts";
+import { nameOf } from "./lead-badges.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import type { LeadFilter } from "./lead-filters.ts";
-import { nameOf } from "./lead-marks.tsx";
 import { StageColumn } from "./stage-column.tsx";
 
 export function BoardPage() {

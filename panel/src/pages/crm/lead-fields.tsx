@@ -4,7 +4,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { UnsavedGuard } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { showToast } from "../../components/toasts.tsx";

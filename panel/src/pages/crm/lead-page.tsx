@@ -5,23 +5,23 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
+import { Facts } from "../../components/description-list.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { UnsavedGuard } from "../../components/dialogs/unsaved-guard.tsx";
-import { Facts } from "../../components/facts.tsx";
-import { DeletedPage, FaultNotice, FaultPage } from "../../components/fault-notice.tsx";
+import { DeletedPage, FaultNotice, FaultPage } from "../../components/error-notice.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { formatPhone, RelativeTime, useContactStatus } from "../../components/formats.tsx";
-import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
+import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { instanceQuery, isNotFound } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { summarise } from "../conversations/kinds/kinds.tsx";
 import { type LeadDetails, leadQuery } from "./crm-queries.ts";
+import { nameOf, OptOutPill } from "./lead-badges.tsx";
 import { LeadConsent } from "./lead-consent.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFields } from "./lead-fields.tsx";
-import { nameOf, OptOutPill } from "./lead-marks.tsx";
 import { ErasePerson, ExportPerson } from "./person-data.tsx";
 
 export function LeadPage() {

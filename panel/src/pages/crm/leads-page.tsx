@@ -3,19 +3,19 @@ import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime, visibleName } from "../../components/formats.tsx";
-import { Blank, PageHead } from "../../components/page-head.tsx";
+import { Blank, PageHead } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveFile } from "../../gateway/save-stream.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { type Lead, leadsQuery } from "./crm-queries.ts";
+import { nameOf, OptOutPill, TagList } from "./lead-badges.tsx";
 import { LeadDialog } from "./lead-dialog.tsx";
 import { LeadFilters } from "./lead-filter-fields.tsx";
 import { type LeadFilter, toLeadQuery } from "./lead-filters.ts";
-import { nameOf, OptOutPill, TagList } from "./lead-marks.tsx";
 
 export function LeadsPage() {
   const t = useTranslations("crm");

@@ -12,7 +12,7 @@ import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { formatPhone, visibleName } from "../../components/formats.tsx";
 import type { Lead } from "./crm-queries.ts";
-import { nameOf, OptOutPill, TagList } from "./lead-marks.tsx";
+import { nameOf, OptOutPill, TagList } from "./lead-badges.tsx";
 
 const DRAGGED = "application/x-waygate-lead";
 const SHOWN_AT_ONCE = 50;

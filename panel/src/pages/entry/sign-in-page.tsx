@@ -5,14 +5,14 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { PageHead } from "../../components/page-head.tsx";
-import { SignInFault } from "../../components/sign-in-fault.tsx";
+import { PageHead } from "../../components/page-header.tsx";
+import { SignInFault } from "../../components/sign-in-error.tsx";
 import { signIn } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
-import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
+import { GateFrame, MemoryHint } from "../../shell/entry-frame.tsx";
 
 export function SignInPage() {
   const t = useTranslations("signIn");

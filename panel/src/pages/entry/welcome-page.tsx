@@ -5,15 +5,15 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
-import { refusalsOf, useGatewayWords } from "../../components/use-gateway-words.ts";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { refusalsOf, useGatewayWords } from "../../components/use-gateway-texts.ts";
 import { gateway, keepSession } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
-import { toFault } from "../../gateway/to-fault.ts";
-import { GateFrame, MemoryHint } from "../../shell/gate-frame.tsx";
+import { toFault } from "../../gateway/to-request-error.ts";
+import { GateFrame, MemoryHint } from "../../shell/entry-frame.tsx";
 
 /** The first page of a new owner, opened by the link that the start has printed. */
 export function WelcomePage() {

@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp, StatusPill } from "../../components/lamp.tsx";
-import { LoadingState, PageHead } from "../../components/page-head.tsx";
+import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { Lamp, StatusPill } from "../../components/status-dot.tsx";
 import { type SeriesTone, TimePlot } from "../../components/time-plot.tsx";
 import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
-import { type Alert, type Overview, overviewQuery, useAlertWords } from "../instances/use-alert-words.ts";
+import { type Alert, type Overview, overviewQuery, useAlertWords } from "../instances/use-alert-texts.ts";
 
 /** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {

@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { RouteLine } from "../../components/facts.tsx";
+import { RouteLine } from "../../components/description-list.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
 /** What an empty account shows: the way to the first message. */

@@ -5,12 +5,12 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { LoadingState } from "../../components/page-header.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { useGatewayWords } from "../../components/use-gateway-texts.ts";
 import { gateway, type Instance, type InstanceState } from "../../gateway/gateway.ts";
 import {
   eventQuery,

@@ -5,20 +5,20 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { StatusPill } from "../../components/lamp.tsx";
-import { oneTabStop } from "../../components/one-tab-stop.ts";
-import { Blank, LoadingState, PageHead } from "../../components/page-head.tsx";
+import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
+import { oneTabStop } from "../../components/roving-tab-index.ts";
+import { StatusPill } from "../../components/status-dot.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
-import { type ListQuery, useReading } from "../../components/use-reading.ts";
+import { type ListQuery, useReading } from "../../components/use-infinite-scroll.ts";
 import type { Instance } from "../../gateway/gateway.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { FirstRun } from "./first-run.tsx";
 import { InstanceFilterBar } from "./instance-filter-bar.tsx";
 import { type InstanceFilter, instanceListQuery } from "./instances-queries.ts";
-import { overviewQuery } from "./use-alert-words.ts";
+import { overviewQuery } from "./use-alert-texts.ts";
 
 export function InstancesPage() {
   const t = useTranslations("instances");

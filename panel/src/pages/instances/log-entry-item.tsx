@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { Lamp, StatusPill, type Tone } from "../../components/lamp.tsx";
+import { Lamp, StatusPill, type Tone } from "../../components/status-dot.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
-import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { useGatewayWords } from "../../components/use-gateway-texts.ts";
 import type { InstanceStatus } from "../../gateway/gateway.ts";
 import { STATUSES } from "./instances-queries.ts";
 import type { LogEntry, LogKind } from "./log-queries.ts";
-import { useFailureCause } from "./use-alert-words.ts";
+import { useFailureCause } from "./use-alert-texts.ts";
 
 type AnyEntry = LogEntry<LogKind>;
 

@@ -5,10 +5,10 @@ import { Form, Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, useFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { PageHead } from "../../components/page-head.tsx";
+import { PageHead } from "../../components/page-header.tsx";
 import { type CreatedInstance, createKey, gateway } from "../../gateway/gateway.ts";
 
 const NETWORKS = ["sandbox", "whatsapp"] as const;

@@ -5,13 +5,13 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, Notice, useFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { useGatewayWords } from "../../components/use-gateway-words.ts";
+import { useGatewayWords } from "../../components/use-gateway-texts.ts";
 import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptResult } from "../webhooks/explain-failure.ts";
-import { useFailureCause } from "./use-alert-words.ts";
+import { useFailureCause } from "./use-alert-texts.ts";
 
 /** Adds a webhook and shows at once how its receiver answered a signed test event. */
 export function WebhookForm({ id }: { id: number }) {

@@ -4,7 +4,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault, useFocusFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault, useFocusFault } from "../../components/error-notice.tsx";
 import { CheckField, CheckList } from "../../components/fields/check-field.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";

@@ -1,7 +1,7 @@
 import { useFormatter, useLocale, useMessages, useTranslations } from "use-intl";
-import { Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { StatePill, type Tone } from "../../components/lamp.tsx";
+import { StatePill, type Tone } from "../../components/status-dot.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 import type { Integration } from "./integrations-queries.ts";
 

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
-import { LoadingState, SectionHead } from "../../components/page-head.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
+import { LoadingState, SectionHead } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { NotFoundPage } from "../not-found-page.tsx";

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { TimeField } from "../../components/fields/form-field.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { MOST_COUNTED, type Webhook, waitingQuery } from "./webhooks-queries.ts";

@@ -3,7 +3,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault, useFocusFault } from "../../components/fault-notice.tsx";
+import { FaultNotice, useFault, useFocusFault } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";

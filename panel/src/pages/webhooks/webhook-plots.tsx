@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/fault-notice.tsx";
+import { FaultNotice } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { LoadingState } from "../../components/page-head.tsx";
+import { LoadingState } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { figuresQuery } from "./webhooks-queries.ts";
 

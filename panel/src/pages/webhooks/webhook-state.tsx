@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { RelativeTime } from "../../components/formats.tsx";
-import { StatePill, type Tone } from "../../components/lamp.tsx";
+import { StatePill, type Tone } from "../../components/status-dot.tsx";
 import type { Delivery, Webhook } from "./webhooks-queries.ts";
 
 type State = "off" | "stopped" | "failing" | "waiting" | "working";

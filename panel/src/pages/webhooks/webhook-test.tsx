@@ -3,9 +3,9 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, Notice } from "../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../components/error-notice.tsx";
 import { gateway } from "../../gateway/gateway.ts";
-import { FailureWords } from "./failure-words.tsx";
+import { FailureWords } from "./failure-notice.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 
 /** Sends a signed test event and shows how it was answered. */

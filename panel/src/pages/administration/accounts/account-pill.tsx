@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { Lamp, type Tone } from "../../../components/lamp.tsx";
+import { Lamp, type Tone } from "../../../components/status-dot.tsx";
 import type { ManagedAccount } from "../administration-queries.ts";
 
 const TONES: Readonly<Record<ManagedAccount["status"], Tone>> = {

@@ -7,11 +7,11 @@ import { PickList } from "../../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../../components/fields/read-search.ts";
 import { FilterField } from "../../../components/fields/value-field.tsx";
 import { RelativeTime, useSizeFormat } from "../../../components/formats.tsx";
-import { Blank, PageHead } from "../../../components/page-head.tsx";
+import { Blank, PageHead } from "../../../components/page-header.tsx";
 import { PagedList } from "../../../components/paged-list.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { accountsQuery, type ManagedAccount } from "../administration-queries.ts";
-import { ACCOUNT_STATUSES, ACCOUNT_TYPES } from "../administration-words.ts";
+import { ACCOUNT_STATUSES, ACCOUNT_TYPES } from "../administration-search.ts";
 import { AccountPill } from "./account-pill.tsx";
 
 const COLUMNS = [

@@ -3,7 +3,7 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice, useFault } from "../../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { NamedPick } from "../../../components/fields/pick-list.tsx";
 import { readForm, readOneOf } from "../../../components/fields/read-search.ts";
@@ -11,7 +11,7 @@ import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { useAccess } from "../../../gateway/use-access.ts";
 import type { ManagedAccount } from "../administration-queries.ts";
-import { ACCOUNT_STATUSES, readTrialEnd } from "../administration-words.ts";
+import { ACCOUNT_STATUSES, readTrialEnd } from "../administration-search.ts";
 import { usePlanNames } from "./new-account-page.tsx";
 
 /** Name, status, plan and trial of an account; those of the owner's account are fixed. */

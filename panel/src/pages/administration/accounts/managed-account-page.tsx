@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { CodeSample } from "../../../components/code-sample.tsx";
+import { Facts } from "../../../components/description-list.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
 import { TypedConfirm } from "../../../components/dialogs/typed-confirm.tsx";
-import { Facts } from "../../../components/facts.tsx";
-import { FaultNotice, FaultPage, Notice } from "../../../components/fault-notice.tsx";
+import { FaultNotice, FaultPage, Notice } from "../../../components/error-notice.tsx";
 import { RelativeTime, useSizeFormat } from "../../../components/formats.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../../components/page-head.tsx";
+import { LoadingState, LoadMore, PageHead } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";

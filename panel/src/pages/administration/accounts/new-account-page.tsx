@@ -5,16 +5,16 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { FaultNotice, Notice, useFault } from "../../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { NamedPick, useCountries } from "../../../components/fields/pick-list.tsx";
 import { readForm } from "../../../components/fields/read-search.ts";
-import { PageHead } from "../../../components/page-head.tsx";
+import { PageHead } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { useAccess } from "../../../gateway/use-access.ts";
 import { overviewQuery, plansQuery } from "../administration-queries.ts";
-import { readTrialEnd } from "../administration-words.ts";
+import { readTrialEnd } from "../administration-search.ts";
 
 type NewAccount = Parameters<typeof gateway.createAccount>[0];
 

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { FaultNotice } from "../../../components/error-notice.tsx";
 import {
   type CampaignDraft,
   type DraftFaults,

@@ -9,7 +9,7 @@ import {
   variablesOf,
 } from "../../../../../src/platform/text/render-template.ts";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
-import { Notice } from "../../../components/fault-notice.tsx";
+import { Notice } from "../../../components/error-notice.tsx";
 import { type Option, PickList } from "../../../components/fields/pick-list.tsx";
 import { ValueField } from "../../../components/fields/value-field.tsx";
 import { formatPhone } from "../../../components/formats.tsx";

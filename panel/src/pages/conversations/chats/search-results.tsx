@@ -1,10 +1,10 @@
 import { type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { FaultNotice } from "../../../components/error-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { resultsTabStop } from "../../../components/one-tab-stop.ts";
-import { Blank, LoadingState, LoadMore } from "../../../components/page-head.tsx";
+import { Blank, LoadingState, LoadMore } from "../../../components/page-header.tsx";
+import { resultsTabStop } from "../../../components/roving-tab-index.ts";
 import {
   type Chat,
   chatsKey,

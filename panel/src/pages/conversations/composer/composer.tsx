@@ -12,7 +12,7 @@ import {
 import { useTranslations } from "use-intl";
 import { variablesOf } from "../../../../../src/platform/text/render-template.ts";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
 import { gateway, type InstanceState } from "../../../gateway/gateway.ts";
 import { isLinked } from "../../../gateway/is-linked.ts";
 import type { Chat, Message } from "../conversation-queries.ts";

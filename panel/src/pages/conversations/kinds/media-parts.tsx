@@ -2,7 +2,7 @@ import { type ChangeEvent, useRef } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { toFault } from "../../../gateway/to-fault.ts";
+import { toFault } from "../../../gateway/to-request-error.ts";
 import type { Message } from "../conversation-queries.ts";
 import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { readFile } from "../media-files.ts";

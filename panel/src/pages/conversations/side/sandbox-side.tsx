@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { FaultNotice } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { LONGEST_PHONE_TEXT } from "../../../components/fields/form-field.tsx";
 import { showToast } from "../../../components/toasts.tsx";

@@ -8,8 +8,8 @@ import { type ActionDeps, MessageActions } from "./message-actions.tsx";
 import "./message.css";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { useFaultText } from "../../../components/fault-notice.tsx";
-import { useGatewayWords } from "../../../components/use-gateway-words.ts";
+import { useFaultText } from "../../../components/error-notice.tsx";
+import { useGatewayWords } from "../../../components/use-gateway-texts.ts";
 import type { Outgoing } from "../kinds/message-kind.ts";
 
 interface BubbleProps extends ActionDeps {

@@ -12,9 +12,9 @@ import {
 } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
-import { Blank, LoadingState } from "../../../components/page-head.tsx";
-import { type ListQuery, useReading } from "../../../components/use-reading.ts";
+import { FaultNotice } from "../../../components/error-notice.tsx";
+import { Blank, LoadingState } from "../../../components/page-header.tsx";
+import { type ListQuery, useReading } from "../../../components/use-infinite-scroll.ts";
 import { type Chat, type Message, threadKey, threadQuery } from "../conversation-queries.ts";
 import { flatten } from "../cursor-pages.ts";
 import { summarise } from "../kinds/kinds.tsx";
@@ -26,7 +26,7 @@ import { WaitingBubble } from "./waiting-bubble.tsx";
 import "./thread.css";
 import { gateway } from "../../../gateway/gateway.ts";
 import { putMessage } from "../conversation-cache.ts";
-import { readAlong } from "../read-along.ts";
+import { readAlong } from "../stale-reads.ts";
 
 const BUBBLE_HEIGHT = 76;
 const NEAR_END = 120;

@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { LinkRemedy, useFaultText } from "../../../components/fault-notice.tsx";
+import { LinkRemedy, useFaultText } from "../../../components/error-notice.tsx";
 import { MessageStatus } from "../message-status.tsx";
 import { MessageText } from "../message-text.tsx";
 import type { Waiting } from "../outbox.ts";

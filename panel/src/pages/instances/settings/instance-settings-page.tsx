@@ -14,9 +14,9 @@ import {
 } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../../components/fault-notice.tsx";
+import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
-import { LoadingState } from "../../../components/page-head.tsx";
+import { LoadingState } from "../../../components/page-header.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway, type Instance } from "../../../gateway/gateway.ts";
 import { instanceQuery } from "../../../gateway/queries.ts";

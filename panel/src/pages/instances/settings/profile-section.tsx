@@ -4,7 +4,7 @@ import { useRef } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { FormDialog } from "../../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { FaultNotice } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { formatPhone } from "../../../components/formats.tsx";
 import { showToast } from "../../../components/toasts.tsx";

@@ -5,7 +5,7 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, Notice, useFault } from "../../../components/fault-notice.tsx";
+import { FaultNotice, Notice, useFault } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";

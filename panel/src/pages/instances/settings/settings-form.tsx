@@ -4,14 +4,14 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault } from "../../../components/fault-notice.tsx";
+import { FaultNotice, useFault } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { CountryPick, PickList } from "../../../components/fields/pick-list.tsx";
 import { showToast } from "../../../components/toasts.tsx";
-import { refusalsOf } from "../../../components/use-gateway-words.ts";
+import { refusalsOf } from "../../../components/use-gateway-texts.ts";
 import { gateway, type Instance } from "../../../gateway/gateway.ts";
-import { toFault } from "../../../gateway/to-fault.ts";
+import { toFault } from "../../../gateway/to-request-error.ts";
 import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
 interface PartProps {

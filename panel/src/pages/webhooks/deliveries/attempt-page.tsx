@@ -3,12 +3,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Facts, RouteLine } from "../../../components/facts.tsx";
-import { FaultNotice, Notice } from "../../../components/fault-notice.tsx";
+import { Facts, RouteLine } from "../../../components/description-list.tsx";
+import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { LoadingState, SectionHead } from "../../../components/page-head.tsx";
+import { LoadingState, SectionHead } from "../../../components/page-header.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { FailureWords } from "../failure-words.tsx";
+import { FailureWords } from "../failure-notice.tsx";
 import { AttemptPill } from "../webhook-state.tsx";
 import {
   type Attempt,

@@ -3,12 +3,12 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useTranslations } from "use-intl";
 import { ExportButton } from "../../../components/csv/list-export.tsx";
 import type { Table } from "../../../components/csv/to-csv.ts";
-import { FaultNotice } from "../../../components/fault-notice.tsx";
+import { FaultNotice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { oneTabStop } from "../../../components/one-tab-stop.ts";
-import { LoadingState, LoadMore, SectionHead } from "../../../components/page-head.tsx";
+import { LoadingState, LoadMore, SectionHead } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
+import { oneTabStop } from "../../../components/roving-tab-index.ts";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import type { AttemptFilter } from "../filters.ts";

@@ -4,7 +4,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Notice } from "../../../components/fault-notice.tsx";
+import { Notice } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { readForm } from "../../../components/fields/read-search.ts";
 import { type SignatureCheck as Check, checkSignature } from "../../../gateway/check-signature.ts";

@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { FaultNotice, Notice } from "./fault-notice.tsx";
+import { FaultNotice, Notice } from "./error-notice.tsx";
 
 /** Why a sign-in was refused. */
 export function SignInFault({ error }: { error: unknown }) {

@@ -3,11 +3,11 @@ import { type ReactNode, type Ref, useEffect, useMemo, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isPasswordRequired } from "../gateway/reauthentication.ts";
-import { type Fault, toFault } from "../gateway/to-fault.ts";
+import { type Fault, toFault } from "../gateway/to-request-error.ts";
 import { ActionButton, LinkButton } from "./action-button.tsx";
-import type { Tone } from "./lamp.tsx";
-import { PageHead } from "./page-head.tsx";
-import { refusalsOf, useGatewayWords } from "./use-gateway-words.ts";
+import { PageHead } from "./page-header.tsx";
+import type { Tone } from "./status-dot.tsx";
+import { refusalsOf, useGatewayWords } from "./use-gateway-texts.ts";
 
 interface FaultNoticeProps {
   error: unknown;

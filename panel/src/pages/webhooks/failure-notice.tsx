@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
-import { Notice } from "../../components/fault-notice.tsx";
+import { Notice } from "../../components/error-notice.tsx";
 import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
 interface FailureWordsProps {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Instance } from "./gateway.ts";
-import { findPlace, type InstanceListPage, placeInstance, withoutInstance } from "./place-instance.ts";
+import { findPlace, type InstanceListPage, placeInstance, withoutInstance } from "./insert-instance.ts";
 
 const instance = (id: number, name = `Desk ${id}`, status: Instance["status"] = "connected") =>
   ({ id, name, status }) as Instance;

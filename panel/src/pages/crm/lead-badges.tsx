@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { formatPhone, visibleName } from "../../components/formats.tsx";
-import { Lamp } from "../../components/lamp.tsx";
+import { Lamp } from "../../components/status-dot.tsx";
 import type { Lead } from "./crm-queries.ts";
 
 export function OptOutPill({ lead }: { lead: Pick<Lead, "opted_out_at"> }) {
