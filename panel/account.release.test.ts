@@ -83,9 +83,9 @@ describeInBrowser("the account in the panel", () => {
     expect(page.url()).toContain("role=agent");
     await page.getByRole("combobox", { name: "Role" }).selectOption("All");
     await row.getByRole("button", { name: "Delete" }).click();
-    const question = page.getByRole("alertdialog", { name: "Remove Ana?" });
-    await question.getByText("The user is signed out at once").waitFor();
-    await question.getByRole("button", { name: "Remove the user" }).click();
+    const confirmation = page.getByRole("alertdialog", { name: "Remove Ana?" });
+    await confirmation.getByText("The user is signed out at once").waitFor();
+    await confirmation.getByRole("button", { name: "Remove the user" }).click();
     await row.waitFor({ state: "detached" });
     await page.getByText("Your own password is changed at Your sign-in.").waitFor();
   });
@@ -141,13 +141,13 @@ describeInBrowser("the account in the panel", () => {
     await dialog.getByLabel("E-mail").fill("bia@example.com");
     await dialog.getByLabel("First password").fill(NEW_PASSWORD);
     await dialog.getByRole("button", { name: "Add a user" }).click();
-    const question = page.getByRole("dialog", { name: "Your password, please" });
-    await question.getByLabel("Password").fill("not the password");
-    await question.getByRole("button", { name: "Confirm" }).click();
-    await question.getByText("The password is wrong.").waitFor();
+    const passwordDialog = page.getByRole("dialog", { name: "Your password, please" });
+    await passwordDialog.getByLabel("Password").fill("not the password");
+    await passwordDialog.getByRole("button", { name: "Confirm" }).click();
+    await passwordDialog.getByText("The password is wrong.").waitFor();
     await story.lookBoth(page, "account-confirm-password");
-    await question.getByLabel("Password").fill(PASSWORD);
-    await question.getByRole("button", { name: "Confirm" }).click();
+    await passwordDialog.getByLabel("Password").fill(PASSWORD);
+    await passwordDialog.getByRole("button", { name: "Confirm" }).click();
     await page.getByRole("listitem").filter({ hasText: "bia@example.com" }).waitFor();
   });
 
@@ -209,15 +209,15 @@ describeInBrowser("the account in the panel", () => {
     await page.getByLabel("What", { exact: true }).selectOption("leads");
     await story.press(page, "Make anonymous");
     // A toast has this role too.
-    const question = page.getByRole("alertdialog", { name: /Make anonymous/ });
-    await question.getByText("Names, numbers and notes of contacts are removed").waitFor();
-    const confirm = question.getByRole("button", { name: "Make anonymous for good" });
-    await question.getByLabel(`Type ${account.name} to confirm`).fill("something else");
+    const confirmation = page.getByRole("alertdialog", { name: /Make anonymous/ });
+    await confirmation.getByText("Names, numbers and notes of contacts are removed").waitFor();
+    const confirm = confirmation.getByRole("button", { name: "Make anonymous for good" });
+    await confirmation.getByLabel(`Type ${account.name} to confirm`).fill("something else");
     expect(await confirm.isDisabled()).toBe(true);
     await story.look(page, "account-anonymise");
-    await question.getByLabel(`Type ${account.name} to confirm`).fill(account.name);
+    await confirmation.getByLabel(`Type ${account.name} to confirm`).fill(account.name);
     await confirm.click();
-    await question.waitFor({ state: "detached" });
+    await confirmation.waitFor({ state: "detached" });
     await page.getByText("Anonymous: Contacts and campaigns").waitFor();
     await expect.poll(async () => JSON.stringify((await owner.listLeads()).data)).not.toContain("Carla");
     await story.lookBoth(page, "account-privacy");

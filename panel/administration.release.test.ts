@@ -106,7 +106,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("E-mail of the first user").fill("boss@florist.example");
     await page.getByLabel("Trial ends").fill("tomorrow");
     await story.press(page, "Create the account");
-    await page.locator(".fault").filter({ hasText: /\w/ }).first().waitFor();
+    await page.locator(".field-error").filter({ hasText: /\w/ }).first().waitFor();
     await story.lookBoth(page, "administration-new-account");
     await page.getByLabel("Trial ends").fill("2036-01-31");
     await page.getByLabel("Country of numbers without a country code").selectOption("Mexico");
@@ -126,10 +126,10 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "New password" }).click();
     await page.getByText("has a new password").waitFor();
     await story.press(page, "Remove the account");
-    const question = page.getByRole("alertdialog", { name: "Remove Florist with all its data?" });
-    await question.getByLabel("Type Florist to confirm").fill("Florist");
+    const dialog = page.getByRole("alertdialog", { name: "Remove Florist with all its data?" });
+    await dialog.getByLabel("Type Florist to confirm").fill("Florist");
     await story.look(page, "administration-remove-account");
-    await question.getByRole("button", { name: "Remove it for good" }).click();
+    await dialog.getByRole("button", { name: "Remove it for good" }).click();
     await page.getByRole("heading", { name: "Accounts", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Florist" }).waitFor({ state: "detached" });
   });
@@ -170,7 +170,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByLabel("Instances", { exact: true }).fill("two");
     await story.press(page, "Save");
     await page
-      .locator(".fault")
+      .locator(".field-error")
       .filter({ hasText: /number/ })
       .first()
       .waitFor();
@@ -182,18 +182,18 @@ describeInBrowser("the administration in the panel", () => {
     await story.press(page, "Stay here");
     await story.press(page, "Save");
     const name = page.getByRole("heading", { name: "Small" });
-    const plate = page.getByRole("listitem").filter({ has: name });
-    await plate.getByText("Without: Contacts and tags.").waitFor();
+    const card = page.getByRole("listitem").filter({ has: name });
+    await card.getByText("Without: Contacts and tags.").waitFor();
     await story.follow(page, "Edit Small");
     await page.getByLabel("Messages a month").fill("5000");
     await story.press(page, "Save");
-    await plate.getByText("5,000").waitFor();
+    await card.getByText("5,000").waitFor();
     const { data } = await story.gateway.owner.listPlans();
     const small = data.find((plan) => plan.name === "Small");
     expect(small).toMatchObject({ max_instances: 2, max_messages: 5000, features: { crm: false } });
-    await plate.getByRole("button", { name: "Delete" }).click();
+    await card.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
-    await plate.waitFor({ state: "detached" });
+    await card.waitFor({ state: "detached" });
   });
 
   test("each log is filtered by its address, and an entry opens to all that was recorded", async () => {
@@ -277,9 +277,9 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByRole("heading", { name: "The restored backup holds work back" }).waitFor();
     await story.lookBoth(page, "administration-held");
     await story.press(page, "Discard");
-    const question = page.getByRole("alertdialog", { name: "Discard what was held back?" });
-    await question.getByText("Nothing is sent twice").waitFor();
-    await question.getByRole("button", { name: "Discard" }).click();
+    const dialog = page.getByRole("alertdialog", { name: "Discard what was held back?" });
+    await dialog.getByText("Nothing is sent twice").waitFor();
+    await dialog.getByRole("button", { name: "Discard" }).click();
     await page.getByText("It is given up.").waitFor();
   });
 

@@ -58,7 +58,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await heading(page, "New campaign");
     await press(page, "Continue to recipients");
     await page.getByText("Fill in this field.").first().waitFor();
-    await look(page, "campaign-message-faults");
+    await look(page, "campaign-message-errors");
     await fillMessage(page, "May");
     await press(page, "Continue to recipients");
     const lines = [

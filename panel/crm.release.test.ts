@@ -35,7 +35,7 @@ describeInBrowser("the contacts of the panel", () => {
     await page.getByLabel("Phone").fill("12");
     await press(page, "Save");
     await page.getByText("must have 7 to 15 digits").waitFor();
-    await look(page, "contact-new-fault");
+    await look(page, "contact-new-error");
     await page.getByLabel("Phone").fill(newPhone());
     await page.getByLabel("Tags").fill("vip, shop");
     await press(page, "Save");
@@ -296,11 +296,11 @@ describeInBrowser("the contacts of the panel", () => {
     await pool.query("alter table sign_in alter confirmed_at set default now()");
     await page.getByText("I moved house").waitFor();
     await press(page, "Erase this person’s data");
-    const question = page.getByRole("alertdialog", { name: "Erase all data of Lia Prado?" });
-    await question.getByText(/An opt-out stays, without the number/).waitFor();
+    const dialog = page.getByRole("alertdialog", { name: "Erase all data of Lia Prado?" });
+    await dialog.getByText(/An opt-out stays, without the number/).waitFor();
     await look(page, "contact-erase");
-    await question.getByLabel("Type Lia Prado to confirm").fill("Lia Prado");
-    await question.getByRole("button", { name: "Erase for good" }).click();
+    await dialog.getByLabel("Type Lia Prado to confirm").fill("Lia Prado");
+    await dialog.getByRole("button", { name: "Erase for good" }).click();
     const password = page.getByRole("dialog", { name: "Your password, please" });
     await password.getByLabel("Password").fill(PASSWORD);
     await password.getByRole("button", { name: "Confirm" }).click();

@@ -116,7 +116,7 @@ describeInBrowser("every page of the panel", () => {
       await visit(page, address);
       const isNotFound = NOT_FOUND.includes((await page.locator("h1").first().textContent()) ?? "");
       expect(isNotFound, path).toBe(path === UNKNOWN_ADDRESS);
-      expect(await page.locator(".mast button").isVisible(), `${path}: sign-out`).toBe(true);
+      expect(await page.locator(".app-header button").isVisible(), `${path}: sign-out`).toBe(true);
       await see(path);
     }
   }
@@ -188,9 +188,9 @@ const FIND_TEXT_OUTSIDE = `(() => {
   const found = [];
   for (let text = texts.nextNode(); text; text = texts.nextNode()) {
     const element = text.parentElement;
-    if (element.closest("svg, .unseen, select")) continue;
+    if (element.closest("svg, .visually-hidden, select")) continue;
     let box = element;
-    while (box && getComputedStyle(box).overflowX === "visible" && !box.matches(".plate, .row, .watched, .alert, .dialog"))
+    while (box && getComputedStyle(box).overflowX === "visible" && !box.matches(".card, .row, .watched, .alert, .dialog"))
       box = box.parentElement;
     if (box && getComputedStyle(box).overflowX !== "visible") continue;
     const range = document.createRange();

@@ -145,7 +145,7 @@ describeInBrowser("the integrations in the panel", () => {
     chatwoot.version = "4.13.0";
     await press(page, "Test Chatwoot");
     await page.getByRole("heading", { name: "Chatwoot works" }).waitFor();
-    await page.locator(".section-head .trail a").click();
+    await page.locator(".section-head .breadcrumbs a").click();
     await page.getByRole("link", { name: "Open: Chatwoot" }).waitFor();
     await look(page, "integrations");
   });

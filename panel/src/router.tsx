@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter, type ErrorComponentProps } from "@tanstack/react-router";
-import { FaultNotice } from "./components/error-notice.tsx";
+import { ErrorNotice } from "./components/error-notice.tsx";
 import { LoadingState } from "./components/page-header.tsx";
 import { accountRoutes } from "./pages/account/account-routes.tsx";
 import { administrationRoutes } from "./pages/administration/administration-routes.tsx";
@@ -43,14 +43,14 @@ export function createPanelRouter(queries: QueryClient) {
     context: { queries },
     defaultPreload: "intent",
     defaultPendingComponent: LoadingState,
-    defaultErrorComponent: RouteFault,
+    defaultErrorComponent: RouteError,
     defaultNotFoundComponent: NotFoundPage,
     scrollRestoration: true,
   });
 }
 
-function RouteFault({ error, reset }: ErrorComponentProps) {
-  return <FaultNotice error={error} onRetry={reset} />;
+function RouteError({ error, reset }: ErrorComponentProps) {
+  return <ErrorNotice error={error} onRetry={reset} />;
 }
 
 declare module "@tanstack/react-router" {

@@ -2,11 +2,11 @@ import { createLink } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
 import { Button, type ButtonProps } from "react-aria-components";
 
-type Kind = "main" | "plain" | "stop" | "bare";
+type Kind = "primary" | "secondary" | "danger" | "link";
 
 /** Something to press. While it works it keeps the focus, and does nothing when it is pressed again. */
 export function ActionButton({
-  kind = "plain",
+  kind = "secondary",
   isPending = false,
   type = "button",
   onPress,
@@ -24,7 +24,7 @@ export function ActionButton({
   );
 }
 
-function Anchor({ kind = "plain", ...props }: ComponentProps<"a"> & { kind?: Kind }) {
+function Anchor({ kind = "secondary", ...props }: ComponentProps<"a"> & { kind?: Kind }) {
   return <a {...props} data-kind={kind} className="button" />;
 }
 

@@ -10,7 +10,7 @@ export function AdminOnly({ children }: { children: ReactNode }) {
   const { data } = useQuery(sessionQuery);
   if (data?.user.role !== "agent") return children;
   return (
-    <Notice tone="note" title={t("adminOnly")}>
+    <Notice tone="info" title={t("adminOnly")}>
       <p>{t("adminOnlyHelp")}</p>
     </Notice>
   );

@@ -1,10 +1,10 @@
 import { type ReactNode, useId } from "react";
 
 /** Names with their values, such as the fields of an instance. */
-export function Facts({ facts }: { facts: readonly { name: string; value: ReactNode }[] }) {
+export function DescriptionList({ items }: { items: readonly { name: string; value: ReactNode }[] }) {
   return (
-    <dl className="facts">
-      {facts.map(({ name, value }) => (
+    <dl className="description-list">
+      {items.map(({ name, value }) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -47,7 +47,7 @@ export function UsageBar({ name, used, limit, text, isPlain = false }: UsageBarP
   );
 }
 
-export interface Station {
+export interface Step {
   key: string;
   name: string;
   detail?: ReactNode;
@@ -55,13 +55,13 @@ export interface Station {
 }
 
 /** Stations on a line: how far something has come, and what lies ahead. */
-export function RouteLine({ stations, isFlat = false }: { stations: readonly Station[]; isFlat?: boolean }) {
+export function Stepper({ steps, isFlat = false }: { steps: readonly Step[]; isFlat?: boolean }) {
   return (
-    <ol className="route" data-flat={isFlat ? "" : undefined}>
-      {stations.map(({ key, name, detail, state }) => (
+    <ol className="stepper" data-flat={isFlat ? "" : undefined}>
+      {steps.map(({ key, name, detail, state }) => (
         <li key={key} data-state={state} aria-current={state === "here" ? "step" : undefined}>
           <div>
-            <p className="station">{name}</p>
+            <p className="step-name">{name}</p>
             {detail && <div className="hint">{detail}</div>}
           </div>
         </li>

@@ -3,33 +3,33 @@ import { type ReactNode, type Ref, useEffect, useMemo, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isPasswordRequired } from "../gateway/reauthentication.ts";
-import { type Fault, toFault } from "../gateway/to-request-error.ts";
+import { type Fault, toRequestError } from "../gateway/to-request-error.ts";
 import { ActionButton, LinkButton } from "./action-button.tsx";
-import { PageHead } from "./page-header.tsx";
+import { PageHeader } from "./page-header.tsx";
 import type { Tone } from "./status-dot.tsx";
-import { refusalsOf, useGatewayWords } from "./use-gateway-texts.ts";
+import { refusalsOf, useGatewayTexts } from "./use-gateway-texts.ts";
 
-interface FaultNoticeProps {
+interface ErrorNoticeProps {
   error: unknown;
   /** For what could not be read. Without it the notice belongs to an act, and moves into view. */
   onRetry?: () => void;
 }
 
 /** A failed request in words, with its number for the log. */
-export function FaultNotice({ error, onRetry }: FaultNoticeProps) {
+export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   const t = useTranslations();
   const place = useInView(onRetry === undefined ? error : undefined);
   if (error === null || error === undefined) return null;
-  const { requestId } = toFault(error);
+  const { requestId } = toRequestError(error);
   if (isPasswordRequired(error))
     return (
-      <Notice ref={place} tone="note" isUrgent>
+      <Notice ref={place} tone="info" isUrgent>
         <p>{t("shell.passwordMissing")}</p>
       </Notice>
     );
   return (
-    <Notice ref={place} tone="stop" isUrgent>
-      <FaultWords error={error} />
+    <Notice ref={place} tone="danger" isUrgent>
+      <ErrorText error={error} />
       {requestId && <p className="code">{t("common.requestId", { id: requestId })}</p>}
       <LinkRemedy error={error} />
       {onRetry && (
@@ -51,11 +51,12 @@ function useInView(error: unknown) {
 }
 
 /** What went wrong, in the language of the panel; the gateway's own words below where they say more. */
-function FaultWords({ error }: { error: unknown }) {
-  const textOf = useFaultText();
-  const words = useGatewayWords();
-  if (!(error instanceof WaygateError) || toFault(error).text !== undefined) return <p>{textOf(error)}</p>;
-  const { sentence, detail } = words.failure(error);
+function ErrorText({ error }: { error: unknown }) {
+  const textOf = useErrorText();
+  const texts = useGatewayTexts();
+  if (!(error instanceof WaygateError) || toRequestError(error).text !== undefined)
+    return <p>{textOf(error)}</p>;
+  const { sentence, detail } = texts.failure(error);
   return (
     <>
       <p>{sentence}</p>
@@ -90,20 +91,20 @@ export function Notice({ tone, title, level = 3, isUrgent, ref, children }: Noti
   );
 }
 
-interface FaultPageProps {
+interface ErrorPageProps {
   /** The kind of page: the name of what it would show is not known. */
   title: string;
-  trail?: ReactNode;
+  breadcrumbs?: ReactNode;
   error: unknown;
   onRetry: () => void;
 }
 
 /** A page whose content could not be read. */
-export function FaultPage({ title, trail, error, onRetry }: FaultPageProps) {
+export function ErrorPage({ title, breadcrumbs, error, onRetry }: ErrorPageProps) {
   return (
     <>
-      <PageHead title={title} trail={trail} />
-      <FaultNotice error={error} onRetry={onRetry} />
+      <PageHeader title={title} breadcrumbs={breadcrumbs} />
+      <ErrorNotice error={error} onRetry={onRetry} />
     </>
   );
 }
@@ -111,18 +112,18 @@ export function FaultPage({ title, trail, error, onRetry }: FaultPageProps) {
 interface DeletedPageProps {
   /** The name of what was deleted. */
   title: string;
-  trail: ReactNode;
+  breadcrumbs: ReactNode;
   /** That it was deleted. */
   text: string;
 }
 
 /** A page whose content was deleted elsewhere while it was open. */
-export function DeletedPage({ title, trail, text }: DeletedPageProps) {
+export function DeletedPage({ title, breadcrumbs, text }: DeletedPageProps) {
   const t = useTranslations("common");
   return (
     <>
-      <PageHead title={title} trail={trail} />
-      <Notice tone="wait" title={text} level={2} isUrgent>
+      <PageHeader title={title} breadcrumbs={breadcrumbs} />
+      <Notice tone="warning" title={text} level={2} isUrgent>
         <p>{t("deletedHelp")}</p>
       </Notice>
     </>
@@ -133,26 +134,29 @@ export function DeletedPage({ title, trail, text }: DeletedPageProps) {
  * The same object while the error is the same: a form would take another one for a new refusal of what the reader has
  * corrected. Issues are in the language of the panel. `prefix` is left out of the names of fields.
  */
-export function useFault(error: unknown, prefix = ""): Fault & { fields: Record<string, string> } {
-  const words = useGatewayWords();
+export function useRequestError(error: unknown, prefix = ""): Fault & { fields: Record<string, string> } {
+  const texts = useGatewayTexts();
   return useMemo(() => {
-    const fault = toFault(error);
-    const fields = refusalsOf(fault.details).map((one) => [one.field.replace(prefix, ""), words.issue(one)]);
-    return { ...fault, fields: Object.fromEntries(fields) };
-  }, [error, prefix, words]);
+    const refused = toRequestError(error);
+    const fields = refusalsOf(refused.details).map((one) => [
+      one.field.replace(prefix, ""),
+      texts.issue(one),
+    ]);
+    return { ...refused, fields: Object.fromEntries(fields) };
+  }, [error, prefix, texts]);
 }
 
 /** Says why a request failed: in the words of the gateway, or in those of the panel. */
-export function useFaultText(): (error: unknown) => string {
+export function useErrorText(): (error: unknown) => string {
   const t = useTranslations("connection");
   return (error) => {
-    const { message, text = "unreachable" } = toFault(error);
+    const { message, text = "unreachable" } = toRequestError(error);
     return message ?? t(text);
   };
 }
 
 /** For a form: moves to its first field with a fault after the gateway has refused it. */
-export function useFocusFault(error: unknown) {
+export function useFocusOnError(error: unknown) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
@@ -164,7 +168,7 @@ export function useFocusFault(error: unknown) {
 export function LinkRemedy({ error }: { error: unknown }) {
   const t = useTranslations("connection");
   const id = useMatches({ select: (matches) => instanceOf(matches.at(-1)) });
-  if (id === undefined || toFault(error).text !== "notConnected") return null;
+  if (id === undefined || toRequestError(error).text !== "notConnected") return null;
   return (
     <LinkButton to="/instances/$id/link" params={{ id }}>
       {t("toLink")}

@@ -5,22 +5,22 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "./action-button.tsx";
 import { useOnline } from "./use-online.ts";
 
-interface PageHeadProps {
+interface PageHeaderProps {
   title: string;
   lead?: ReactNode;
-  trail?: ReactNode;
+  breadcrumbs?: ReactNode;
   children?: ReactNode;
 }
 
 /** Title of a page, also in the tab, with what can be done on it. */
-export function PageHead({ title, lead, trail, children }: PageHeadProps) {
+export function PageHeader({ title, lead, breadcrumbs, children }: PageHeaderProps) {
   useEffect(() => {
     document.title = `${title} · Waygate`;
   }, [title]);
   return (
     <div className="head">
       <div>
-        {trail && <div className="trail">{trail}</div>}
+        {breadcrumbs && <div className="breadcrumbs">{breadcrumbs}</div>}
         <h1>{title}</h1>
         {lead && <div className="lead">{lead}</div>}
       </div>
@@ -29,20 +29,20 @@ export function PageHead({ title, lead, trail, children }: PageHeadProps) {
   );
 }
 
-interface SectionHeadProps {
+interface SectionHeaderProps {
   title: string;
   lead?: ReactNode;
   /** Links to the pages above. */
-  trail?: ReactNode;
+  breadcrumbs?: ReactNode;
   children?: ReactNode;
 }
 
 /** Title of a page of an instance, whose name is the heading above it. */
-export function SectionHead({ title, lead, trail, children }: SectionHeadProps) {
+export function SectionHeader({ title, lead, breadcrumbs, children }: SectionHeaderProps) {
   return (
     <div className="section-head">
       <div>
-        {trail && <div className="trail">{trail}</div>}
+        {breadcrumbs && <div className="breadcrumbs">{breadcrumbs}</div>}
         <h2>{title}</h2>
         {lead && <div className="hint">{lead}</div>}
       </div>
@@ -68,9 +68,9 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
 }
 
 /** What a list without entries shows: what it is for, and how it gets its first entry. */
-export function Blank({ title, help, children }: { title: string; help: string; children?: ReactNode }) {
+export function EmptyState({ title, help, children }: { title: string; help: string; children?: ReactNode }) {
   return (
-    <section className="blank" aria-label={title}>
+    <section className="empty-state" aria-label={title}>
       <h2>{title}</h2>
       <p>{help}</p>
       {children && <div className="buttons">{children}</div>}

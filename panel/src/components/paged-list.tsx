@@ -1,8 +1,8 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { FaultNotice } from "./error-notice.tsx";
+import { ErrorNotice } from "./error-notice.tsx";
 import { LoadingState, LoadMore } from "./page-header.tsx";
-import { oneTabStop } from "./roving-tab-index.ts";
+import { rovingTabIndex } from "./roving-tab-index.ts";
 
 type Pages<Row> = InfiniteData<{ data: readonly Row[] }>;
 
@@ -28,11 +28,11 @@ export function PagedList<Row>({ query, label, className = "rows", none, childre
   const rows = rowsOf(data);
   return (
     <>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {data && rows.length === 0 && none}
       {rows.length > 0 && (
-        <ul ref={oneTabStop} className={className} aria-label={label}>
+        <ul ref={rovingTabIndex} className={className} aria-label={label}>
           {rows.map(children)}
         </ul>
       )}

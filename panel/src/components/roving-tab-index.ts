@@ -3,13 +3,13 @@ import { focusSearch, onShortcut } from "./on-shortcut.ts";
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
 
 /** For the `ref` of a list: it is one stop of the Tab key, and the arrows, j and k move between its rows. */
-export const oneTabStop = tabStopOf({ rows: ":scope > li" });
+export const rovingTabIndex = createRovingTabIndex({ rows: ":scope > li" });
 
 /** The found chats and messages are one list. */
-export const resultsTabStop = tabStopOf({ rows: ":scope > section > ul > li" });
+export const resultsRovingTabIndex = createRovingTabIndex({ rows: ":scope > section > ul > li" });
 
 /** The arrows also move between the columns. A column without a card is itself a row. */
-export const boardTabStop = tabStopOf({
+export const boardRovingTabIndex = createRovingTabIndex({
   columns: ":scope > section",
   rows: ".lead-card, .lead-cards[data-empty]",
 });
@@ -25,10 +25,10 @@ interface Column {
 }
 
 /** The row that had the focus last is the stop, with the controls in it and those beside the rows of its column. */
-function tabStopOf(layout: Layout) {
+function createRovingTabIndex(layout: Layout) {
   return (frame: HTMLElement | null) => {
     if (frame === null) return;
-    frame.dataset.oneStop = "";
+    frame.dataset.rovingTabIndex = "";
     let last: Element | undefined;
     const read = () => {
       const columns = readColumns(frame, layout);

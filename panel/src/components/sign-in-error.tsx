@@ -1,11 +1,11 @@
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
-import { FaultNotice, Notice } from "./error-notice.tsx";
+import { ErrorNotice, Notice } from "./error-notice.tsx";
 
 /** Why a sign-in was refused. */
-export function SignInFault({ error }: { error: unknown }) {
+export function SignInError({ error }: { error: unknown }) {
   const t = useTranslations("signIn");
-  if (!(error instanceof WaygateError)) return <FaultNotice error={error} />;
+  if (!(error instanceof WaygateError)) return <ErrorNotice error={error} />;
   const { code, retryAfterSeconds } = error;
   const text =
     code === "INVALID_CREDENTIALS"
@@ -15,9 +15,9 @@ export function SignInFault({ error }: { error: unknown }) {
         : retryAfterSeconds !== undefined
           ? t("tooMany", { seconds: retryAfterSeconds })
           : undefined;
-  if (text === undefined) return <FaultNotice error={error} />;
+  if (text === undefined) return <ErrorNotice error={error} />;
   return (
-    <Notice tone="stop" isUrgent>
+    <Notice tone="danger" isUrgent>
       <p>{text}</p>
     </Notice>
   );

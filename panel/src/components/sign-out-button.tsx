@@ -5,13 +5,13 @@ import { useTranslations } from "use-intl";
 import { signOut } from "../gateway/gateway.ts";
 import { ActionButton } from "./action-button.tsx";
 import { hasUnsaved, LeaveDialog } from "./dialogs/unsaved-guard.tsx";
-import { useFaultText } from "./error-notice.tsx";
+import { useErrorText } from "./error-notice.tsx";
 import { showToast } from "./toasts.tsx";
 
 /** Ends the sign-in. Asks first if something on the page is not saved. */
 export function SignOutButton() {
   const t = useTranslations("settings");
-  const textOf = useFaultText();
+  const textOf = useErrorText();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);
@@ -21,13 +21,13 @@ export function SignOutButton() {
       await navigate({ to: "/sign-in", ignoreBlocker: true });
       queries.clear();
     },
-    onError: (error) => showToast(textOf(error), "stop"),
+    onError: (error) => showToast(textOf(error), "danger"),
     onSettled: () => setAsking(false),
   });
   const press = () => (hasUnsaved() ? setAsking(true) : leave.mutate());
   return (
     <>
-      <ActionButton kind="bare" isPending={leave.isPending} onPress={press}>
+      <ActionButton kind="link" isPending={leave.isPending} onPress={press}>
         {t("signOut")}
       </ActionButton>
       {isAsking && <LeaveDialog onStay={() => setAsking(false)} onLeave={() => leave.mutate()} />}

@@ -20,7 +20,7 @@ const SHOWN_MS = 8_000;
 const queue = new ToastQueue<Message>({ maxVisibleToasts: 3 });
 
 /** Reports the result of something that the user has just started. */
-export function showToast(text: string, tone: Tone = "go", undo?: () => void): void {
+export function showToast(text: string, tone: Tone = "success", undo?: () => void): void {
   queue.add({ text, tone, ...(undo && { undo }) }, { timeout: SHOWN_MS });
 }
 

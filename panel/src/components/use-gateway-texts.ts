@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { useLocale, useMessages, useTranslations } from "use-intl";
 import type { Messages } from "../i18n/locales.ts";
 
-type Faults = Messages["faults"];
+type ErrorTexts = Messages["errors"];
 type Params = Readonly<Record<string, string | number>>;
 
 /** Why a field or a row was refused: the gateway's code, its values, and its sentence. */
@@ -23,15 +23,15 @@ interface Failure {
   details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-interface Told {
+interface Explanation {
   sentence: string;
   /** The gateway's own words, where the sentence says less. */
   detail: string | undefined;
 }
 
-export interface GatewayWords {
+export interface GatewayTexts {
   issue(refusal: Refusal): string;
-  failure(failure: Failure): Told;
+  failure(failure: Failure): Explanation;
 }
 
 /** Codes that leave open what exactly is wrong: the gateway's own words name it. */
@@ -47,7 +47,7 @@ const OPEN_ISSUES = new Set<string>([
   "not_a_table",
   "no_phone_column",
   "invalid",
-] satisfies (keyof Faults["issues"])[]);
+] satisfies (keyof ErrorTexts["issues"])[]);
 
 /** The same of the codes of errors. */
 const OPEN_CODES = new Set<string>([
@@ -60,24 +60,24 @@ const OPEN_CODES = new Set<string>([
   "SEND_FAILED",
   "CONNECT_FAILED",
   "MEDIA_DOWNLOAD_FAILED",
-] satisfies (keyof Faults["codes"])[]);
+] satisfies (keyof ErrorTexts["codes"])[]);
 
 /** The gateway's codes in the language of the panel. Its sentences are English, so an English panel shows them. */
-export function useGatewayWords(): GatewayWords {
-  const t = useTranslations("faults");
+export function useGatewayTexts(): GatewayTexts {
+  const t = useTranslations("errors");
   const isEnglish = useLocale() === "en";
-  const { faults } = useMessages() as Messages;
+  const { errors } = useMessages() as Messages;
   return useMemo(() => {
     const translate = createTranslate(t);
     const issue = ({ code, params, issue: own }: Refusal) => {
       // The line is that of the reader's file.
-      if (!(code in faults.issues) || (isEnglish && code !== "duplicate_line")) return own;
-      const words = translate(`issues.${code}`, { ...params, ...translateTypes(params, faults.types) });
-      return OPEN_ISSUES.has(code) ? `${words} (${own})` : words;
+      if (!(code in errors.issues) || (isEnglish && code !== "duplicate_line")) return own;
+      const text = translate(`issues.${code}`, { ...params, ...translateTypes(params, errors.types) });
+      return OPEN_ISSUES.has(code) ? `${text} (${own})` : text;
     };
-    const explain = (failed: Failure): Told => {
+    const explain = (failed: Failure): Explanation => {
       const { reason, params = {} } = reasonOf(failed);
-      if (reason !== undefined && reason in faults.reasons) {
+      if (reason !== undefined && reason in errors.reasons) {
         const sentence = `${translate(`reasons.${reason}`, params)}${inBrackets(params.number)}`;
         return { sentence, detail: reason === "undelivered" ? failed.message : undefined };
       }
@@ -86,14 +86,14 @@ export function useGatewayWords(): GatewayWords {
       const detail = OPEN_CODES.has(failed.code) ? failed.message : undefined;
       return { sentence: translate(`codes.${failed.code}`, {}), detail };
     };
-    const failure = (failed: Failure): Told => {
+    const failure = (failed: Failure): Explanation => {
       const status = /^HTTP_(\d+)$/.exec(failed.code)?.[1];
       if (status !== undefined) return { sentence: t("foreign", { status }), detail: undefined };
-      const isShown = isEnglish || !(failed.code in faults.codes);
+      const isShown = isEnglish || !(failed.code in errors.codes);
       return isShown ? { sentence: failed.message, detail: undefined } : explain(failed);
     };
     return { issue, failure };
-  }, [t, isEnglish, faults]);
+  }, [t, isEnglish, errors]);
 }
 
 /** The network's number is what the reader can search for. */
@@ -102,7 +102,7 @@ function inBrackets(number: string | number | undefined): string {
 }
 
 /** By a code that only the gateway knows when it answers. */
-function createTranslate(t: ReturnType<typeof useTranslations<"faults">>) {
+function createTranslate(t: ReturnType<typeof useTranslations<"errors">>) {
   return t as unknown as (key: string, params: Params) => string;
 }
 

@@ -14,7 +14,7 @@ export interface ListQuery {
 }
 
 /** Reads on in the direction in which the rows come to an end. */
-export function useReading(query: ListQuery, first: number, last: number, count: number): void {
+export function useInfiniteScroll(query: ListQuery, first: number, last: number, count: number): void {
   const { hasNextPage, hasPreviousPage, isFetching, error, fetchNextPage, fetchPreviousPage } = query;
   useLayoutEffect(() => {
     if (isFetching || error !== null) return;

@@ -14,7 +14,7 @@ export interface InstanceListFilter {
 type Placed = Pick<Instance, "id" | "name" | "status">;
 
 /** The page and the row before which an instance belongs; undefined: where the list has not been read yet. */
-export interface ListPlace {
+export interface ListPosition {
   page: number;
   row: number;
 }
@@ -24,7 +24,7 @@ export function findPlace(
   { pages }: InstanceList,
   { status, search, sort = "newest" }: InstanceListFilter,
   instance: Placed,
-): ListPlace | undefined {
+): ListPosition | undefined {
   if (search !== undefined || (status !== undefined && status !== instance.status)) return undefined;
   if (pages.some(({ data }) => data.some(({ id }) => id === instance.id))) return undefined;
   const isBefore = ORDERS[sort];
@@ -44,7 +44,7 @@ const ORDERS: Readonly<Record<"newest" | "oldest" | "name", (a: Placed, b: Place
 };
 
 /** The list with the instance at its place, if it has one. */
-export function placeInstance(
+export function insertInstance(
   list: InstanceList,
   filter: InstanceListFilter,
   instance: Instance,

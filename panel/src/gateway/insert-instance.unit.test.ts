@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Instance } from "./gateway.ts";
-import { findPlace, type InstanceListPage, placeInstance, withoutInstance } from "./insert-instance.ts";
+import { findPlace, type InstanceListPage, insertInstance, withoutInstance } from "./insert-instance.ts";
 
 const instance = (id: number, name = `Desk ${id}`, status: Instance["status"] = "connected") =>
   ({ id, name, status }) as Instance;
@@ -22,14 +22,14 @@ describe("an instance takes its place in a long list", () => {
   const newest = list([instance(9), instance(7), instance(5), instance(3)]);
 
   test("at the top when it is new", () => {
-    expect(idsOf(placeInstance(newest, {}, instance(10)))).toEqual([
+    expect(idsOf(insertInstance(newest, {}, instance(10)))).toEqual([
       [10, 9, 7],
       [5, 3],
     ]);
   });
 
   test("between its neighbours when its new status brings it there", () => {
-    expect(idsOf(placeInstance(newest, { status: "connected" }, instance(4)))).toEqual([
+    expect(idsOf(insertInstance(newest, { status: "connected" }, instance(4)))).toEqual([
       [9, 7],
       [5, 4, 3],
     ]);
@@ -37,12 +37,12 @@ describe("an instance takes its place in a long list", () => {
 
   test("by its name, whatever the case", () => {
     const named = list([instance(1, "alpha"), instance(2, "Gamma")]);
-    expect(idsOf(placeInstance(named, { sort: "name" }, instance(3, "Beta")))).toEqual([[1], [3, 2]]);
+    expect(idsOf(insertInstance(named, { sort: "name" }, instance(3, "Beta")))).toEqual([[1], [3, 2]]);
   });
 
   test("at the end of a list that was read whole", () => {
     const rows = [instance(1), instance(2)];
-    expect(idsOf(placeInstance(list(rows, true), { sort: "oldest" }, instance(3)))).toEqual([[1], [2, 3]]);
+    expect(idsOf(insertInstance(list(rows, true), { sort: "oldest" }, instance(3)))).toEqual([[1], [2, 3]]);
     expect(findPlace(list(rows), { sort: "oldest" }, instance(3))).toBeUndefined();
   });
 

@@ -4,7 +4,7 @@ import {
   findPlace,
   type InstanceListFilter,
   type InstanceListPage,
-  placeInstance,
+  insertInstance,
   withoutInstance,
 } from "./insert-instance.ts";
 import { isSignedOut } from "./queries.ts";
@@ -140,7 +140,7 @@ function createPlacing(client: QueryClient): (state: StreamedState) => void {
       for (const { queryKey, filter } of longLists())
         client.setQueryData<InfiniteData<InstanceListPage>>(
           queryKey,
-          (old) => old && placeInstance(old, filter, row),
+          (old) => old && insertInstance(old, filter, row),
         );
     }
   });

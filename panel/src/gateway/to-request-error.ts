@@ -13,17 +13,17 @@ export interface Fault {
 }
 
 /** The gateway's own words where it gives some, since they name what is wrong and what to do. */
-export function toFault(error: unknown): Fault {
-  if (error instanceof OfflineError) return ownFault("offlineRefused");
-  if (!(error instanceof WaygateError)) return ownFault("unreachable");
+export function toRequestError(error: unknown): Fault {
+  if (error instanceof OfflineError) return connectionError("offlineRefused");
+  if (!(error instanceof WaygateError)) return connectionError("unreachable");
   if (error.code === "INSTANCE_NOT_CONNECTED")
-    return { ...ownFault("notConnected"), requestId: error.request_id };
-  if (isSessionEnded(error)) return ownFault("sessionEnded");
+    return { ...connectionError("notConnected"), requestId: error.request_id };
+  if (isSessionEnded(error)) return connectionError("sessionEnded");
   const { message, request_id: requestId, details } = error;
   return { message, text: undefined, requestId, details };
 }
 
-function ownFault(text: Fault["text"]): Fault {
+function connectionError(text: Fault["text"]): Fault {
   return { message: undefined, text, requestId: undefined, details: undefined };
 }
 

@@ -7,12 +7,12 @@ import { ERROR_CODES } from "../../../src/platform/error-codes.ts";
 import { ISSUE_CODES, type ReasonTable } from "../../../src/platform/issue-codes.ts";
 import { SEND_REASONS } from "../../../src/platform/send-reasons.ts";
 import { alerts } from "./messages/en/alerts.ts";
-import { faults as en } from "./messages/en/errors.ts";
+import { errors as en } from "./messages/en/errors.ts";
 import { integrations as ofEnglish } from "./messages/en/integrations.ts";
 import { pairing } from "./messages/en/pairing.ts";
-import { faults as es } from "./messages/es/errors.ts";
+import { errors as es } from "./messages/es/errors.ts";
 import { integrations as ofSpanish } from "./messages/es/integrations.ts";
-import { faults as ptBr } from "./messages/pt-br/errors.ts";
+import { errors as ptBr } from "./messages/pt-br/errors.ts";
 import { integrations as ofPortuguese } from "./messages/pt-br/integrations.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -32,20 +32,20 @@ const needsOf = (texts: Texts) =>
   Object.fromEntries(Object.entries(texts).map(([code, text]) => [code, placeholdersOf(text)]));
 
 describe.each([
-  ["English", en.faults, ofEnglish.integrations.problem],
-  ["Spanish", es.faults, ofSpanish.integrations.problem],
-  ["Portuguese", ptBr.faults, ofPortuguese.integrations.problem],
-])("in %s", (_, faults, problems) => {
+  ["English", en.errors, ofEnglish.integrations.problem],
+  ["Spanish", es.errors, ofSpanish.integrations.problem],
+  ["Portuguese", ptBr.errors, ofPortuguese.integrations.problem],
+])("in %s", (_, errors, problems) => {
   test("every code of a wrong field has words, with its params", () => {
-    expect(needsOf(faults.issues)).toEqual(paramsOf(ISSUE_CODES));
+    expect(needsOf(errors.issues)).toEqual(paramsOf(ISSUE_CODES));
   });
 
   test("every reason of a failed message has words, with its params", () => {
-    expect(needsOf(faults.reasons)).toEqual(paramsOf(SEND_REASONS));
+    expect(needsOf(errors.reasons)).toEqual(paramsOf(SEND_REASONS));
   });
 
   test("the words for a disabled webhook are of reasons of a delivery, with their params", () => {
-    expect(paramsOf(DELIVERY_REASONS)).toMatchObject(needsOf(faults.disabled));
+    expect(paramsOf(DELIVERY_REASONS)).toMatchObject(needsOf(errors.disabled));
   });
 
   test("every reason of a failed integration has words", () => {
@@ -63,12 +63,12 @@ const ELSEWHERE = [
 ];
 
 test("every code of an error has words", () => {
-  const silent = Object.keys(ERROR_CODES).filter((code) => !(code in en.faults.codes));
+  const silent = Object.keys(ERROR_CODES).filter((code) => !(code in en.errors.codes));
   expect(silent.sort()).toEqual(ELSEWHERE);
 });
 
 test("an issue in words has no full stop, since a sentence may go on behind it", () => {
-  const texts = [en, es, ptBr].flatMap(({ faults }) => Object.values<string>(faults.issues));
+  const texts = [en, es, ptBr].flatMap(({ errors }) => Object.values<string>(errors.issues));
   expect(texts.filter((text) => text.endsWith("."))).toEqual([]);
 });
 

@@ -6,10 +6,10 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../components/action-button.tsx";
 import { SessionDialog } from "../components/dialogs/session-dialog.tsx";
-import { FaultNotice } from "../components/error-notice.tsx";
+import { ErrorNotice } from "../components/error-notice.tsx";
 import { FormField } from "../components/fields/form-field.tsx";
 import { readForm } from "../components/fields/read-search.ts";
-import { PageHead } from "../components/page-header.tsx";
+import { PageHeader } from "../components/page-header.tsx";
 import { SignOutButton } from "../components/sign-out-button.tsx";
 import { useOnline } from "../components/use-online.ts";
 import { type Need, needOfPage } from "../gateway/access.ts";
@@ -41,7 +41,7 @@ function PageFrame() {
       <a className="skip" href="#content">
         {t("common.skip")}
       </a>
-      <header className="mast">
+      <header className="app-header">
         <Link to="/" className="brand">
           <BrandMark /> Waygate
         </Link>
@@ -160,7 +160,7 @@ function NotAllowedPage({ need }: { need: Need }) {
   const isRole = need === "admin" || need === "account" || signed?.user.role === "agent";
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("shell.notAllowed")}
         lead={isRole ? t("shell.notAllowedRole", { role }) : t(`shell.notAllowedAccount.${need}`)}
       />
@@ -180,7 +180,7 @@ function PasswordDialog() {
       isOpen={isOpen}
       isDismissable
       onOpenChange={(next) => !next && reauthentication?.finish(false)}
-      className="veil"
+      className="backdrop"
     >
       <Modal className="dialog">
         {reauthentication && <PasswordForm reauthentication={reauthentication} />}
@@ -189,7 +189,7 @@ function PasswordDialog() {
   );
 }
 
-const NO_FAULTS: Record<string, string> = {};
+const NO_ERRORS: Record<string, string> = {};
 
 function PasswordForm({ reauthentication }: { reauthentication: Reauthentication }) {
   const t = useTranslations();
@@ -203,13 +203,13 @@ function PasswordForm({ reauthentication }: { reauthentication: Reauthentication
   };
   const isWrong = confirm.error instanceof WaygateError && confirm.error.code === "INVALID_CREDENTIALS";
   const wrong = t("shell.passwordWrong");
-  const faults = useMemo(() => (isWrong ? { password: wrong } : NO_FAULTS), [isWrong, wrong]);
+  const errors = useMemo(() => (isWrong ? { password: wrong } : NO_ERRORS), [isWrong, wrong]);
   return (
     <Dialog>
-      <Form className="stack" onSubmit={submit} validationErrors={faults}>
+      <Form className="stack" onSubmit={submit} validationErrors={errors}>
         <Heading slot="title">{t("shell.passwordTitle")}</Heading>
         <p>{t("shell.passwordHelp")}</p>
-        {!isWrong && <FaultNotice error={confirm.error} />}
+        {!isWrong && <ErrorNotice error={confirm.error} />}
         <FormField
           name="password"
           type="password"
@@ -217,7 +217,7 @@ function PasswordForm({ reauthentication }: { reauthentication: Reauthentication
           autoComplete="current-password"
         />
         <div className="buttons">
-          <ActionButton kind="main" type="submit" isPending={confirm.isPending}>
+          <ActionButton kind="primary" type="submit" isPending={confirm.isPending}>
             {t("shell.passwordConfirm")}
           </ActionButton>
           <ActionButton onPress={() => reauthentication.finish(false)}>{t("common.cancel")}</ActionButton>

@@ -5,15 +5,15 @@ import { LOCALES } from "../i18n/locales.ts";
 import { useLanguage } from "./language-provider.tsx";
 
 /** The frame of the pages before the sign-in. */
-export function GateFrame({ children }: { children: ReactNode }) {
+export function EntryFrame({ children }: { children: ReactNode }) {
   const t = useTranslations();
   const { locale, change } = useLanguage();
   return (
-    <div className="gate">
+    <div className="entry-frame">
       <header className="brand">
         <BrandMark size={40} /> Waygate
       </header>
-      <main id="content" className="plate">
+      <main id="content" className="card">
         {children}
       </main>
       <footer>

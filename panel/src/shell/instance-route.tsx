@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { createRoute, Link, Outlet, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultPage } from "../components/error-notice.tsx";
-import { LoadingState, PageHead, TabLinks } from "../components/page-header.tsx";
+import { ErrorPage } from "../components/error-notice.tsx";
+import { LoadingState, PageHeader, TabLinks } from "../components/page-header.tsx";
 import { StatusPill } from "../components/status-dot.tsx";
 import { instanceQuery, stateQuery } from "../gateway/queries.ts";
 import { useAccess } from "../gateway/use-access.ts";
@@ -27,9 +27,9 @@ function InstanceFrame() {
   // What is shown stays, with the forms in it, while a later request fails.
   if (error && !(row.data && state.data))
     return (
-      <FaultPage
+      <ErrorPage
         title={t("shell.instances")}
-        trail={<Link to="/instances">{t("common.back")}</Link>}
+        breadcrumbs={<Link to="/instances">{t("common.back")}</Link>}
         error={error}
         onRetry={() => [row.refetch(), state.refetch()]}
       />
@@ -37,9 +37,9 @@ function InstanceFrame() {
   if (!row.data || !state.data) return <LoadingState />;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={row.data.name}
-        trail={<Link to="/instances">{t("common.back")}</Link>}
+        breadcrumbs={<Link to="/instances">{t("common.back")}</Link>}
         lead={<StatusPill status={state.data.status} />}
       />
       <TabLinks label={t("shell.instanceNavigation", { name: row.data.name })}>

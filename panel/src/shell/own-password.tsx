@@ -5,29 +5,29 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../components/action-button.tsx";
 import { SessionDialog } from "../components/dialogs/session-dialog.tsx";
-import { FaultNotice, useFault } from "../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../components/error-notice.tsx";
 import { FormField } from "../components/fields/form-field.tsx";
 import { readForm } from "../components/fields/read-search.ts";
-import { PageHead } from "../components/page-header.tsx";
+import { PageHeader } from "../components/page-header.tsx";
 import { SignOutButton } from "../components/sign-out-button.tsx";
 import { showToast } from "../components/toasts.tsx";
 import { gateway, setToken } from "../gateway/gateway.ts";
 import { sessionQuery } from "../gateway/queries.ts";
-import { GateFrame, MemoryHint } from "./entry-frame.tsx";
+import { EntryFrame, MemoryHint } from "./entry-frame.tsx";
 
 /** What users see whose password somebody else has chosen or generated, until they have another one. */
 export function OwnPasswordPage() {
   const t = useTranslations("shell");
   return (
     <>
-      <GateFrame>
-        <PageHead title={t("ownPassword")} lead={t("ownPasswordLead")} />
+      <EntryFrame>
+        <PageHeader title={t("ownPassword")} lead={t("ownPasswordLead")} />
         <PasswordForm />
         <div className="buttons">
           <SignOutButton />
         </div>
         <MemoryHint />
-      </GateFrame>
+      </EntryFrame>
       <SessionDialog />
     </>
   );
@@ -51,16 +51,16 @@ export function PasswordForm() {
     const { current_password = "", new_password = "" } = readForm(form);
     change.mutate({ current_password, new_password }, { onSuccess: () => form.reset() });
   };
-  const fault = useFault(change.error);
+  const refused = useRequestError(change.error);
   const isWrong = change.error instanceof WaygateError && change.error.code === "INVALID_CREDENTIALS";
   const wrong = t("wrong");
   const fields = useMemo(
-    () => (isWrong ? { current_password: wrong } : fault.fields),
-    [isWrong, wrong, fault],
+    () => (isWrong ? { current_password: wrong } : refused.fields),
+    [isWrong, wrong, refused],
   );
   return (
     <Form className="stack narrow" onSubmit={submit} validationErrors={fields}>
-      {Object.keys(fields).length === 0 && <FaultNotice error={change.error} />}
+      {Object.keys(fields).length === 0 && <ErrorNotice error={change.error} />}
       <FormField
         name="current_password"
         type="password"
@@ -77,7 +77,7 @@ export function PasswordForm() {
         maxLength={1024}
       />
       <div className="buttons">
-        <ActionButton kind="main" type="submit" isPending={change.isPending}>
+        <ActionButton kind="primary" type="submit" isPending={change.isPending}>
           {t("change")}
         </ActionButton>
       </div>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../components/action-button.tsx";
-import { Facts } from "../components/description-list.tsx";
+import { DescriptionList } from "../components/description-list.tsx";
 import { CheckField } from "../components/fields/check-field.tsx";
 import { focusSearch, onShortcut, type Shortcuts } from "../components/on-shortcut.ts";
 import { readLetterKeys, saveLetterKeys } from "../preferences.ts";
@@ -38,13 +38,13 @@ export function ShortcutSheet() {
     setLetters(next);
   };
   return (
-    <ModalOverlay isDismissable isOpen={isOpen} onOpenChange={setOpen} className="veil">
+    <ModalOverlay isDismissable isOpen={isOpen} onOpenChange={setOpen} className="backdrop">
       <Modal className="dialog">
         <Dialog>
           <div className="stack">
             <Heading slot="title">{t("title")}</Heading>
-            <Facts
-              facts={KEYS.map(([name, keys]) => ({
+            <DescriptionList
+              items={KEYS.map(([name, keys]) => ({
                 name: t(name),
                 value: keys.map((key) => <kbd key={key}>{key}</kbd>),
               }))}

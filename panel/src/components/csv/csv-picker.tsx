@@ -6,7 +6,7 @@ import { ActionButton } from "../action-button.tsx";
 import { Notice } from "../error-notice.tsx";
 import { PickList } from "../fields/pick-list.tsx";
 import { LoadingState } from "../page-header.tsx";
-import type { CsvChoice, CsvFault, CsvFile } from "./read-csv.ts";
+import type { CsvChoice, CsvError, CsvFile } from "./read-csv.ts";
 
 interface CsvPickerProps {
   maxRows: number;
@@ -21,7 +21,7 @@ const MOST_SHOWN = 200;
 /** Reads a CSV file in the browser: nothing of it leaves the page before a later step. */
 export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
   const t = useTranslations("csv");
-  const { isReading, fault, choice, open, change } = useCsvFile(maxRows, onRead);
+  const { isReading, error, choice, open, change } = useCsvFile(maxRows, onRead);
   return (
     <div className="stack">
       <DropZone
@@ -43,14 +43,14 @@ export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
         <p className="hint">{t("help")}</p>
       </DropZone>
       {isReading && <LoadingState />}
-      {fault && (
-        <Notice tone="stop" isUrgent>
-          <p>{t(`faults.${fault}`, { max: maxRows })}</p>
+      {error && (
+        <Notice tone="danger" isUrgent>
+          <p>{t(`errors.${error}`, { max: maxRows })}</p>
         </Notice>
       )}
       {csv && !isReading && <CsvFormatPicker csv={csv} choice={choice} onChange={change} />}
       {csv && !isReading && choice.head === "" && (
-        <FirstLineQuestion csv={csv} onChange={(head) => change({ ...choice, head })} />
+        <FirstLineNotice csv={csv} onChange={(head) => change({ ...choice, head })} />
       )}
       {csv && !isReading && <CsvSample csv={csv} />}
     </div>
@@ -60,7 +60,7 @@ export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
 function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
   const [source, setSource] = useState<{ file: File; choice: CsvChoice }>();
   const [isReading, setReading] = useState(false);
-  const [fault, setFault] = useState<CsvFault["kind"] | "unreadable">();
+  const [error, setError] = useState<CsvError["kind"] | "unreadable">();
   const latest = useRef<symbol>(undefined);
   const read = async (file: File, choice: CsvChoice) => {
     const own = Symbol("read");
@@ -72,14 +72,14 @@ function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
     const found = await reader.readCsv(file, choice, maxRows).catch((error: unknown) => error);
     // Another file or format was chosen meanwhile.
     if (latest.current !== own) return;
-    const isFault = found instanceof Error;
-    setFault(found instanceof reader.CsvFault ? found.kind : isFault ? "unreadable" : undefined);
-    onRead(isFault ? undefined : (found as CsvFile));
+    const isError = found instanceof Error;
+    setError(found instanceof reader.CsvError ? found.kind : isError ? "unreadable" : undefined);
+    onRead(isError ? undefined : (found as CsvFile));
     setReading(false);
   };
   return {
     isReading,
-    fault,
+    error,
     choice: source?.choice ?? DETECT,
     open: (file: File) => void read(file, DETECT),
     change: (choice: CsvChoice) => source && void read(source.file, choice),
@@ -132,14 +132,14 @@ interface FirstLineProps {
 }
 
 /** Asks about a first line that is none of the usual names: a list without names must not lose its first entry. */
-function FirstLineQuestion({ csv: { columns, rows, hasHead }, onChange }: FirstLineProps) {
+function FirstLineNotice({ csv: { columns, rows, hasHead }, onChange }: FirstLineProps) {
   const t = useTranslations("csv");
   if (hasHead && findColumnMeanings(columns).includes("phone")) return null;
   const cells = hasHead ? columns : (rows[0]?.cells ?? []);
   return (
-    <Notice tone="note">
+    <Notice tone="info">
       <p>{t("firstLineIs", { text: cells.join(", ").slice(0, MOST_SHOWN) })}</p>
-      <p>{t("firstLineQuestion")}</p>
+      <p>{t("firstLineIsHead")}</p>
       <div className="buttons">
         <ActionButton onPress={() => onChange("names")}>{t("itNames")}</ActionButton>
         <ActionButton onPress={() => onChange("entry")}>{t("itIsEntry")}</ActionButton>

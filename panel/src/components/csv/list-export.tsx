@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { saveFile } from "../../gateway/save-stream.ts";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../error-notice.tsx";
+import { ErrorNotice } from "../error-notice.tsx";
 import { showToast } from "../toasts.tsx";
 import { readEveryPage, type Table, toCsv } from "./to-csv.ts";
 
@@ -17,7 +17,7 @@ export function ListExport<Row extends object>({ name, columns, readPage }: List
   const t = useTranslations("shell");
   const read = async () => {
     const { rows, isCut } = await readEveryPage(readPage);
-    if (isCut) showToast(t("exportCut", { count: rows.length }), "note");
+    if (isCut) showToast(t("exportCut", { count: rows.length }), "info");
     return { columns, rows: rows.map((row) => columns.map((column) => row[column])) };
   };
   return <ExportButton name={name} read={read} />;
@@ -34,7 +34,7 @@ export function ExportButton({ name, read }: { name: string; read(): Promise<Tab
       <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
         {t("export")}
       </ActionButton>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
     </>
   );
 }

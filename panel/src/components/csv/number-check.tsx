@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 import { useFormatter, useLocale, useTranslations } from "use-intl";
 import { createKey, gateway } from "../../gateway/gateway.ts";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../error-notice.tsx";
+import { ErrorNotice } from "../error-notice.tsx";
 import { LoadingState } from "../page-header.tsx";
-import { Lamp } from "../status-dot.tsx";
-import { useGatewayWords } from "../use-gateway-texts.ts";
+import { StatusDot } from "../status-dot.tsx";
+import { useGatewayTexts } from "../use-gateway-texts.ts";
 import { ProblemGroups, type ShownProblem } from "./problem-groups.tsx";
 import type { CsvFile } from "./read-csv.ts";
 
@@ -50,7 +50,7 @@ interface NumberCheckProps {
 export function NumberCheck({ numbers, local, how, onAddCountry, onCorrect }: NumberCheckProps) {
   const t = useTranslations("csv");
   const { data, error, refetch } = useNumberCheck(numbers, how);
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const { checked } = data;
   return (
@@ -133,15 +133,15 @@ function Summary({ checked, numLocal, purpose }: SummaryProps) {
     <div className="stack" aria-live="polite">
       <p className="check-sum">{t(purpose === "import" ? "checkSumImport" : "checkSum", { ready, total })}</p>
       <ul className="check-counts">
-        <li data-tone="go">
-          <Lamp tone="go" />
+        <li data-tone="success">
+          <StatusDot tone="success" />
           <strong>{format.number(ready)}</strong> {t("ready")}
         </li>
         {KINDS[purpose]
           .filter((kind) => shown[kind] > 0)
           .map((kind) => (
-            <li key={kind} data-tone={kind === "duplicate" ? "rest" : "note"}>
-              <Lamp tone={kind === "duplicate" ? "rest" : "note"} />
+            <li key={kind} data-tone={kind === "duplicate" ? "neutral" : "info"}>
+              <StatusDot tone={kind === "duplicate" ? "neutral" : "info"} />
               <strong>{format.number(shown[kind])}</strong> {t(`problem.${kind}`)}
             </li>
           ))}
@@ -179,13 +179,13 @@ const CORRECTABLE = new Set(["invalid", "assumed", "duplicate", "missing"]);
 /** The problems in words. */
 function useProblems({ checked, numbers, local, purpose }: Omit<ProblemsProps, "onCorrect">): ShownProblem[] {
   const t = useTranslations("csv");
-  const wordsOf = useProblemWords(purpose);
+  const textOf = useProblemText(purpose);
   const kinds: readonly string[] = KINDS[purpose];
   const ofLines = local.map(({ line, value, problem }) => ({
     key: `line ${line}`,
     line,
     value,
-    words: t(`problemHelp.${problem}`),
+    text: t(`problemHelp.${problem}`),
     correction: CORRECTABLE.has(problem) ? "" : undefined,
   }));
   const ofNumbers = checked.problems
@@ -198,7 +198,7 @@ function useProblems({ checked, numbers, local, purpose }: Omit<ProblemsProps, "
         key: line === undefined ? `index ${found.index}` : `line ${line}`,
         line,
         value,
-        words: wordsOf(found),
+        text: textOf(found),
         correction: CORRECTABLE.has(found.problem) ? typed : undefined,
       };
     });
@@ -212,15 +212,15 @@ function isAmbiguous({ code }: FoundProblem): boolean {
   return code?.startsWith("ambiguous") ?? false;
 }
 
-function useProblemWords(purpose: CheckOptions["purpose"]) {
+function useProblemText(purpose: CheckOptions["purpose"]) {
   const t = useTranslations("csv");
-  const gatewayWords = useGatewayWords();
+  const gatewayTexts = useGatewayTexts();
   return (found: FoundProblem) => {
     const { problem, reason, code, params } = found;
     if (isAmbiguous(found)) return t("problemHelp.ambiguous");
     if (problem === "duplicate" && purpose === "import") return t("problemHelp.duplicateRow");
     if (problem !== "invalid" || reason === null || code === null) return t(`problemHelp.${problem}`);
-    const words = gatewayWords.issue({ code, params, issue: reason }).replace(/\.$/, "");
-    return t("invalidBecause", { reason: words });
+    const text = gatewayTexts.issue({ code, params, issue: reason }).replace(/\.$/, "");
+    return t("invalidBecause", { reason: text });
   };
 }

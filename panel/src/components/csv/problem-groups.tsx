@@ -9,7 +9,7 @@ export interface ShownProblem {
   /** Of the file, from 1; undefined: a contact. */
   line: number | undefined;
   value: string;
-  words: string;
+  text: string;
   /** What the field for a correction begins with; undefined: nothing can be corrected here. */
   correction?: string | undefined;
 }
@@ -27,19 +27,19 @@ const SHOWN = 50;
 export function ProblemGroups({ problems, onCorrect }: ProblemGroupsProps) {
   const format = useFormatter();
   const sorted = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  const groups = [...new Set(sorted.map(({ words }) => words))]
-    .map((words) => ({ words, rows: sorted.filter((one) => one.words === words) }))
+  const groups = [...new Set(sorted.map(({ text }) => text))]
+    .map((text) => ({ text, rows: sorted.filter((one) => one.text === text) }))
     .toSorted((a, b) => b.rows.length - a.rows.length);
   const read = async () => ({
     columns: ["line", "value", "problem"],
-    rows: sorted.map(({ line, value, words }) => [line ?? "", value, words]),
+    rows: sorted.map(({ line, value, text }) => [line ?? "", value, text]),
   });
   return (
     <>
-      {groups.map(({ words, rows }) => (
-        <details key={words} className="problem-group" open={rows.length <= OPEN_AT_MOST}>
+      {groups.map(({ text, rows }) => (
+        <details key={text} className="problem-group" open={rows.length <= OPEN_AT_MOST}>
           <summary>
-            <strong>{format.number(rows.length)}</strong> {words}
+            <strong>{format.number(rows.length)}</strong> {text}
           </summary>
           <ProblemTable rows={rows} {...(onCorrect && { onCorrect })} />
         </details>

@@ -29,10 +29,10 @@ export interface CsvFile {
 }
 
 /** Why a file is refused before it is read further. */
-export class CsvFault extends Error {
+export class CsvError extends Error {
   readonly kind: "too_large" | "other_format" | "too_many_columns" | "too_many_rows" | "empty";
 
-  constructor(kind: CsvFault["kind"]) {
+  constructor(kind: CsvError["kind"]) {
     super(kind);
     this.kind = kind;
   }
@@ -42,24 +42,24 @@ export const MAX_FILE_BYTES = 16_777_216;
 
 /** Reads a CSV file as the gateway does; the page stays usable meanwhile. */
 export async function readCsv(file: File, choice: CsvChoice, maxRows: number): Promise<CsvFile> {
-  if (file.size > MAX_FILE_BYTES) throw new CsvFault("too_large");
+  if (file.size > MAX_FILE_BYTES) throw new CsvError("too_large");
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (findOtherFormat(bytes) !== undefined) throw new CsvFault("other_format");
+  if (findOtherFormat(bytes) !== undefined) throw new CsvError("other_format");
   const table = await readCsvTable(bytes, {
     ...(choice.delimiter && { delimiter: choice.delimiter }),
     ...(choice.encoding && { encoding: choice.encoding }),
     ...(choice.head && { hasHead: choice.head === "names" }),
   }).catch(() => {
-    throw new CsvFault("too_many_columns");
+    throw new CsvError("too_many_columns");
   });
   const rows: CsvRow[] = [];
   const broken: { line: number; text: string; fault: CsvRecordFault }[] = [];
   for await (const { line, text, cells, fault } of table.records()) {
-    if (rows.length + broken.length === maxRows) throw new CsvFault("too_many_rows");
+    if (rows.length + broken.length === maxRows) throw new CsvError("too_many_rows");
     if (fault) broken.push({ line, text, fault });
     else rows.push({ line, cells: cells.map((cell) => cell.trim()) });
   }
-  if (rows.length + broken.length === 0) throw new CsvFault("empty");
+  if (rows.length + broken.length === 0) throw new CsvError("empty");
   const { columns, delimiter, encoding, hasHead } = table;
   return { name: file.name, columns, rows, broken, delimiter, encoding, hasHead };
 }

@@ -5,7 +5,7 @@ import { ActionButton } from "../action-button.tsx";
 interface ConfirmDialogProps {
   /** On the button that opens the dialog. */
   label: string;
-  kind?: "main" | "plain" | "bare";
+  kind?: "primary" | "secondary" | "link";
   title: string;
   /** What will happen, in words. */
   consequence: string;
@@ -17,12 +17,12 @@ interface ConfirmDialogProps {
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { label, kind = "plain", title, consequence, confirmLabel, backLabel, onConfirm } = props;
+  const { label, kind = "secondary", title, consequence, confirmLabel, backLabel, onConfirm } = props;
   const t = useTranslations("common");
   return (
     <DialogTrigger>
       <ActionButton kind={kind}>{label}</ActionButton>
-      <ModalOverlay isDismissable className="veil">
+      <ModalOverlay isDismissable className="backdrop">
         <Modal className="dialog">
           <Dialog role="alertdialog">
             {({ close }) => (
@@ -31,7 +31,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
                 <p>{consequence}</p>
                 <div className="buttons">
                   <ActionButton
-                    kind={kind === "main" ? "main" : "stop"}
+                    kind={kind === "primary" ? "primary" : "danger"}
                     onPress={() => [close(), onConfirm()]}
                   >
                     {confirmLabel}

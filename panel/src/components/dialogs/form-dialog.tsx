@@ -2,14 +2,14 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Dialog, DialogTrigger, Form, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice, useFault } from "../error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../error-notice.tsx";
 import { readForm } from "../fields/read-search.ts";
 import { LeaveDialog, UnsavedGuard, useEntered } from "./unsaved-guard.tsx";
 
 interface FormDialogProps {
   /** On the button that opens the dialog. */
   label: string;
-  kind?: "main" | "plain" | "bare";
+  kind?: "primary" | "secondary" | "link";
   title: string;
   submitLabel: string;
   /** The fields of the form. */
@@ -25,9 +25,9 @@ interface FormDialogProps {
 
 /** A form in a dialog. Errors of fields stand at their fields, others above them. */
 export function FormDialog(props: FormDialogProps) {
-  const { label, kind = "plain", title, submitLabel, children, onSubmit, mutation } = props;
+  const { label, kind = "secondary", title, submitLabel, children, onSubmit, mutation } = props;
   const t = useTranslations("common");
-  const { fields } = useFault(mutation.error);
+  const { fields } = useRequestError(mutation.error);
   const { isOpen, change, close, listener, guard } = useGuardedOpen(props);
   const send = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -37,15 +37,15 @@ export function FormDialog(props: FormDialogProps) {
     <>
       <DialogTrigger isOpen={isOpen} onOpenChange={change}>
         <ActionButton kind={kind}>{label}</ActionButton>
-        <ModalOverlay isDismissable className="veil">
+        <ModalOverlay isDismissable className="backdrop">
           <Modal className="dialog">
             <Dialog>
               <Form className="stack" validationErrors={fields} onSubmit={send} {...listener}>
                 <Heading slot="title">{title}</Heading>
-                {Object.keys(fields).length === 0 && <FaultNotice error={mutation.error} />}
+                {Object.keys(fields).length === 0 && <ErrorNotice error={mutation.error} />}
                 {children}
                 <div className="buttons">
-                  <ActionButton kind="main" type="submit" isPending={mutation.isPending}>
+                  <ActionButton kind="primary" type="submit" isPending={mutation.isPending}>
                     {submitLabel}
                   </ActionButton>
                   <ActionButton onPress={() => change(false)}>{t("cancel")}</ActionButton>

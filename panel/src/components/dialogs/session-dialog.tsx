@@ -16,13 +16,13 @@ import { useAccess } from "../../gateway/use-access.ts";
 import { ActionButton } from "../action-button.tsx";
 import { FormField } from "../fields/form-field.tsx";
 import { readForm } from "../fields/read-search.ts";
-import { SignInFault } from "../sign-in-error.tsx";
+import { SignInError } from "../sign-in-error.tsx";
 
 /** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
 export function SessionDialog() {
   const reauthentication = useReauthentication(sessionReauthentication);
   return (
-    <ModalOverlay isOpen={reauthentication !== undefined} isKeyboardDismissDisabled className="veil">
+    <ModalOverlay isOpen={reauthentication !== undefined} isKeyboardDismissDisabled className="backdrop">
       <Modal className="dialog">
         {reauthentication && <SessionForm reauthentication={reauthentication} />}
       </Modal>
@@ -48,7 +48,7 @@ function SessionForm({ reauthentication }: { reauthentication: Reauthentication 
       <Form className="stack" onSubmit={submit}>
         <Heading slot="title">{t("shell.sessionTitle")}</Heading>
         <p>{t("connection.sessionEnded")}</p>
-        <SignInFault error={enter.error} />
+        <SignInError error={enter.error} />
         <FormField
           name="email"
           type="email"
@@ -65,7 +65,7 @@ function SessionForm({ reauthentication }: { reauthentication: Reauthentication 
           hasFocus
         />
         <div className="buttons">
-          <ActionButton kind="main" type="submit" isPending={enter.isPending}>
+          <ActionButton kind="primary" type="submit" isPending={enter.isPending}>
             {t("signIn.submit")}
           </ActionButton>
           <ActionButton onPress={leave}>{t("shell.sessionOther")}</ActionButton>

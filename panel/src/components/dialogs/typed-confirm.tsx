@@ -12,7 +12,7 @@ import {
 } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
-import { FaultNotice } from "../error-notice.tsx";
+import { ErrorNotice } from "../error-notice.tsx";
 
 interface TypedConfirmProps {
   /** On the button that opens the dialog. */
@@ -32,8 +32,8 @@ interface TypedConfirmProps {
 export function TypedConfirm({ label, ...props }: TypedConfirmProps) {
   return (
     <DialogTrigger onOpenChange={() => props.mutation.reset()}>
-      <ActionButton kind="stop">{label}</ActionButton>
-      <ModalOverlay isDismissable className="veil">
+      <ActionButton kind="danger">{label}</ActionButton>
+      <ModalOverlay isDismissable className="backdrop">
         <Modal className="dialog">
           <Dialog role="alertdialog">{({ close }) => <TypedForm {...props} close={close} />}</Dialog>
         </Modal>
@@ -56,14 +56,14 @@ function TypedForm(props: Omit<TypedConfirmProps, "label"> & { close(): void }) 
       }}
     >
       <Heading slot="title">{title}</Heading>
-      <FaultNotice error={mutation.error} />
+      <ErrorNotice error={mutation.error} />
       <div className="stack">{consequence}</div>
       <TextField className="field" value={typed} onChange={setTyped} autoComplete="off">
         <Label>{t("shell.typeToConfirm", { word })}</Label>
         <Input autoCapitalize="none" spellCheck={false} />
       </TextField>
       <div className="buttons">
-        <ActionButton kind="stop" type="submit" isDisabled={!isRight} isPending={mutation.isPending}>
+        <ActionButton kind="danger" type="submit" isDisabled={!isRight} isPending={mutation.isPending}>
           {confirmLabel}
         </ActionButton>
         <ActionButton onPress={close}>{t("common.cancel")}</ActionButton>

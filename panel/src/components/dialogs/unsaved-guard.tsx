@@ -32,13 +32,13 @@ export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
 export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): void }) {
   const t = useTranslations("common");
   return (
-    <ModalOverlay isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()} className="veil">
+    <ModalOverlay isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()} className="backdrop">
       <Modal className="dialog">
         <Dialog role="alertdialog">
           <Heading slot="title">{t("leaveTitle")}</Heading>
           <p>{t("leaveHelp")}</p>
           <div className="buttons">
-            <ActionButton kind="stop" onPress={onLeave}>
+            <ActionButton kind="danger" onPress={onLeave}>
               {t("leave")}
             </ActionButton>
             <ActionButton onPress={onStay}>{t("stay")}</ActionButton>

@@ -50,10 +50,12 @@ export function FormField({
         </Text>
       )}
       {/* Keeps its height: a button below must not move while it is being pressed. */}
-      <div className="fault-place">
-        <FieldError className="fault">
+      <div className="field-error-slot">
+        <FieldError className="field-error">
           {({ validationDetails, validationErrors }) => (
-            <FaultText text={validationDetails.valueMissing ? t("required") : validationErrors.join(" ")} />
+            <MultilineError
+              text={validationDetails.valueMissing ? t("required") : validationErrors.join(" ")}
+            />
           )}
         </FieldError>
       </div>
@@ -62,10 +64,10 @@ export function FormField({
 }
 
 /** Its place keeps the height of a fault of several lines too, which goes when the pointer presses a button below. */
-function FaultText({ text }: { text: string }) {
+function MultilineError({ text }: { text: string }) {
   const shown = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
-    const place = shown.current?.closest<HTMLElement>(".fault-place");
+    const place = shown.current?.closest<HTMLElement>(".field-error-slot");
     if (text !== "" && place) place.style.minHeight = `${place.offsetHeight}px`;
   }, [text]);
   return <span ref={shown}>{text}</span>;

@@ -11,8 +11,8 @@ export function readText(value: unknown, most = 100): string | undefined {
 }
 
 /** One of the known words. */
-export function readOneOf<Word extends string>(words: readonly Word[], value: unknown): Word | undefined {
-  return words.find((word) => word === value);
+export function readOneOf<Value extends string>(known: readonly Value[], value: unknown): Value | undefined {
+  return known.find((one) => one === value);
 }
 
 /** A field for a limit: empty is none. What is no number goes to the gateway as typed, which says what is wrong with it. */

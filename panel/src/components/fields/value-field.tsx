@@ -10,7 +10,7 @@ interface ValueFieldProps {
   onChange(value: string): void;
   type?: "text" | "email" | "tel" | "url" | "number" | "search" | "date" | "time" | "datetime-local";
   /** What is wrong with the value; undefined: nothing. */
-  fault?: string | undefined;
+  error?: string | undefined;
   name?: string;
   placeholder?: string;
   maxLength?: number;
@@ -24,12 +24,12 @@ interface ValueFieldProps {
 
 /** A labelled field whose value its page keeps. */
 export function ValueField(props: ValueFieldProps) {
-  const { label, hint, fault, placeholder, isLong, min, max, step, areaRef, type = "text", ...field } = props;
+  const { label, hint, error, placeholder, isLong, min, max, step, areaRef, type = "text", ...field } = props;
   return (
     <TextField
       {...field}
       type={type as "text"}
-      isInvalid={fault !== undefined}
+      isInvalid={error !== undefined}
       validationBehavior="aria"
       autoComplete="off"
       className="field"
@@ -45,7 +45,7 @@ export function ValueField(props: ValueFieldProps) {
           {hint}
         </Text>
       )}
-      {fault !== undefined && <FieldError className="fault">{fault}</FieldError>}
+      {error !== undefined && <FieldError className="field-error">{error}</FieldError>}
     </TextField>
   );
 }

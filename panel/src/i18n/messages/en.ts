@@ -5,7 +5,7 @@ import { campaigns } from "./en/campaigns.ts";
 import { common, entry, home, send, settings, shell } from "./en/common.ts";
 import { conversations } from "./en/conversations.ts";
 import { crm } from "./en/crm.ts";
-import { faults } from "./en/errors.ts";
+import { errors } from "./en/errors.ts";
 import { instancePages, instances } from "./en/instances.ts";
 
 /** English is the source: the other languages have exactly these keys. */
@@ -19,7 +19,7 @@ export const en = {
   ...send,
   ...home,
   ...alerts,
-  ...faults,
+  ...errors,
   ...conversations,
   ...campaigns,
   ...crm,

@@ -5,7 +5,7 @@ import { campaigns } from "./es/campaigns.ts";
 import { common, entry, home, send, settings, shell } from "./es/common.ts";
 import { conversations } from "./es/conversations.ts";
 import { crm } from "./es/crm.ts";
-import { faults } from "./es/errors.ts";
+import { errors } from "./es/errors.ts";
 import { instancePages, instances } from "./es/instances.ts";
 import type { FirstMessages } from "./translated.ts";
 
@@ -19,7 +19,7 @@ export const es = {
   ...send,
   ...home,
   ...alerts,
-  ...faults,
+  ...errors,
   ...conversations,
   ...campaigns,
   ...crm,

@@ -5,7 +5,7 @@ import { campaigns } from "./pt-br/campaigns.ts";
 import { common, entry, home, send, settings, shell } from "./pt-br/common.ts";
 import { conversations } from "./pt-br/conversations.ts";
 import { crm } from "./pt-br/crm.ts";
-import { faults } from "./pt-br/errors.ts";
+import { errors } from "./pt-br/errors.ts";
 import { instancePages, instances } from "./pt-br/instances.ts";
 import type { FirstMessages } from "./translated.ts";
 
@@ -19,7 +19,7 @@ export const ptBr = {
   ...send,
   ...home,
   ...alerts,
-  ...faults,
+  ...errors,
   ...conversations,
   ...campaigns,
   ...crm,

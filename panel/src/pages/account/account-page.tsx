@@ -4,15 +4,15 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Facts, UsageBar } from "../../components/description-list.tsx";
-import { FaultNotice, FaultPage, useFault } from "../../components/error-notice.tsx";
+import { DescriptionList, UsageBar } from "../../components/description-list.tsx";
+import { ErrorNotice, ErrorPage, useRequestError } from "../../components/error-notice.tsx";
 import { CheckField } from "../../components/fields/check-field.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { CountryPick, ZonePick } from "../../components/fields/pick-list.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
 import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { accountQuery } from "../../gateway/queries.ts";
@@ -24,15 +24,15 @@ export function AccountPage() {
   const t = useTranslations("account");
   const { data, error, refetch } = useQuery(accountQuery);
   const { may } = useAccess();
-  if (error && !data) return <FaultPage title={t("title")} error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorPage title={t("title")} error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>
-      <PageHead title={data.name} lead={<Lead account={data} />} />
+      <PageHeader title={data.name} lead={<Lead account={data} />} />
       <PlanUse account={data} />
       {may("admin") ? <Behaviour account={data} /> : <p className="hint">{t("onlyAdmins")}</p>}
       {may("manager") && (
-        <section className="plate">
+        <section className="card">
           <h2>{t("audit.title")}</h2>
           <p>{t("audit.help")}</p>
           <p>
@@ -69,12 +69,12 @@ function Behaviour({ account }: { account: OwnAccount }) {
     event.preventDefault();
     save.mutate({ name: readForm(event.currentTarget).name ?? "", settings });
   };
-  const { fields } = useFault(save.error);
+  const { fields } = useRequestError(save.error);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("account.behaviour.title")}</h2>
       <Form className="stack" onSubmit={submit} validationErrors={fields}>
-        {!fields.name && <FaultNotice error={save.error} />}
+        {!fields.name && <ErrorNotice error={save.error} />}
         <FormField
           name="name"
           label={t("account.behaviour.name")}
@@ -106,7 +106,7 @@ function Behaviour({ account }: { account: OwnAccount }) {
           onChange={(country) => setSettings({ ...settings, default_country: country || null })}
         />
         <div className="buttons">
-          <ActionButton kind="main" type="submit" isPending={save.isPending}>
+          <ActionButton kind="primary" type="submit" isPending={save.isPending}>
             {t("common.save")}
           </ActionButton>
         </div>
@@ -156,7 +156,7 @@ function PlanUse({ account: { plan, used } }: { account: OwnAccount }) {
     },
   ] as const;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title", { plan: plan.name })}</h2>
       <div className="usages">
         {bars.map(({ key, used, limit, write }) => (
@@ -178,8 +178,8 @@ function PlanUse({ account: { plan, used } }: { account: OwnAccount }) {
         {PARTS.map((part) => {
           const isIn = plan.features[part] !== false;
           return (
-            <li key={part} data-tone={isIn ? "go" : "rest"} className="pill">
-              <Lamp tone={isIn ? "go" : "rest"} />
+            <li key={part} data-tone={isIn ? "success" : "neutral"} className="pill">
+              <StatusDot tone={isIn ? "success" : "neutral"} />
               {t(isIn ? "included" : "notIncluded", { part: t(part) })}
             </li>
           );
@@ -194,8 +194,8 @@ function Limits({ plan }: Pick<OwnAccount, "plan">) {
   const write = (limit: number | null, unit: "aMonth" | "aMinute" | "each") =>
     limit === null ? t("noLimit") : t(unit, { limit });
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         { name: t("messages"), value: write(plan.max_messages, "aMonth") },
         { name: t("maxCampaigns"), value: write(plan.max_campaigns, "each") },
         { name: t("maxLeads"), value: write(plan.max_leads, "each") },

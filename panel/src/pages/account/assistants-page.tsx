@@ -3,9 +3,9 @@ import { useFormatter, useTranslations } from "use-intl";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { ListExport } from "../../components/csv/list-export.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Blank, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, PageHeader } from "../../components/page-header.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
@@ -35,7 +35,7 @@ export function AssistantsPage() {
   const rows = rowsOf(data);
   return (
     <>
-      <PageHead title={t("title")} lead={t(may("admin") ? "lead" : "leadAgent")}>
+      <PageHeader title={t("title")} lead={t(may("admin") ? "lead" : "leadAgent")}>
         {rows.length > 0 && (
           <ListExport<Assistant>
             name="assistants"
@@ -43,8 +43,12 @@ export function AssistantsPage() {
             readPage={(page) => gateway.listAssistants(page)}
           />
         )}
-      </PageHead>
-      <PagedList query={query} label={t("title")} none={<Blank title={t("none")} help={t("noneHelp")} />}>
+      </PageHeader>
+      <PagedList
+        query={query}
+        label={t("title")}
+        none={<EmptyState title={t("none")} help={t("noneHelp")} />}
+      >
         {(row) => <AssistantRow key={row.id} row={row} />}
       </PagedList>
       <ConnectAssistant />
@@ -81,7 +85,7 @@ function AssistantRow({ row }: { row: Assistant }) {
       <div>
         <p>{row.scopes.map((scope) => t(`scopes.${scope}`)).join(" ")}</p>
         <p className="hint">{t("reach", { instances })}</p>
-        <FaultNotice error={disconnect.error} />
+        <ErrorNotice error={disconnect.error} />
       </div>
       <ConfirmDialog
         label={t("disconnect")}
@@ -101,7 +105,7 @@ function ConnectAssistant() {
   const t = useTranslations("account.connect");
   const address = `${location.origin}/mcp`;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p>{t("lead")}</p>
       <h3>{t("oauth")}</h3>

@@ -6,7 +6,7 @@ import { FormField, PhoneField } from "../../components/fields/form-field.tsx";
 import { NamedPick } from "../../components/fields/pick-list.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type ConsentRecord, consentQuery } from "./account-queries.ts";
@@ -32,7 +32,7 @@ export function ConsentRecords() {
   const { data } = query;
   const rows = rowsOf(data);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p>{t("help")}</p>
       <PagedList
@@ -67,7 +67,7 @@ function ConsentEntry({ row }: { row: ConsentRecord }) {
         : row.userId !== null
           ? t("user", { id: row.userId })
           : t("account");
-  const tone = !row.current ? "rest" : row.granted ? "go" : "stop";
+  const tone = !row.current ? "neutral" : row.granted ? "success" : "danger";
   return (
     <li>
       <div>
@@ -80,7 +80,7 @@ function ConsentEntry({ row }: { row: ConsentRecord }) {
         </p>
       </div>
       <span className="pill" data-tone={tone}>
-        <Lamp tone={tone} />
+        <StatusDot tone={tone} />
         {t(!row.current ? "replaced" : row.granted ? "granted" : "withdrawn")}
       </span>
     </li>

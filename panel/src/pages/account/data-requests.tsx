@@ -4,7 +4,7 @@ import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
-import { Lamp, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type DataRequest, dataRequestsQuery } from "./account-queries.ts";
 
@@ -26,7 +26,7 @@ export function DataRequests() {
   const query = useInfiniteQuery(dataRequestsQuery);
   const rows = rowsOf(query.data);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <PagedList
         query={query}
@@ -50,9 +50,9 @@ export function DataRequests() {
 }
 
 const TONES: Readonly<Record<DataRequest["status"], Tone>> = {
-  processing: "wait",
-  completed: "go",
-  failed: "stop",
+  processing: "warning",
+  completed: "success",
+  failed: "danger",
 };
 
 /** One request; `children` stand before it, such as the name of its account. */
@@ -76,7 +76,7 @@ export function RequestEntry({ row, children }: { row: DataRequest; children?: R
         </p>
       </div>
       <span className="pill" data-tone={TONES[row.status]}>
-        <Lamp tone={TONES[row.status]} />
+        <StatusDot tone={TONES[row.status]} />
         {t(`requests.statuses.${row.status}`)}
       </span>
     </li>

@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { Blank, LoadingState, LoadMore, PageHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { EmptyState, LoadingState, LoadMore, PageHeader } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { StatusPill } from "../../components/status-dot.tsx";
 import { accountQuery, instancesQuery } from "../../gateway/queries.ts";
@@ -16,16 +16,16 @@ export function KeysPage() {
   const rows = rowsOf(data);
   return (
     <>
-      <PageHead title={t("account.keys.title")} lead={t("account.keys.lead")} />
+      <PageHeader title={t("account.keys.title")} lead={t("account.keys.lead")} />
       <KeysManage />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {data && rows.length === 0 && (
-        <Blank title={t("account.keys.none")} help={t("account.keys.noneHelp")}>
-          <LinkButton to="/instances/new" kind="main">
+        <EmptyState title={t("account.keys.none")} help={t("account.keys.noneHelp")}>
+          <LinkButton to="/instances/new" kind="primary">
             {t("instances.create")}
           </LinkButton>
-        </Blank>
+        </EmptyState>
       )}
       <ul className="rows" aria-label={t("account.keys.title")}>
         {rows.map(({ id, name, status }) => (
@@ -55,7 +55,7 @@ function KeysManage() {
   const { data } = useQuery(accountQuery);
   if (!data) return null;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("reachTitle")}</h2>
       <p>{t("reachHelp")}</p>
       <p>{t(data.settings.keys_manage_instances ? "manageOn" : "manageOff")}</p>

@@ -5,12 +5,12 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { TypedConfirm } from "../../components/dialogs/typed-confirm.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, Notice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readForm, readLimit } from "../../components/fields/read-search.ts";
 import { useSizeFormat } from "../../components/formats.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { accountQuery } from "../../gateway/queries.ts";
@@ -27,7 +27,7 @@ export function PrivacyPage() {
   const { data } = useQuery(accountQuery);
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")} />
+      <PageHeader title={t("title")} lead={t("lead")} />
       {may("admin") && data && (
         <>
           <RetentionForm account={data} />
@@ -62,12 +62,12 @@ function ExportData() {
     onSettled: () => queries.invalidateQueries({ queryKey: dataRequestsQuery.queryKey }),
   });
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p>{t("help")}</p>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
       {save.data && (
-        <Notice tone={save.data.isWhole ? "go" : "stop"} isUrgent={!save.data.isWhole}>
+        <Notice tone={save.data.isWhole ? "success" : "danger"} isUrgent={!save.data.isWhole}>
           <p>{t(save.data.isWhole ? "done" : "broken", { size: size(received) })}</p>
         </Notice>
       )}
@@ -101,13 +101,13 @@ function AnonymiseData({ accountName }: { accountName: string }) {
   const result = anonymise.data?.data;
   const changed = Object.values(result?.affected ?? {}).reduce((all, rows) => all + rows, 0);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p>{t("help")}</p>
       <PickList<Scope> label={t("scope")} value={scope} options={names} onChange={setScope} />
       <p className="hint">{t(`consequences.${scope}`)}</p>
       {result && (
-        <Notice tone={result.status === "failed" ? "stop" : "go"}>
+        <Notice tone={result.status === "failed" ? "danger" : "success"}>
           <p>{result.status === "completed" ? t("done", { count: changed }) : t("going")}</p>
         </Notice>
       )}
@@ -157,14 +157,14 @@ function RetentionForm({ account }: { account: OwnAccount }) {
     ]);
     save.mutate(Object.fromEntries(entries));
   };
-  const { fields } = useFault(save.error, "settings.");
+  const { fields } = useRequestError(save.error, "settings.");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("account.retention.title")}</h2>
       <p>{t("account.retention.lead")}</p>
       <Form className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
         <UnsavedGuard isDirty={isEntered} />
-        {Object.keys(fields).length === 0 && <FaultNotice error={save.error} />}
+        {Object.keys(fields).length === 0 && <ErrorNotice error={save.error} />}
         <div className="field-grid">
           {KINDS.map((kind) => (
             <RetentionField key={kind} kind={kind} account={account} />

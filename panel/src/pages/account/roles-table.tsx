@@ -1,5 +1,5 @@
 import { useTranslations } from "use-intl";
-import { Lamp } from "../../components/status-dot.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 
 /** What each role may do, as docs/guides/accounts.md has it. */
 const RIGHTS = {
@@ -20,7 +20,7 @@ export function RolesTable() {
   const t = useTranslations("account.rights");
   const names = useTranslations("settings.roles");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <table className="table roles">
         <thead>
@@ -41,8 +41,8 @@ export function RolesTable() {
                 const may = (RIGHTS[right] as readonly string[]).includes(role);
                 return (
                   <td key={role}>
-                    <span className="answer" data-tone={may ? "go" : "rest"}>
-                      <Lamp tone={may ? "go" : "rest"} /> {t(may ? "yes" : "no")}
+                    <span className="permission" data-tone={may ? "success" : "neutral"}>
+                      <StatusDot tone={may ? "success" : "neutral"} /> {t(may ? "yes" : "no")}
                     </span>
                   </td>
                 );

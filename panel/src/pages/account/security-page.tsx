@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { Facts } from "../../components/description-list.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { PasswordForm } from "../../shell/own-password.tsx";
 
@@ -13,11 +13,11 @@ export function SecurityPage() {
   const { user, account } = signed;
   return (
     <>
-      <PageHead title={t("account.security.title")} lead={t("account.security.lead")} />
-      <section className="plate" aria-label={t("settings.account")}>
+      <PageHeader title={t("account.security.title")} lead={t("account.security.lead")} />
+      <section className="card" aria-label={t("settings.account")}>
         <h2>{t("settings.account")}</h2>
-        <Facts
-          facts={[
+        <DescriptionList
+          items={[
             { name: t("settings.name"), value: user.name },
             { name: t("settings.email"), value: user.email },
             { name: t("settings.accountName"), value: account.name },
@@ -28,7 +28,7 @@ export function SecurityPage() {
           <LinkButton to="/settings">{t("account.security.toSettings")}</LinkButton>
         </div>
       </section>
-      <section className="plate">
+      <section className="card">
         <h2>{t("account.security.passwordTitle")}</h2>
         <p>{t("account.security.passwordHelp")}</p>
         <PasswordForm />

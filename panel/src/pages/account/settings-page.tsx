@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { sessionQuery } from "../../gateway/queries.ts";
 import { LOCALES } from "../../i18n/locales.ts";
 import { readTheme, saveTheme, type Theme } from "../../preferences.ts";
@@ -19,8 +19,8 @@ export function SettingsPage() {
   const themes = { system: t("themes.system"), light: t("themes.light"), dark: t("themes.dark") };
   return (
     <>
-      <PageHead title={t("title")} />
-      <section className="plate" aria-label={t("title")}>
+      <PageHeader title={t("title")} />
+      <section className="card" aria-label={t("title")}>
         <p className="hint">{t("lead")}</p>
         <div className="pickers">
           <PickList label={t("language")} value={locale} options={LOCALES} onChange={change} />
@@ -37,9 +37,9 @@ function SignedInUser() {
   const nameAccount = useTranslations("signIn");
   const { data } = useQuery(sessionQuery);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("account")}</h2>
-      <dl className="facts">
+      <dl className="description-list">
         <Fact name={t("name")} value={data?.user.name} />
         <Fact name={t("email")} value={data?.user.email} />
         <Fact name={t("accountName")} value={data && nameAccount("account", data.account)} />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { useFault } from "../../components/error-notice.tsx";
+import { useRequestError } from "../../components/error-notice.tsx";
 import { CheckList } from "../../components/fields/check-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
@@ -26,7 +26,7 @@ export function UserAccess({ user, hint, error }: UserAccessProps) {
   const roles = useGrantableRoles();
   const [role, setRole] = useState<string>(user?.role ?? "agent");
   const [ids, setIds] = useState(user?.instance_ids?.map(String) ?? null);
-  const fault = useFault(error).fields.instance_ids;
+  const fieldError = useRequestError(error).fields.instance_ids;
   return (
     <>
       <PickList<string>
@@ -47,7 +47,7 @@ export function UserAccess({ user, hint, error }: UserAccessProps) {
             onChange={(next) => setIds(next === ALL ? null : [])}
           />
           {ids !== null && <InstanceChoice value={ids} onChange={setIds} />}
-          {fault !== undefined && <p className="fault">{fault}</p>}
+          {fieldError !== undefined && <p className="field-error">{fieldError}</p>}
           <input type="hidden" name="instance_ids" value={ids === null ? ALL : ids.join(",")} />
         </>
       )}

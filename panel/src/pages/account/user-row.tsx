@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -57,7 +57,7 @@ function UserActions({ user }: { user: AccountUser }) {
   });
   return (
     <div className="stack">
-      <FaultNotice error={remove.error} />
+      <ErrorNotice error={remove.error} />
       <div className="buttons">
         <EditUser user={user} />
         <ConfirmDialog

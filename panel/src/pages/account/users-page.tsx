@@ -3,10 +3,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../components/page-header.tsx";
+import { LoadingState, LoadMore, PageHeader } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
@@ -28,9 +28,9 @@ export function UsersPage() {
   const shown = rows.filter((row) => role === undefined || row.role === role);
   return (
     <>
-      <PageHead title={t("title")} lead={data && t("lead", { count: rows.length })}>
+      <PageHeader title={t("title")} lead={data && t("lead", { count: rows.length })}>
         <AddUser />
-      </PageHead>
+      </PageHeader>
       <section className="stack" aria-label={t("title")}>
         <div className="filters">
           <RoleFilter role={role} />
@@ -40,7 +40,7 @@ export function UsersPage() {
             readPage={(page) => gateway.listUsers(page)}
           />
         </div>
-        {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+        {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
         {isPending && <LoadingState />}
         {data && shown.length === 0 && <p className="hint">{t("none")}</p>}
         <ul className="rows" aria-label={t("list")}>
@@ -51,7 +51,7 @@ export function UsersPage() {
         <LoadMore query={query} />
       </section>
       <RolesTable />
-      <section className="plate">
+      <section className="card">
         <h2>{t("lostTitle")}</h2>
         <p>{t("lostHelp")}</p>
       </section>
@@ -97,7 +97,7 @@ function AddUser() {
   return (
     <FormDialog
       label={t("add")}
-      kind="main"
+      kind="primary"
       title={t("addTitle")}
       submitLabel={t("add")}
       mutation={add}

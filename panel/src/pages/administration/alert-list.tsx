@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
-import { useAlertWords } from "../instances/use-alert-texts.ts";
+import { useAlertTexts } from "../instances/use-alert-texts.ts";
 import type { Alert } from "./administration-queries.ts";
 
 const KNOWN = [
@@ -22,13 +22,13 @@ export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
   const t = useTranslations("administration.alerts");
   if (alerts.length === 0) {
     return (
-      <Notice tone="go">
+      <Notice tone="success">
         <p>{t("none")}</p>
       </Notice>
     );
   }
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title", { count: alerts.length })}</h2>
       <ul className="entries" aria-label={t("list")}>
         {alerts.map((alert) => (
@@ -45,14 +45,14 @@ export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
 function AlertEntry({ alert }: { alert: Alert }) {
   const t = useTranslations("administration.alerts");
   const key = KNOWN.find((one) => one === alert.key);
-  const { sentence, help } = useAlertWords({ isOfOthers: true })(alert);
-  const tone = alert.severity === "critical" ? "stop" : "wait";
+  const { sentence, help } = useAlertTexts({ isOfOthers: true })(alert);
+  const tone = alert.severity === "critical" ? "danger" : "warning";
   return (
     <li className="alert">
       <div className="stack">
         <div className="buttons">
           <span className="pill" data-tone={tone}>
-            <Lamp tone={tone} />
+            <StatusDot tone={tone} />
             {t(alert.severity)}
           </span>
           <strong>{key ? t(`keys.${key}`) : alert.key}</strong>

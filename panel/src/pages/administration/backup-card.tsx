@@ -2,33 +2,33 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { Facts, RouteLine, type Station } from "../../components/description-list.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { DescriptionList, type Step, Stepper } from "../../components/description-list.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { RelativeTime, useSizeFormat } from "../../components/formats.tsx";
-import { Lamp, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveStream } from "../../gateway/save-stream.ts";
 import type { Backup } from "./administration-queries.ts";
 
 const TONES: Readonly<Record<Backup["status"], Tone>> = {
-  running: "wait",
-  verified: "go",
-  unverified: "note",
-  failed: "stop",
+  running: "warning",
+  verified: "success",
+  unverified: "info",
+  failed: "danger",
 };
 
 /** One backup: its state in words, what is in it, and its file. */
-export function BackupPlate({ backup }: { backup: Backup }) {
+export function BackupCard({ backup }: { backup: Backup }) {
   const t = useTranslations("administration.backups");
   const tone = TONES[backup.status];
   return (
-    <li className="plate">
+    <li className="card">
       <div className="head">
         <h2>
           <RelativeTime at={backup.created_at} />
         </h2>
         <span className="pill" data-tone={tone}>
-          <Lamp tone={tone} />
+          <StatusDot tone={tone} />
           {t(`statuses.${backup.status}`)}
         </span>
       </div>
@@ -41,15 +41,15 @@ export function BackupPlate({ backup }: { backup: Backup }) {
 }
 
 function Progress({ backup: { started_at } }: { backup: Backup }) {
-  const t = useTranslations("administration.backups.stations");
-  const stations: Station[] = [
+  const t = useTranslations("administration.backups.steps");
+  const steps: Step[] = [
     { key: "requested", name: t("requested"), state: "done" },
     { key: "written", name: t("written"), state: started_at === null ? "ahead" : "here" },
     { key: "tested", name: t("tested"), state: "ahead" },
   ];
   return (
     <div role="status">
-      <RouteLine isFlat stations={stations} />
+      <Stepper isFlat steps={steps} />
     </div>
   );
 }
@@ -73,11 +73,11 @@ function Contents({ backup }: { backup: Backup }) {
   ];
   return (
     <>
-      <Facts facts={facts} />
+      <DescriptionList items={facts} />
       <details className="more">
         <summary>{t("details")}</summary>
-        <Facts
-          facts={[
+        <DescriptionList
+          items={[
             { name: t("file"), value: backup.file ?? t("noFile") },
             { name: t("node"), value: backup.node ?? t("unknown") },
             { name: t("key"), value: backup.key_id ?? t("unknown") },
@@ -106,7 +106,7 @@ function Download({ backup }: { backup: Backup }) {
   });
   return (
     <div className="stack">
-      <FaultNotice error={download.error} />
+      <ErrorNotice error={download.error} />
       <div className="buttons">
         <ActionButton isPending={download.isPending} onPress={() => download.mutate()}>
           {t("download")}

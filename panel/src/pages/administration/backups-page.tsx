@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { Blank, PageHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { EmptyState, PageHeader } from "../../components/page-header.tsx";
 import { PagedList, rowsOf } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type Backup, backupsQuery } from "./administration-queries.ts";
-import { BackupPlate } from "./backup-card.tsx";
+import { BackupCard } from "./backup-card.tsx";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
 
 const COLUMNS = [
@@ -49,8 +49,8 @@ export function BackupsPage() {
   const isRunning = make.isPending || rows.some(({ status }) => status === "running");
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")}>
-        <ActionButton kind="main" isPending={isRunning} onPress={() => make.mutate()}>
+      <PageHeader title={t("title")} lead={t("lead")}>
+        <ActionButton kind="primary" isPending={isRunning} onPress={() => make.mutate()}>
           {t(isRunning ? "making" : "make")}
         </ActionButton>
         {rows.length > 0 && (
@@ -60,18 +60,18 @@ export function BackupsPage() {
             readPage={(page) => gateway.listBackups(page)}
           />
         )}
-      </PageHead>
-      <FaultNotice error={make.error} />
+      </PageHeader>
+      <ErrorNotice error={make.error} />
       <HeldWorkNotice />
       <PagedList
         query={query}
         className="stack"
         label={t("title")}
-        none={<Blank title={t("none")} help={t("noneHelp")} />}
+        none={<EmptyState title={t("none")} help={t("noneHelp")} />}
       >
-        {(backup) => <BackupPlate key={backup.id} backup={backup} />}
+        {(backup) => <BackupCard key={backup.id} backup={backup} />}
       </PagedList>
-      <section className="plate">
+      <section className="card">
         <h2>{t("restoreTitle")}</h2>
         <p>{t("restoreHelp")}</p>
         <a href="/docs/waygate/backups">{t("guide")}</a>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
@@ -19,15 +19,15 @@ export function HeldWorkNotice() {
       return queries.invalidateQueries({ queryKey: ["administration"] });
     },
   });
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data || data.sends + data.deliveries + data.others === 0) return null;
   const { sends, deliveries, others, backup_at, restored_at, action } = data;
   const time = (at: string | null) => (at === null ? null : <RelativeTime at={at} />);
   return (
-    <Notice tone="wait" title={t("title")} level={2}>
+    <Notice tone="warning" title={t("title")} level={2}>
       <p>{t("counts", { sends, deliveries, others })}</p>
       <p>{t.rich("times", { backup: () => time(backup_at), restored: () => time(restored_at) })}</p>
-      <FaultNotice error={decide.error} />
+      <ErrorNotice error={decide.error} />
       {action !== null ? (
         <p>{t(action === "release" ? "releasing" : "discarding")}</p>
       ) : (

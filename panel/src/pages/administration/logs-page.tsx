@@ -2,14 +2,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { Facts } from "../../components/description-list.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
-import { Lamp, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import type { WebhookEvent } from "../webhooks/event-groups.ts";
 import { type LogEntry, logsQuery } from "./administration-queries.ts";
@@ -81,7 +81,7 @@ export function LogsPage() {
   const query = useInfiniteQuery(logsQuery(filter));
   return (
     <>
-      <PageHead title={t("title")} lead={t(`leads.${type}`)} />
+      <PageHeader title={t("title")} lead={t(`leads.${type}`)} />
       <section className="stack" aria-label={t("title")}>
         <Filters type={type} />
         <div className="buttons">
@@ -93,7 +93,7 @@ export function LogsPage() {
         </div>
         <PagedList
           query={query}
-          className="events plate"
+          className="events card"
           label={t(`types.${type}`)}
           none={<p className="hint">{t("none")}</p>}
         >
@@ -203,13 +203,13 @@ function LogRow({ row }: { row: LogEntry }) {
       <details>
         <summary>
           <span className="log-title" data-tone={tone}>
-            <Lamp tone={tone} /> <span className="code">{title}</span>
+            <StatusDot tone={tone} /> <span className="code">{title}</span>
           </span>
           <span className="hint">
             {row.type === "audit" ? actorOf(row, t) : note} <RelativeTime at={row.created_at} />
           </span>
         </summary>
-        <Facts facts={facts} />
+        <DescriptionList items={facts} />
       </details>
     </li>
   );
@@ -240,7 +240,7 @@ interface Summary {
 function summarise(row: LogEntry): Summary {
   switch (row.type) {
     case "audit":
-      return { title: row.action, note: "", tone: "rest" };
+      return { title: row.action, note: "", tone: "neutral" };
     case "api":
       return {
         title: `${row.method} ${row.route}`,
@@ -248,23 +248,27 @@ function summarise(row: LogEntry): Summary {
         tone: toneOfStatus(row.status),
       };
     case "connections":
-      return { title: row.status, note: row.reason ?? "", tone: row.status === "connected" ? "go" : "rest" };
+      return {
+        title: row.status,
+        note: row.reason ?? "",
+        tone: row.status === "connected" ? "success" : "neutral",
+      };
     case "messages":
       return {
         title: `${row.direction} ${row.message_type}`,
         note: row.error_code ?? row.status,
-        tone: row.status === "failed" ? "stop" : "go",
+        tone: row.status === "failed" ? "danger" : "success",
       };
     case "webhooks":
       return {
         title: `${row.event} → ${row.webhook_name}`,
         note: String(row.status_code ?? row.error_class ?? ""),
-        tone: row.success ? "go" : "stop",
+        tone: row.success ? "success" : "danger",
       };
   }
 }
 
 function toneOfStatus(status: number): Tone {
-  if (status < 400) return "go";
-  return status < 500 ? "wait" : "stop";
+  if (status < 400) return "success";
+  return status < 500 ? "warning" : "danger";
 }

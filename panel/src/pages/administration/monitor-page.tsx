@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { useFailureCause } from "../instances/use-alert-texts.ts";
 import { type Monitor, monitorQuery } from "./administration-queries.ts";
@@ -23,11 +23,11 @@ export function MonitorPage() {
   const report = data?.pages[0]?.data;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("title")}
         lead={report && t.rich("asOf", { when: () => <RelativeTime at={report.generated_at} /> })}
       />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {may("owner") && <HeldWorkNotice />}
       {report && (
@@ -47,7 +47,7 @@ function FailingWebhooks({ webhooks }: Pick<Monitor, "webhooks">) {
   const t = useTranslations("administration.webhooks");
   if (webhooks.length === 0) return null;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <ul className="entries" aria-label={t("title")}>
         {webhooks.map((webhook) => (
@@ -94,8 +94,8 @@ function FailingWebhook({ webhook }: { webhook: Monitor["webhooks"][number] }) {
           </Link>
         )}
       </div>
-      <span className="pill" data-tone={is_active ? "wait" : "stop"}>
-        <Lamp tone={is_active ? "wait" : "stop"} />
+      <span className="pill" data-tone={is_active ? "warning" : "danger"}>
+        <StatusDot tone={is_active ? "warning" : "danger"} />
         {t(is_active ? "failing" : "off")}
       </span>
     </li>

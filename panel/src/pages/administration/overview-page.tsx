@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { UsageBar } from "../../components/description-list.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { hoursQuery, monitorQuery, overviewQuery } from "./administration-queries.ts";
@@ -19,11 +19,11 @@ export function OverviewPage() {
   const noc = monitor.data?.pages[0]?.data.noc;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t(may("owner") ? "title" : "titleReseller")}
         lead={noc && t("lead", { critical: noc.critical, warnings: noc.warnings })}
       />
-      {monitor.error && <FaultNotice error={monitor.error} onRetry={() => void monitor.refetch()} />}
+      {monitor.error && <ErrorNotice error={monitor.error} onRetry={() => void monitor.refetch()} />}
       {noc && noc.severity !== "ok" && (
         <p>
           <Link to="/administration/monitor">{t("toMonitor")}</Link>
@@ -44,7 +44,7 @@ function Figures() {
   const t = useTranslations("administration.overview");
   const format = useFormatter();
   const { data, error, refetch } = useQuery(overviewQuery);
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const { queue } = data;
   const late = queue.oldest_due_seconds;
@@ -97,7 +97,7 @@ function StatusBars() {
   if (!metrics) return null;
   const shown = INSTANCE_STATUSES.filter((status) => (metrics.instances_by_status[status] ?? 0) > 0);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("administration.overview.byStatus")}</h2>
       {shown.length === 0 && <p className="hint">{t("administration.overview.noInstance")}</p>}
       {shown.map((status) => {
@@ -129,12 +129,12 @@ function LastHours() {
   const t = useTranslations("administration.overview");
   const { signed } = useAccess();
   const { data, error, refetch } = useQuery(hoursQuery);
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   const { hours } = data;
   const values = (pick: (hour: (typeof hours)[number]) => number) => hours.map(pick);
   return (
-    <section className="plate">
+    <section className="card">
       <TimePlot
         title={t("hours", { account: signed?.account.name ?? "" })}
         times={hours.map(({ hour }) => new Date(hour))}

@@ -1,5 +1,5 @@
 import { useFormatter, useTranslations } from "use-intl";
-import { Facts } from "../../components/description-list.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
 import type { Plan } from "./administration-queries.ts";
 
 /** The limits and parts of a plan, to read. */
@@ -11,8 +11,8 @@ export function PlanFacts({ plan }: { plan: Plan }) {
   const days = PLAN_DAYS.filter((name) => typeof plan.features[name] === "number");
   return (
     <>
-      <Facts
-        facts={[
+      <DescriptionList
+        items={[
           { name: t("price"), value: format.number(plan.price) },
           ...PLAN_LIMITS.map((name) => ({ name: t(`limits.${name}`), value: write(plan[name]) })),
           ...days.map((name) => ({

@@ -5,11 +5,11 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, FaultPage, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, ErrorPage, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { NamedPick } from "../../components/fields/pick-list.tsx";
 import { readForm, readLimit } from "../../components/fields/read-search.ts";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { type Plan, plansQuery } from "./administration-queries.ts";
@@ -24,26 +24,28 @@ export function PlanPage() {
   const { data, error, refetch } = useInfiniteQuery(plansQuery);
   const isNew = planId === "new";
   const plan = data?.pages.flatMap((page) => page.data).find(({ id }) => String(id) === planId);
-  const trail = <Link to="/administration/plans">{t("back")}</Link>;
+  const breadcrumbs = <Link to="/administration/plans">{t("back")}</Link>;
   if (!isNew && error && !data)
-    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
+    return (
+      <ErrorPage title={t("title")} breadcrumbs={breadcrumbs} error={error} onRetry={() => void refetch()} />
+    );
   if (!isNew && !data) return <LoadingState />;
-  if (!isNew && !plan) return <PageHead title={t("unknown")} trail={trail} />;
+  if (!isNew && !plan) return <PageHeader title={t("unknown")} breadcrumbs={breadcrumbs} />;
   if (plan && isFixedPlan(plan))
     return (
       <>
-        <PageHead title={plan.name} lead={t("fixed")} trail={trail} />
-        <section className="plate">
+        <PageHeader title={plan.name} lead={t("fixed")} breadcrumbs={breadcrumbs} />
+        <section className="card">
           <PlanFacts plan={plan} />
         </section>
       </>
     );
   return (
     <>
-      <PageHead
+      <PageHeader
         title={plan ? t("editTitle", { name: plan.name }) : t("newTitle")}
         lead={t(plan ? "editLead" : "newLead")}
-        trail={trail}
+        breadcrumbs={breadcrumbs}
       />
       <PlanForm plan={plan} />
     </>
@@ -68,12 +70,12 @@ function PlanForm({ plan }: { plan: Plan | undefined }) {
     event.preventDefault();
     save.mutate(readPlan(readForm(event.currentTarget)));
   };
-  const { fields } = useFault(save.error, "features.");
+  const { fields } = useRequestError(save.error, "features.");
   return (
     <Form className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
       <UnsavedGuard isDirty={isEntered} />
-      {Object.keys(fields).length === 0 && <FaultNotice error={save.error} />}
-      <section className="plate">
+      {Object.keys(fields).length === 0 && <ErrorNotice error={save.error} />}
+      <section className="card">
         <div className="field-grid">
           <FormField
             name="name"
@@ -94,7 +96,7 @@ function PlanForm({ plan }: { plan: Plan | undefined }) {
       <DayFields plan={plan} />
       <PartFields plan={plan} />
       <div className="buttons">
-        <ActionButton kind="main" type="submit" isPending={save.isPending}>
+        <ActionButton kind="primary" type="submit" isPending={save.isPending}>
           {t("common.save")}
         </ActionButton>
       </div>
@@ -119,7 +121,7 @@ function readPlan(typed: Partial<Record<string, string>>): NewPlan {
 function LimitFields({ plan }: { plan: Plan | undefined }) {
   const t = useTranslations("administration.plans");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("limitsTitle")}</h2>
       <p className="hint">{t("limitsHelp")}</p>
       <div className="field-grid">
@@ -143,7 +145,7 @@ function LimitFields({ plan }: { plan: Plan | undefined }) {
 function DayFields({ plan }: { plan: Plan | undefined }) {
   const t = useTranslations("administration.plans");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("daysTitle")}</h2>
       <p className="hint">{t("daysHelp")}</p>
       <div className="field-grid">
@@ -167,7 +169,7 @@ function DayFields({ plan }: { plan: Plan | undefined }) {
 function PartFields({ plan }: { plan: Plan | undefined }) {
   const t = useTranslations("administration.plans");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("partsTitle")}</h2>
       <div className="field-grid">
         {PLAN_PARTS.map((part) => (

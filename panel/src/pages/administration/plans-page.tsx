@@ -4,8 +4,8 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { ListExport } from "../../components/csv/list-export.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
@@ -22,25 +22,25 @@ export function PlansPage() {
   const query = useInfiniteQuery(plansQuery);
   return (
     <>
-      <PageHead title={t("title")} lead={t(may("owner") ? "lead" : "leadReseller")}>
+      <PageHeader title={t("title")} lead={t(may("owner") ? "lead" : "leadReseller")}>
         {may("owner") && (
-          <LinkButton to="/administration/plans/$planId" params={{ planId: "new" }} kind="main">
+          <LinkButton to="/administration/plans/$planId" params={{ planId: "new" }} kind="primary">
             {t("create")}
           </LinkButton>
         )}
         <ListExport<Plan> name="plans" columns={COLUMNS} readPage={(page) => gateway.listPlans(page)} />
-      </PageHead>
+      </PageHeader>
       <PagedList query={query} className="stack" label={t("title")}>
-        {(plan) => <PlanPlate key={plan.id} plan={plan} />}
+        {(plan) => <PlanCard key={plan.id} plan={plan} />}
       </PagedList>
     </>
   );
 }
 
-function PlanPlate({ plan }: { plan: Plan }) {
+function PlanCard({ plan }: { plan: Plan }) {
   const { may } = useAccess();
   return (
-    <li className="plate">
+    <li className="card">
       <div className="head">
         <h2>{plan.name}</h2>
         {may("owner") && <PlanActions plan={plan} />}
@@ -64,13 +64,13 @@ function PlanActions({ plan }: { plan: Plan }) {
   if (isFixedPlan(plan)) return <p className="hint">{t("administration.plans.fixed")}</p>;
   return (
     <div className="stack">
-      <FaultNotice error={remove.error} />
+      <ErrorNotice error={remove.error} />
       <div className="buttons">
         <Link
           to="/administration/plans/$planId"
           params={{ planId: String(id) }}
           className="button"
-          data-kind="plain"
+          data-kind="secondary"
           aria-label={t("administration.plans.editOf", { name })}
         >
           {t("common.edit")}

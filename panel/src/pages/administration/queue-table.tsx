@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { healthQuery, type Monitor } from "./administration-queries.ts";
 
 const KNOWN = ["session", "webhook", "campaign", "integration", "backup", "privacy"] as const;
@@ -11,7 +11,7 @@ export function QueueTable({ queues }: Pick<Monitor, "queues">) {
   const t = useTranslations("administration.queues");
   const format = useFormatter();
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p className="hint">{t("help")}</p>
       {queues.length === 0 ? (
@@ -49,11 +49,11 @@ export function QueueTable({ queues }: Pick<Monitor, "queues">) {
 export function HealthSummary() {
   const t = useTranslations("administration.system");
   const { data, error, refetch } = useQuery(healthQuery);
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   const count = data.production_blockers.length;
   return (
-    <Notice tone={!data.ready ? "stop" : count > 0 ? "wait" : "go"}>
+    <Notice tone={!data.ready ? "danger" : count > 0 ? "warning" : "success"}>
       <p>
         {!data.ready ? t("notReady") : count > 0 ? t("blocked", { count }) : t("allWell")}{" "}
         <Link to="/administration/system">{t("open")}</Link>

@@ -5,7 +5,7 @@ import { ListExport } from "../../components/csv/list-export.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
-import { PageHead } from "../../components/page-header.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { RequestEntry } from "../account/data-requests.tsx";
@@ -34,7 +34,7 @@ export function RequestsPage() {
   const query = useInfiniteQuery(requestsQuery(filter));
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")} />
+      <PageHeader title={t("title")} lead={t("lead")} />
       <section className="stack" aria-label={t("title")}>
         <Filters />
         <div className="buttons">
@@ -46,7 +46,7 @@ export function RequestsPage() {
         </div>
         <PagedList
           query={query}
-          className="entries plate"
+          className="entries card"
           label={t("title")}
           none={<p className="hint">{t("none")}</p>}
         >

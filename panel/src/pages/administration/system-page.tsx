@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import type { Messages } from "../../i18n/locales.ts";
 import { healthQuery, monitorQuery } from "./administration-queries.ts";
 import { HealthSummary, QueueTable } from "./queue-table.tsx";
@@ -17,14 +17,14 @@ export function SystemPage() {
   const report = monitor.data?.pages[0]?.data;
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")} />
+      <PageHeader title={t("title")} lead={t("lead")} />
       <HealthSummary />
       <Health />
-      {monitor.error && <FaultNotice error={monitor.error} onRetry={() => void monitor.refetch()} />}
+      {monitor.error && <ErrorNotice error={monitor.error} onRetry={() => void monitor.refetch()} />}
       {monitor.isPending && <LoadingState />}
       {report && <Nodes nodes={report.nodes} />}
       {report && <QueueTable queues={report.queues} />}
-      <section className="plate">
+      <section className="card">
         <h2>{t("operatorTitle")}</h2>
         <p>{t("operatorHelp")}</p>
         <p>{t("globalWebhook")}</p>
@@ -45,12 +45,12 @@ function Health() {
     { name: t("workers"), isUp: data.workers === "available" },
   ];
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("parts")}</h2>
       <ul className="parts" aria-label={t("parts")}>
         {parts.map(({ name, isUp }) => (
-          <li key={name} className="pill" data-tone={isUp ? "go" : "stop"}>
-            <Lamp tone={isUp ? "go" : "stop"} />
+          <li key={name} className="pill" data-tone={isUp ? "success" : "danger"}>
+            <StatusDot tone={isUp ? "success" : "danger"} />
             {t(isUp ? "works" : "fails", { part: name })}
           </li>
         ))}
@@ -65,8 +65,8 @@ function Health() {
             return (
               <li key={key}>
                 <p>
-                  <span data-tone="wait" className="pill">
-                    <Lamp tone="wait" />
+                  <span data-tone="warning" className="pill">
+                    <StatusDot tone="warning" />
                     {t("blocks")}
                   </span>{" "}
                   {t.has(text) ? t(text) : message}
@@ -93,7 +93,7 @@ interface NodesProps {
 function Nodes({ nodes }: NodesProps) {
   const t = useTranslations("administration");
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("system.nodes", { count: nodes.length })}</h2>
       <ul className="entries" aria-label={t("system.nodeList")}>
         {nodes.map((node) => (
@@ -107,8 +107,8 @@ function Nodes({ nodes }: NodesProps) {
                 {node.url !== null && ` · ${node.url}`}
               </p>
             </div>
-            <span className="pill" data-tone="go">
-              <Lamp tone="go" />
+            <span className="pill" data-tone="success">
+              <StatusDot tone="success" />
               {t("system.running")}
             </span>
           </li>

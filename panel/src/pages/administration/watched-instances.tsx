@@ -2,7 +2,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ListExport } from "../../components/csv/list-export.tsx";
-import { Facts } from "../../components/description-list.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../components/fields/read-search.ts";
 import { FilterField } from "../../components/fields/value-field.tsx";
@@ -117,8 +117,8 @@ function WatchedRow({ row }: { row: Watched }) {
         <span className="code">{row.phone === null ? t("instances.noNumber") : formatPhone(row.phone)}</span>
       </div>
       <Advice row={row} />
-      <Facts
-        facts={[
+      <DescriptionList
+        items={[
           { name: t("instance.messages"), value: row.messages_24h },
           { name: t("instance.failures"), value: row.failures_24h },
           { name: t("administration.watched.waiting"), value: row.waiting_sends },

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveFile } from "../../gateway/save-stream.ts";
@@ -23,12 +23,12 @@ export function CampaignActions({ campaign }: { campaign: CampaignWithTotals }) 
   const isPausedByGateway = status === "paused" && !BY_PERSON.has(campaign.status_reason);
   return (
     <div className="stack">
-      <FaultNotice error={change.error} />
+      <ErrorNotice error={change.error} />
       <div className="buttons">
         {isOpen && <StartButton campaign={campaign} change={change} />}
         {(ACTIVE.has(status) || isPausedByGateway) && (
           <ActionButton
-            kind={isPausedByGateway ? "plain" : "main"}
+            kind={isPausedByGateway ? "secondary" : "primary"}
             isPending={change.isPending}
             onPress={() => change.mutate("pause")}
           >
@@ -158,20 +158,20 @@ function StartButton({ campaign, change }: ChangeButtonProps) {
   const { status, totals, name } = campaign;
   if (status === "paused")
     return (
-      <ActionButton kind="main" isPending={change.isPending} onPress={() => change.mutate("start")}>
+      <ActionButton kind="primary" isPending={change.isPending} onPress={() => change.mutate("start")}>
         {t("resume")}
       </ActionButton>
     );
   if (totals.pending === 0)
     return (
-      <LinkButton to="/campaigns/$id/edit" params={{ id: campaign.id }} kind="main">
+      <LinkButton to="/campaigns/$id/edit" params={{ id: campaign.id }} kind="primary">
         {t("addRecipients")}
       </LinkButton>
     );
   return (
     <ConfirmDialog
       label={t("start")}
-      kind="main"
+      kind="primary"
       title={t("startTitle", { name })}
       consequence={t("startHelp", { count: totals.pending })}
       confirmLabel={t("startConfirm")}
@@ -193,7 +193,7 @@ function ReportExport({ id }: { id: number }) {
       <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
         {t("export")}
       </ActionButton>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
     </>
   );
 }

@@ -2,11 +2,11 @@ import "./campaigns.css";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { Facts } from "../../components/description-list.tsx";
-import { DeletedPage, FaultNotice, FaultPage } from "../../components/error-notice.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
+import { DeletedPage, ErrorNotice, ErrorPage } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../components/page-header.tsx";
+import { LoadingState, LoadMore, PageHeader } from "../../components/page-header.tsx";
 import { useLiveEvent } from "../../gateway/live-events.ts";
 import { isNotFound } from "../../gateway/queries.ts";
 import { CampaignActions } from "./campaign-actions.tsx";
@@ -31,18 +31,21 @@ export function CampaignPage() {
   const { id } = useParams({ from: "/shell/campaigns/$id" });
   const { data, error, refetch } = useQuery(campaignQuery(id));
   useCampaignEvents(id);
-  const trail = <Link to="/campaigns">{t("backToList")}</Link>;
+  const breadcrumbs = <Link to="/campaigns">{t("backToList")}</Link>;
   if (error && !data)
-    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
+    return (
+      <ErrorPage title={t("title")} breadcrumbs={breadcrumbs} error={error} onRetry={() => void refetch()} />
+    );
   if (!data) return <LoadingState />;
-  if (isNotFound(error)) return <DeletedPage title={data.name} trail={trail} text={t("deletedElsewhere")} />;
+  if (isNotFound(error))
+    return <DeletedPage title={data.name} breadcrumbs={breadcrumbs} text={t("deletedElsewhere")} />;
   const isActive = ACTIVE.has(data.status);
   const isWaiting = data.status === "created" || data.status === "paused";
   return (
     <>
-      <PageHead
+      <PageHeader
         title={data.name}
-        trail={trail}
+        breadcrumbs={breadcrumbs}
         lead={
           <div className="state-line">
             <CampaignPill campaign={data} />
@@ -93,10 +96,10 @@ function CampaignFacts({ campaign }: { campaign: Campaign }) {
       : format.dateTime(new Date(at), { dateStyle: "medium", timeStyle: "short", timeZone: zone });
   const sender = senders.data?.find(({ id }) => id === campaign.instance_id)?.name;
   return (
-    <section className="plate" aria-label={t("campaigns.settings")}>
+    <section className="card" aria-label={t("campaigns.settings")}>
       <h2>{t("campaigns.settings")}</h2>
-      <Facts
-        facts={[
+      <DescriptionList
+        items={[
           { name: t("campaigns.sender"), value: sender ?? none },
           { name: t("campaigns.scheduledAt"), value: time(scheduled_at) },
           {
@@ -144,11 +147,11 @@ function CampaignProgress({ campaign }: { campaign: CampaignWithTotals }) {
   const { totals, status } = campaign;
   const done = totals.total - totals.pending - totals.queued;
   if (status === "created")
-    return <p className="progress-words">{t("recipientCount", { count: totals.total })}</p>;
+    return <p className="progress-label">{t("recipientCount", { count: totals.total })}</p>;
   return (
-    <section className="plate" aria-label={t("progress")}>
+    <section className="card" aria-label={t("progress")}>
       <div className="stack" aria-live="polite">
-        <p className="progress-words">{t("progressOf", { done, total: totals.total })}</p>
+        <p className="progress-label">{t("progressOf", { done, total: totals.total })}</p>
         <progress
           className="campaign-bar"
           data-series={totals.failed > 0 && totals.sent === 0 ? "bad" : undefined}
@@ -207,7 +210,7 @@ function RecipientList({ id, isActive }: { id: number; isActive: boolean }) {
       resetScroll: false,
     });
   return (
-    <section className="plate" aria-label={t("campaigns.recipients")}>
+    <section className="card" aria-label={t("campaigns.recipients")}>
       <div className="section-head">
         <h2>{t("campaigns.recipients")}</h2>
         <PickList
@@ -217,7 +220,7 @@ function RecipientList({ id, isActive }: { id: number; isActive: boolean }) {
           onChange={show}
         />
       </div>
-      {query.error && <FaultNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <LoadingState />}
       {query.data && rows.length === 0 && (
         <p className="hint">{t(status ? "campaigns.noRecipientMatch" : "campaigns.noRecipients")}</p>
@@ -237,7 +240,7 @@ function RecipientList({ id, isActive }: { id: number; isActive: boolean }) {
 const SHOWN_VARIABLES = 4;
 
 function RecipientRow({ row }: { row: Recipient }) {
-  const words = useRecipientReason();
+  const reasonText = useRecipientReason();
   const variables = Object.entries(row.variables).slice(0, SHOWN_VARIABLES);
   return (
     <li>
@@ -247,7 +250,7 @@ function RecipientRow({ row }: { row: Recipient }) {
       </div>
       <div>
         <RecipientPill status={row.status} />
-        {row.reason !== null && <p className="hint">{words(row.reason)}</p>}
+        {row.reason !== null && <p className="hint">{reasonText(row.reason)}</p>}
       </div>
       <p className="hint">{row.decided_at !== null && <RelativeTime at={row.decided_at} />}</p>
     </li>

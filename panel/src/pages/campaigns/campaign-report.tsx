@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
 import { useRecipientReason } from "./campaign-state.tsx";
@@ -11,9 +11,9 @@ export function CampaignReport({ id, isActive }: { id: number; isActive: boolean
   const t = useTranslations("campaigns");
   const { data, error, refetch } = useQuery(timelineQuery(id, isActive));
   return (
-    <section className="plate" aria-label={t("report")}>
+    <section className="card" aria-label={t("report")}>
       <h2>{t("report")}</h2>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <LoadingState />}
       {data && data.points.length === 0 && <p className="hint">{t("noOutcomes")}</p>}
       {data && data.points.length > 0 && <Outcomes timeline={data} />}
@@ -71,7 +71,7 @@ function fillGaps(points: Timeline["points"], stepMs: number): Timeline["points"
 
 function Reasons({ reasons }: { reasons: Timeline["reasons"] }) {
   const t = useTranslations("campaigns");
-  const words = useRecipientReason();
+  const reasonText = useRecipientReason();
   const most = Math.max(...reasons.map(({ count }) => count));
   return (
     <div className="stack">
@@ -79,9 +79,14 @@ function Reasons({ reasons }: { reasons: Timeline["reasons"] }) {
       <ul className="campaign-reasons">
         {reasons.map(({ status, reason, count }) => (
           <li key={`${status} ${reason}`} data-series={status === "failed" ? "bad" : "third"}>
-            <span>{words(reason)}</span>
+            <span>{reasonText(reason)}</span>
             <strong>{t("reasonCount", { status, count })}</strong>
-            <progress className="campaign-figure-bar" max={most} value={count} aria-label={words(reason)} />
+            <progress
+              className="campaign-figure-bar"
+              max={most}
+              value={count}
+              aria-label={reasonText(reason)}
+            />
           </li>
         ))}
       </ul>

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { formatPhone } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
@@ -18,11 +18,11 @@ export function CampaignReview({ campaign }: { campaign: CampaignWithTotals }) {
   const [phone, setPhone] = useState("");
   const { data, error, refetch } = useQuery(previewQuery(campaign.id, phone));
   return (
-    <section className="plate" aria-label={t("reviewTitle")}>
+    <section className="card" aria-label={t("reviewTitle")}>
       <h2>{t("reviewTitle")}</h2>
       <Warnings campaign={campaign} warnings={data?.warnings ?? []} />
       <PreviewSearch onSearch={setPhone} />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <LoadingState />}
       {data && data.previews.length === 0 && <p className="hint">{t("previewNobody")}</p>}
       {data && data.previews.length > 0 && (
@@ -55,7 +55,7 @@ function PreviewPager({
         {t("previewFor", { phone: formatPhone(shown?.phone ?? ""), at: at + 1, total: previews.length })}
       </p>
       {shown?.too_long && (
-        <Notice tone="stop">
+        <Notice tone="danger">
           <p>{t("recipientReason.message_too_long")}</p>
         </Notice>
       )}
@@ -102,13 +102,13 @@ function Warnings({ campaign, warnings }: WarningsProps) {
   return (
     <>
       <p>{t("reviewPace", { count: totals.pending, minutes })}</p>
-      <Notice tone={consent_purpose === null ? "note" : "go"}>
+      <Notice tone={consent_purpose === null ? "info" : "success"}>
         <p>
           {consent_purpose === null ? t("consentMissing") : t("consentAsked", { purpose: consent_purpose })}
         </p>
       </Notice>
       {warnings.length > 0 && (
-        <Notice tone="wait" title={t("warningsTitle")}>
+        <Notice tone="warning" title={t("warningsTitle")}>
           {warnings.map(({ variable, missing }) => (
             <p key={variable}>
               {missing === 0

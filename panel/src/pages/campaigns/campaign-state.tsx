@@ -1,5 +1,5 @@
 import { useFormatter, useTranslations } from "use-intl";
-import { Lamp, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import type { Campaign, CampaignTotals, Recipient } from "./campaigns-queries.ts";
 import { useAccountZone } from "./use-account-zone.ts";
 
@@ -9,14 +9,14 @@ type CampaignState = Pick<Campaign, "status" | "status_reason" | "waiting" | "qu
 };
 
 const TONES: Readonly<Record<Campaign["status"], Tone>> = {
-  created: "rest",
-  scheduled: "note",
-  queued: "wait",
-  running: "go",
-  paused: "wait",
-  completed: "go",
-  cancelled: "rest",
-  failed: "stop",
+  created: "neutral",
+  scheduled: "info",
+  queued: "warning",
+  running: "success",
+  paused: "warning",
+  completed: "success",
+  cancelled: "neutral",
+  failed: "danger",
 };
 
 export function CampaignPill({ campaign: { status, totals } }: { campaign: CampaignState }) {
@@ -24,7 +24,7 @@ export function CampaignPill({ campaign: { status, totals } }: { campaign: Campa
   const tone = status === "completed" && totals ? toneOf(totals) : TONES[status];
   return (
     <span className="pill" data-tone={tone} data-status={status}>
-      <Lamp tone={tone} />
+      <StatusDot tone={tone} />
       {t(status)}
     </span>
   );
@@ -32,26 +32,26 @@ export function CampaignPill({ campaign: { status, totals } }: { campaign: Campa
 
 /** Of a completed campaign: nobody got the message, some did not, or all did. */
 function toneOf({ sent, failed }: CampaignTotals): Tone {
-  if (failed === 0) return "go";
-  return sent === 0 ? "stop" : "wait";
+  if (failed === 0) return "success";
+  return sent === 0 ? "danger" : "warning";
 }
 
 const RECIPIENT_TONES: Readonly<Record<Recipient["status"], Tone>> = {
-  pending: "rest",
-  queued: "wait",
-  sent: "wait",
-  delivered: "go",
-  read: "go",
-  failed: "stop",
-  skipped: "note",
-  cancelled: "rest",
+  pending: "neutral",
+  queued: "warning",
+  sent: "warning",
+  delivered: "success",
+  read: "success",
+  failed: "danger",
+  skipped: "info",
+  cancelled: "neutral",
 };
 
 export function RecipientPill({ status }: { status: Recipient["status"] }) {
   const t = useTranslations("campaigns.recipientStatus");
   return (
     <span className="pill" data-tone={RECIPIENT_TONES[status]}>
-      <Lamp tone={RECIPIENT_TONES[status]} />
+      <StatusDot tone={RECIPIENT_TONES[status]} />
       {t(status)}
     </span>
   );

@@ -7,7 +7,7 @@ import { ExportButton } from "../../components/csv/list-export.tsx";
 import type { Table } from "../../components/csv/to-csv.ts";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { Blank, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { useLiveEvent } from "../../gateway/live-events.ts";
@@ -32,23 +32,23 @@ export function CampaignsPage() {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")}>
+      <PageHeader title={t("title")} lead={t("lead")}>
         <ExportButton name="campaigns" read={() => readAll(filter)} />
-        <LinkButton to="/campaigns/new" kind="main">
+        <LinkButton to="/campaigns/new" kind="primary">
           {t("create")}
         </LinkButton>
-      </PageHead>
+      </PageHeader>
       <Filters filter={filter} />
       <PagedList
         query={query}
         label={t("list")}
         none={
-          <Blank
+          <EmptyState
             title={t(isFiltered ? "noMatch" : "emptyTitle")}
             help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
           >
             {isFiltered && <LinkButton to="/campaigns">{t("showAll")}</LinkButton>}
-          </Blank>
+          </EmptyState>
         }
       >
         {(row) => <CampaignRow key={row.id} row={row} />}

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { FaultPage, Notice } from "../../components/error-notice.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { ErrorPage, Notice } from "../../components/error-notice.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { isNotFound } from "../../gateway/queries.ts";
 import { CampaignBuilder } from "./builder/campaign-builder.tsx";
@@ -18,27 +18,27 @@ export function EditCampaignPage() {
   const { id } = useParams({ from: "/shell/campaigns/$id/edit" });
   const { data, error, refetch } = useQuery(campaignQuery(id));
   const account = useAccountZone();
-  if (error && !data) return <FaultPage title={t("title")} error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorPage title={t("title")} error={error} onRetry={() => void refetch()} />;
   if (!data || account.isPending) return <LoadingState />;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("editTitle", { name: data.name })}
-        trail={
+        breadcrumbs={
           <Link to="/campaigns/$id" params={{ id }}>
             {data.name}
           </Link>
         }
       />
       {isNotFound(error) && (
-        <Notice tone="wait" isUrgent>
+        <Notice tone="warning" isUrgent>
           <p>{t("deletedElsewhere")}</p>
         </Notice>
       )}
       {data.status === "created" || data.status === "paused" ? (
         <Editor campaign={data} zone={account.zone} />
       ) : (
-        <Notice tone="note">
+        <Notice tone="info">
           <p>{t("notEditable")}</p>
         </Notice>
       )}

@@ -2,7 +2,7 @@ import "./campaigns.css";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { CampaignBuilder } from "./builder/campaign-builder.tsx";
 import { emptyDraft } from "./builder/campaign-draft.ts";
@@ -14,10 +14,10 @@ export function NewCampaignPage() {
   const { zone, isPending } = useAccountZone();
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("newTitle")}
         lead={t("newLead")}
-        trail={<Link to="/campaigns">{t("backToList")}</Link>}
+        breadcrumbs={<Link to="/campaigns">{t("backToList")}</Link>}
       />
       {isPending ? <LoadingState /> : <Builder zone={zone} />}
     </>

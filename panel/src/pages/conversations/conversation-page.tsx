@@ -4,9 +4,9 @@ import { type DragEvent, lazy, Suspense, useCallback, useState } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { Blank, LoadingState } from "../../components/page-header.tsx";
+import { EmptyState, LoadingState } from "../../components/page-header.tsx";
 import { gateway, type InstanceState } from "../../gateway/gateway.ts";
 import { instanceQuery, stateQuery } from "../../gateway/queries.ts";
 import { useShortcuts } from "../../shell/shortcuts.tsx";
@@ -37,7 +37,7 @@ export function ConversationPage() {
   return (
     <>
       {side && <CloseWithEscape />}
-      <section className="talk-main" data-beside={side ? "" : undefined} aria-label={titleOf(shown)}>
+      <section className="conversation-main" data-beside={side ? "" : undefined} aria-label={titleOf(shown)}>
         <Head chat={shown} isSandbox={isSandbox} />
         <Talk key={`${shown.jid} ${at}`} chat={shown} until={at} isSandbox={isSandbox} state={state.data} />
       </section>
@@ -55,11 +55,11 @@ function NoSuchChat({ error, onRetry }: { error: unknown; onRetry: () => void })
   const t = useTranslations("conversations");
   const isWrong = error instanceof WaygateError && (error.status === 400 || error.status === 404);
   return (
-    <div className="talk-main talk-none">
+    <div className="conversation-main conversation-none">
       {isWrong ? (
-        <Blank title={t("unknownTitle")} help={t("unknownHelp")} />
+        <EmptyState title={t("unknownTitle")} help={t("unknownHelp")} />
       ) : (
-        <FaultNotice error={error} onRetry={onRetry} />
+        <ErrorNotice error={error} onRetry={onRetry} />
       )}
     </div>
   );
@@ -70,7 +70,8 @@ function CloseWithEscape() {
   const navigate = useNavigate();
   const close = ({ target }: KeyboardEvent) => {
     // What is written in the side would be lost.
-    if ((target as Element).matches("textarea") && (target as Element).closest(".talk-side")) return false;
+    if ((target as Element).matches("textarea") && (target as Element).closest(".conversation-side"))
+      return false;
     const search = ({ side: _, ...now }: ConversationSearch) => now;
     return navigate({ to: "/instances/$id/chats/$jid", params: { id, jid }, search });
   };
@@ -114,12 +115,12 @@ function Head({ chat, isSandbox }: { chat: Chat; isSandbox: boolean }) {
     </LinkButton>
   );
   return (
-    <header className="talk-head">
+    <header className="conversation-head">
       <Link
         to="/instances/$id/chats"
         params={params}
         search={search}
-        className="talk-back"
+        className="conversation-back"
         aria-label={t("back")}
       >
         <svg width="22" height="22" viewBox="0 0 24 24" aria-hidden="true">
@@ -135,11 +136,11 @@ function Head({ chat, isSandbox }: { chat: Chat; isSandbox: boolean }) {
       <span className="avatar" aria-hidden="true" data-group={chat.is_group ? "" : undefined}>
         {initialsOf(title)}
       </span>
-      <div className="talk-title">
+      <div className="conversation-title">
         <h2>{title}</h2>
         <p className="hint">{chat.is_group ? t("group") : chat.phone ? formatPhone(chat.phone) : chat.lid}</p>
       </div>
-      <div className="talk-tools">
+      <div className="conversation-tools">
         {toggle("contact")}
         {isSandbox && toggle("sandbox")}
       </div>
@@ -184,7 +185,7 @@ function Talk({ chat, until, isSandbox, state }: TalkProps) {
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a file can also be chosen with a button
-    <div className="talk-body" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
+    <div className="conversation-body" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
       <Thread chat={chat} until={until} outbox={outbox} actions={actions} />
       <UnreadBar chat={chat} read={read} />
       <Composer
@@ -214,7 +215,7 @@ function UnreadBar({ chat, read }: { chat: Chat; read: ReturnType<typeof useMark
   if (chat.unread_count === 0 && !chat.marked_unread) return null;
   return (
     <div className="unread-bar">
-      <FaultNotice error={read.error} />
+      <ErrorNotice error={read.error} />
       <p>{t("bar", { count: chat.unread_count })}</p>
       <ActionButton isPending={read.isPending} onPress={() => read.mutate()}>
         {t("markRead")}

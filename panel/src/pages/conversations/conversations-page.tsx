@@ -28,9 +28,9 @@ export function ConversationsPage() {
   useUnreadKeys(id, jid);
   useTabTitle(id, jid);
   return (
-    <div className="talk" data-open={jid === undefined ? undefined : ""}>
-      <section className="talk-list" aria-label={t("title")}>
-        <div className="talk-list-head">
+    <div className="conversation" data-open={jid === undefined ? undefined : ""}>
+      <section className="conversation-list" aria-label={t("title")}>
+        <div className="conversation-list-head">
           <h2>{t("title")}</h2>
           <NewChat id={id} />
         </div>
@@ -69,7 +69,7 @@ function useUnreadKeys(id: number, jid: string | undefined): void {
   const navigate = useNavigate();
   const go = async (step: 1 | -1) => {
     const next = await findUnread(id, jid, step);
-    if (next === undefined) return showToast(t("noUnread"), "note");
+    if (next === undefined) return showToast(t("noUnread"), "info");
     const search = ({ at: _, ...now }: ConversationSearch) => now;
     await navigate({ to: "/instances/$id/chats/$jid", params: { id, jid: next.jid }, search });
   };
@@ -101,7 +101,7 @@ function NewChat({ id }: { id: number }) {
       mutation={check}
     >
       {isUnknown && (
-        <Notice tone="note" isUrgent>
+        <Notice tone="info" isUrgent>
           <p>{t("unknown")}</p>
         </Notice>
       )}

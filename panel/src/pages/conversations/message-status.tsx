@@ -32,7 +32,7 @@ export function MessageStatus({ status }: { status: Shown }) {
           strokeLinejoin="round"
         />
       </svg>
-      <span className="unseen">{t(status)}</span>
+      <span className="visually-hidden">{t(status)}</span>
     </span>
   );
 }

@@ -1,12 +1,12 @@
 import { useTranslations } from "use-intl";
-import { Blank } from "../../components/page-header.tsx";
+import { EmptyState } from "../../components/page-header.tsx";
 
 /** Beside the list, while no chat is chosen. */
 export function NoConversation() {
   const t = useTranslations("conversations");
   return (
-    <div className="talk-main talk-none">
-      <Blank title={t("noneTitle")} help={t("noneHelp")} />
+    <div className="conversation-main conversation-none">
+      <EmptyState title={t("noneTitle")} help={t("noneHelp")} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { noteChange, readAlong, readOnceMore } from "./stale-reads.ts";
+import { markChanged, readWithStaleCheck, refetchAfterRead } from "./stale-reads.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +25,7 @@ async function openThread() {
 test("what changes while a thread is read is shown a second after the response that missed it", async () => {
   const { gateway, client, close } = await openThread();
   gateway.text = "read";
-  readOnceMore(client, KEY);
+  refetchAfterRead(client, KEY);
   await vi.advanceTimersByTimeAsync(60);
   expect(client.getQueryData(KEY)).toBe("sent");
   await vi.advanceTimersByTimeAsync(1_200);
@@ -36,7 +36,7 @@ test("what changes while a thread is read is shown a second after the response t
 test("a thread with an event in each of its reads is read once a second", async () => {
   const { gateway, client, close } = await openThread();
   for (let ms = 0; ms < 10_000; ms += 20) {
-    readOnceMore(client, KEY);
+    refetchAfterRead(client, KEY);
     await vi.advanceTimersByTimeAsync(20);
   }
   expect(gateway.reads).toBeGreaterThan(8);
@@ -47,7 +47,7 @@ test("a thread with an event in each of its reads is read once a second", async 
 test("a thread that is not being read is not read again", async () => {
   const { gateway, client, close } = await openThread();
   await vi.advanceTimersByTimeAsync(100);
-  readOnceMore(client, KEY);
+  refetchAfterRead(client, KEY);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(gateway.reads).toBe(1);
   close();
@@ -60,20 +60,20 @@ test.each([
   ["its row", [7]],
   ["its id on the network", ["3EB0A"]],
 ])("a message that an event names by %s while it is read is outdated, and no other", async (_, ids) => {
-  const { found, isOutdated } = await readAlong(async () => {
-    noteChange(ids);
+  const { found, isOutdated } = await readWithStaleCheck(async () => {
+    markChanged(ids);
     return [SENT, OTHER];
   });
   expect(found.map(isOutdated)).toEqual([true, false]);
 });
 
 test("events before and after a read do not make it outdated", async () => {
-  noteChange([7]);
-  const { isOutdated } = await readAlong(async () => SENT);
-  noteChange([7]);
+  markChanged([7]);
+  const { isOutdated } = await readWithStaleCheck(async () => SENT);
+  markChanged([7]);
   expect(isOutdated(SENT)).toBe(false);
 });
 
 test("a read that fails does so for its caller, and is forgotten", async () => {
-  await expect(readAlong(() => Promise.reject(new Error("offline")))).rejects.toThrow("offline");
+  await expect(readWithStaleCheck(() => Promise.reject(new Error("offline")))).rejects.toThrow("offline");
 });

@@ -10,12 +10,12 @@ interface Addressed {
 const underWay = new Set<Set<number | string>>();
 
 /** An event has told of these messages, named by either id. */
-export function noteChange(ids: readonly (number | string)[]): void {
+export function markChanged(ids: readonly (number | string)[]): void {
   for (const changed of underWay) for (const id of ids) changed.add(id);
 }
 
 /** Reads messages beside the stream of events: what is found may be older than an event that is applied already. */
-export async function readAlong<Found>(
+export async function readWithStaleCheck<Found>(
   read: () => Promise<Found>,
 ): Promise<{ found: Found; isOutdated(message: Addressed): boolean }> {
   const changed = new Set<number | string>();
@@ -35,7 +35,7 @@ const LEAST_PAUSE_MS = 1_000;
 const repeats = new Set<string>();
 
 /** Repeats the read of a query that is on its way, at most once a second: its response may be outdated. */
-export function readOnceMore(client: QueryClient, queryKey: QueryKey): void {
+export function refetchAfterRead(client: QueryClient, queryKey: QueryKey): void {
   const name = JSON.stringify(queryKey);
   if (repeats.has(name) || client.isFetching({ queryKey }) === 0) return;
   repeats.add(name);

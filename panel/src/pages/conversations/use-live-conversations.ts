@@ -4,7 +4,7 @@ import { gateway } from "../../gateway/gateway.ts";
 import { type LiveEvent, useLiveEvent } from "../../gateway/live-events.ts";
 import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
-import { noteChange, readAlong, readOnceMore } from "./stale-reads.ts";
+import { markChanged, readWithStaleCheck, refetchAfterRead } from "./stale-reads.ts";
 
 /** Events of one chat come in groups; the chat is read once for each group. */
 const GATHER_MS = 250;
@@ -64,8 +64,8 @@ function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: Mes
     changeMessages(client, id, jid, ids, to);
   const ids = [data.message_id ?? []].flat();
   const at = data.at ?? null;
-  noteChange([...ids, ...(data.message_ids ?? []), ...(message ? [message.id, message.message_id] : [])]);
-  readOnceMore(client, threadKey(id, jid));
+  markChanged([...ids, ...(data.message_ids ?? []), ...(message ? [message.id, message.message_id] : [])]);
+  refetchAfterRead(client, threadKey(id, jid));
   switch (event.event) {
     case "message.received":
     case "message.sent":
@@ -141,7 +141,7 @@ function react(one: Message, { reaction, removed, sender, at }: MessageEvent): M
 /** Reads a message as it is now: after an own change, or when an event was cut. */
 export async function reloadMessage(client: QueryClient, id: number, messageId?: string): Promise<void> {
   if (messageId === undefined) return;
-  const { found, isOutdated } = await readAlong(() => gateway.getMessage({ id, messageId }));
+  const { found, isOutdated } = await readWithStaleCheck(() => gateway.getMessage({ id, messageId }));
   const { error: _error, client_message_id: _own, metadata: _metadata, ...message } = found.data;
   if (isOutdated(message)) return reloadMessage(client, id, messageId);
   putMessage(client, id, message);

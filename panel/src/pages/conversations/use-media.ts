@@ -31,7 +31,7 @@ export function useMedia(instanceId: number, message: Message, isEager: boolean)
     const opened = openFile(instanceId, shown);
     opened.then(
       (address) => isOpen && setUrl(address),
-      (fault: unknown) => isOpen && setError(fault),
+      (reason: unknown) => isOpen && setError(reason),
     );
     return () => {
       isOpen = false;

@@ -5,10 +5,10 @@ import { useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
-import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
-import { boardTabStop } from "../../components/roving-tab-index.ts";
+import { EmptyState, LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { boardRovingTabIndex } from "../../components/roving-tab-index.ts";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { accountQuery } from "../../gateway/queries.ts";
@@ -31,21 +31,21 @@ export function BoardPage() {
   const mayManage = useAccess().may("admin");
   return (
     <>
-      <PageHead title={t("title")} lead={t("boardLead")}>
+      <PageHeader title={t("title")} lead={t("boardLead")}>
         {mayManage && <AddStage board={board} />}
-        <LeadDialog kind="main" />
-      </PageHead>
+        <LeadDialog kind="primary" />
+      </PageHeader>
       <ContactsTabs />
       <LeadFilters
         withoutStage
         filter={filter}
         onChange={(search) => void navigate({ to: "/crm/board", search, replace: true })}
       />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      <FaultNotice error={move.error ?? board.change.error} />
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <ErrorNotice error={move.error ?? board.change.error} />
       {isPending && <LoadingState />}
       {data?.isCut && (
-        <Notice tone="wait">
+        <Notice tone="warning">
           <p>{t("boardCut", { max: MOST_ON_BOARD })}</p>
         </Notice>
       )}
@@ -53,7 +53,7 @@ export function BoardPage() {
         <FirstStages mayManage={mayManage} board={board} />
       )}
       {data && (
-        <div ref={boardTabStop} className="board">
+        <div ref={boardRovingTabIndex} className="board">
           {columnsOf(board.stages, data.leads).map((stage) => (
             <StageColumn
               key={stage}
@@ -99,7 +99,7 @@ function useMove(filter: LeadFilter) {
       const text = t("moved", { name: nameOf(lead), stage: to === "" ? t("noStage") : to });
       const moved = { ...lead, kanban_status: to === "" ? null : to };
       const undo = () => move.mutate({ lead: moved, to: lead.kanban_status ?? "", isUndo: true });
-      showToast(text, "go", isUndo ? undefined : undo);
+      showToast(text, "success", isUndo ? undefined : undo);
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["crm"] }),
   });
@@ -131,7 +131,7 @@ function AddStage({ board }: { board: Board }) {
       onSubmit={add}
     >
       <FormField name="stage" label={t("stageName")} hint={t("stageHint")} maxLength={64} />
-      {isKnown && <p className="fault">{t("stageKnown")}</p>}
+      {isKnown && <p className="field-error">{t("stageKnown")}</p>}
     </FormDialog>
   );
 }
@@ -143,17 +143,17 @@ function FirstStages({ mayManage, board }: { mayManage: boolean; board: Board })
   const t = useTranslations("crm");
   const names = STARTERS.map((name) => t(`starter.${name}`));
   return (
-    <Blank title={t("noStages")} help={t("noStagesHelp")}>
+    <EmptyState title={t("noStages")} help={t("noStagesHelp")}>
       {mayManage && (
         <ActionButton
-          kind="main"
+          kind="primary"
           isPending={change.isPending}
           onPress={() => change.mutate(board.adding(names))}
         >
           {t("useStarters", { names: names.join(", ") })}
         </ActionButton>
       )}
-    </Blank>
+    </EmptyState>
   );
 }
 

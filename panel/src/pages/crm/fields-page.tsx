@@ -4,10 +4,10 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
@@ -23,18 +23,18 @@ export function FieldsPage() {
   const mayChange = role === "admin" || role === "super_admin";
   return (
     <>
-      <PageHead title={t("title")} lead={t("fieldsLead")}>
-        {mayChange && <FieldDialog kind="main" />}
-      </PageHead>
+      <PageHeader title={t("title")} lead={t("fieldsLead")}>
+        {mayChange && <FieldDialog kind="primary" />}
+      </PageHeader>
       <ContactsTabs />
       {!mayChange && session.data && (
-        <Notice tone="rest">
+        <Notice tone="neutral">
           <p>{t("fieldsReadOnly")}</p>
         </Notice>
       )}
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
-      {data?.length === 0 && <Blank title={t("noFields")} help={t("noFieldsHelp")} />}
+      {data?.length === 0 && <EmptyState title={t("noFields")} help={t("noFieldsHelp")} />}
       {data && data.length > 0 && (
         <ul className="rows" aria-label={t("fieldsTab")}>
           {data.map((field) => (
@@ -74,7 +74,7 @@ function FieldRow({ field, mayChange }: { field: CustomField; mayChange: boolean
             confirmLabel={t("common.delete")}
             onConfirm={() => remove.mutate()}
           />
-          <FaultNotice error={remove.error} />
+          <ErrorNotice error={remove.error} />
         </div>
       )}
     </li>
@@ -89,7 +89,7 @@ const TYPES = [
   "select",
 ] as const satisfies readonly CustomField["type"][];
 
-function FieldDialog({ field, kind = "plain" }: { field?: CustomField; kind?: "main" | "plain" }) {
+function FieldDialog({ field, kind = "secondary" }: { field?: CustomField; kind?: "primary" | "secondary" }) {
   const t = useTranslations();
   const [type, setType] = useState<CustomField["type"]>(field?.type ?? "text");
   const save = useSaveField(field, type);

@@ -10,11 +10,11 @@ import { NumberCheck } from "../../components/csv/number-check.tsx";
 import { ProblemGroups } from "../../components/csv/problem-groups.tsx";
 import type { CsvFile } from "../../components/csv/read-csv.ts";
 import { toCsv } from "../../components/csv/to-csv.ts";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { PageHead } from "../../components/page-header.tsx";
-import { useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { PageHeader } from "../../components/page-header.tsx";
+import { useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import { gateway } from "../../gateway/gateway.ts";
 import { AreaTexts } from "../../shell/area-texts.tsx";
 import { fieldsQuery } from "./crm-queries.ts";
@@ -27,8 +27,12 @@ export function ImportPage() {
   const t = useTranslations("crm");
   return (
     <>
-      <PageHead title={t("importTitle")} lead={t("importLead")} trail={<Link to="/crm">{t("title")}</Link>} />
-      <section className="plate" aria-label={t("importTitle")}>
+      <PageHeader
+        title={t("importTitle")}
+        lead={t("importLead")}
+        breadcrumbs={<Link to="/crm">{t("title")}</Link>}
+      />
+      <section className="card" aria-label={t("importTitle")}>
         <AreaTexts area="csv">
           <FileImport />
         </AreaTexts>
@@ -58,7 +62,7 @@ function FileImport() {
       {csv && !save.data && (
         <>
           <TargetList csv={csv} targets={targets} fieldNames={names} onChange={setTargets} />
-          {!isReady && <p className="fault">{t("importNeedsPhone")}</p>}
+          {!isReady && <p className="field-error">{t("importNeedsPhone")}</p>}
           {targets.includes("phone") && (
             <FileCheck
               csv={csv}
@@ -68,10 +72,10 @@ function FileImport() {
               onCorrect={setCsv}
             />
           )}
-          <FaultNotice error={save.error} />
+          <ErrorNotice error={save.error} />
           <div className="buttons">
             <ActionButton
-              kind="main"
+              kind="primary"
               isDisabled={!isReady}
               isPending={save.isPending}
               onPress={() => save.mutate({ csv, targets, confirms: addsCountry })}
@@ -181,31 +185,31 @@ interface ImportResultProps {
 
 function ImportResult({ result, csv, targets, onConfirm }: ImportResultProps) {
   const t = useTranslations();
-  const words = useGatewayWords();
+  const texts = useGatewayTexts();
   const { created, updated, unchanged, invalid, invalid_count, warnings, warning_count } = result;
   const lineOf = createLineFinder(csv, targets);
   const problems = [
     ...csv.broken.map(({ line, text, fault }) => ({
       line,
       value: text,
-      words: t(`csv.problemHelp.${fault}`),
+      text: t(`csv.problemHelp.${fault}`),
     })),
     ...invalid.map(({ line, value, field, code, params, reason }) => {
       const shown = params.line === undefined ? params : { ...params, line: lineOf(Number(params.line)) };
       const issue = field === null ? reason : reason.slice(field.length + 2);
-      const told = words.issue({ code, params: shown, issue });
-      return { line: lineOf(line), value, words: field === null ? told : `${field}: ${told}` };
+      const told = texts.issue({ code, params: shown, issue });
+      return { line: lineOf(line), value, text: field === null ? told : `${field}: ${told}` };
     }),
     ...warnings.map(({ line, value, suggestion }) => ({
       line: lineOf(line),
       value,
-      words: t("crm.withoutCountry", { number: formatPhone(suggestion) }),
+      text: t("crm.withoutCountry", { number: formatPhone(suggestion) }),
     })),
   ].map((one) => ({ ...one, key: `line ${one.line}` }));
   const count = invalid_count + warning_count + csv.broken.length;
   return (
     <>
-      <Notice tone={count === 0 ? "go" : "note"} isUrgent>
+      <Notice tone={count === 0 ? "success" : "info"} isUrgent>
         <p>{t("crm.imported", { created, updated, unchanged, invalid: count })}</p>
       </Notice>
       {warning_count > 0 && (
@@ -215,7 +219,7 @@ function ImportResult({ result, csv, targets, onConfirm }: ImportResultProps) {
       )}
       {problems.length > 0 && <ProblemGroups problems={problems} />}
       <div className="buttons">
-        <LinkButton to="/crm" search={{}} kind="main">
+        <LinkButton to="/crm" search={{}} kind="primary">
           {t("crm.showContacts")}
         </LinkButton>
       </div>

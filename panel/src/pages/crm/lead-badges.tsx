@@ -1,14 +1,14 @@
 import { useTranslations } from "use-intl";
 import { formatPhone, visibleName } from "../../components/formats.tsx";
-import { Lamp } from "../../components/status-dot.tsx";
+import { StatusDot } from "../../components/status-dot.tsx";
 import type { Lead } from "./crm-queries.ts";
 
 export function OptOutPill({ lead }: { lead: Pick<Lead, "opted_out_at"> }) {
   const t = useTranslations("crm");
   if (lead.opted_out_at === null) return null;
   return (
-    <span className="pill" data-tone="note">
-      <Lamp tone="note" />
+    <span className="pill" data-tone="info">
+      <StatusDot tone="info" />
       {t("optedOut")}
     </span>
   );

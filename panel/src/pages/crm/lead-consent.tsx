@@ -3,7 +3,7 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -15,10 +15,10 @@ export function LeadConsent({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
   const { data, error } = useQuery(consentQuery(lead.id, lead.phone));
   return (
-    <section className="plate" aria-label={t("consent")}>
+    <section className="card" aria-label={t("consent")}>
       <h2>{t("consent")}</h2>
       <OptOut lead={lead} />
-      <FaultNotice error={error} />
+      <ErrorNotice error={error} />
       {data?.length === 0 && <p className="hint">{t("noConsent")}</p>}
       <ul className="events">
         {data?.map(({ consentId, purpose, granted, current, channel, created_at }) => (
@@ -51,7 +51,7 @@ function OptOut({ lead }: { lead: LeadDetails }) {
   });
   return (
     <div className="stack">
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
       <p>
         {lead.opted_out_at === null
           ? t("mayWriteHelp")

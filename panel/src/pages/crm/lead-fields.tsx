@@ -4,7 +4,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { UnsavedGuard } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -23,8 +23,8 @@ export function LeadFields({ lead }: { lead: LeadDetails }) {
     (name) => !declared.some((one) => one.name === name),
   );
   const all = [...declared, ...undeclared.map((name) => ({ name, type: "text" as const, options: [] }))];
-  const { fields } = useFault(save.error);
-  const hasFieldFault = Object.keys(fields).length > 0;
+  const { fields } = useRequestError(save.error);
+  const hasFieldError = Object.keys(fields).length > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const entries = Object.entries(changed).map(([name, text]) => {
@@ -33,10 +33,10 @@ export function LeadFields({ lead }: { lead: LeadDetails }) {
     save.mutate(Object.fromEntries(entries));
   };
   return (
-    <section className="plate" aria-label={t("crm.fields")}>
+    <section className="card" aria-label={t("crm.fields")}>
       <UnsavedGuard isDirty={Object.keys(changed).length > 0} />
       <h2>{t("crm.fields")}</h2>
-      {!hasFieldFault && <FaultNotice error={save.error} />}
+      {!hasFieldError && <ErrorNotice error={save.error} />}
       {all.length === 0 && (
         <>
           <p className="hint">{t("crm.noFieldsHere")}</p>
@@ -52,7 +52,7 @@ export function LeadFields({ lead }: { lead: LeadDetails }) {
               key={field.name}
               field={field}
               text={changed[field.name] ?? toText(lead.custom_fields[field.name])}
-              fault={fields[`custom_fields.${field.name}`]}
+              error={fields[`custom_fields.${field.name}`]}
               onChange={(text) => setChanged({ ...changed, [field.name]: text })}
             />
           ))}
@@ -88,11 +88,11 @@ function useSaveFields({ id }: LeadDetails, onSaved: () => void) {
 interface FieldInputProps {
   field: Pick<CustomField, "name" | "type" | "options">;
   text: string;
-  fault: string | undefined;
+  error: string | undefined;
   onChange(text: string): void;
 }
 
-function FieldInput({ field: { name, type, options }, text, fault, onChange }: FieldInputProps) {
+function FieldInput({ field: { name, type, options }, text, error, onChange }: FieldInputProps) {
   const t = useTranslations();
   if (type === "boolean" || type === "select") {
     const shown =
@@ -107,7 +107,7 @@ function FieldInput({ field: { name, type, options }, text, fault, onChange }: F
           options={{ "": t("common.none"), ...shown }}
           onChange={onChange}
         />
-        {fault !== undefined && <p className="fault">{fault}</p>}
+        {error !== undefined && <p className="field-error">{error}</p>}
       </div>
     );
   }
@@ -118,7 +118,7 @@ function FieldInput({ field: { name, type, options }, text, fault, onChange }: F
       value={type === "date" ? text.slice(0, 10) : text}
       onChange={onChange}
       maxLength={2000}
-      fault={fault}
+      error={error}
       {...(type === "number" && { step: "any" as const })}
     />
   );

@@ -5,13 +5,13 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { Facts } from "../../components/description-list.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { UnsavedGuard } from "../../components/dialogs/unsaved-guard.tsx";
-import { DeletedPage, FaultNotice, FaultPage } from "../../components/error-notice.tsx";
+import { DeletedPage, ErrorNotice, ErrorPage } from "../../components/error-notice.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
 import { formatPhone, RelativeTime, useContactStatus } from "../../components/formats.tsx";
-import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { instanceQuery, isNotFound } from "../../gateway/queries.ts";
@@ -29,27 +29,29 @@ export function LeadPage() {
   const { id } = useParams({ from: "/shell/crm/$id" });
   const { data, error, refetch } = useQuery(leadQuery(id));
   const mayManage = useAccess().may("admin");
-  const trail = <Link to="/crm">{t("title")}</Link>;
+  const breadcrumbs = <Link to="/crm">{t("title")}</Link>;
   if (isNotFound(error) && !data)
     return (
       <>
-        <PageHead title={t("title")} trail={trail} />
-        <Blank title={t("noSuch")} help={t("noSuchHelp")} />
+        <PageHeader title={t("title")} breadcrumbs={breadcrumbs} />
+        <EmptyState title={t("noSuch")} help={t("noSuchHelp")} />
       </>
     );
   if (error && !data)
-    return <FaultPage title={t("title")} trail={trail} error={error} onRetry={() => void refetch()} />;
+    return (
+      <ErrorPage title={t("title")} breadcrumbs={breadcrumbs} error={error} onRetry={() => void refetch()} />
+    );
   if (!data) return <LoadingState />;
   if (isNotFound(error))
-    return <DeletedPage title={nameOf(data)} trail={trail} text={t("deletedElsewhere")} />;
+    return <DeletedPage title={nameOf(data)} breadcrumbs={breadcrumbs} text={t("deletedElsewhere")} />;
   return (
     <>
-      <PageHead title={nameOf(data)} trail={trail} lead={<OptOutPill lead={data} />}>
+      <PageHeader title={nameOf(data)} breadcrumbs={breadcrumbs} lead={<OptOutPill lead={data} />}>
         <LeadDialog lead={data} />
         {mayManage && <ExportPerson id={id} />}
         {mayManage && <ErasePerson id={id} name={nameOf(data)} />}
         {mayManage && <DeleteLead lead={data} />}
-      </PageHead>
+      </PageHeader>
       <div className="columns gapped">
         <div className="stack" data-wide="">
           <Details lead={data} />
@@ -72,10 +74,10 @@ function Details({ lead }: { lead: LeadDetails }) {
   const nameStatus = useContactStatus();
   const none = t("common.none");
   return (
-    <section className="plate" aria-label={t("crm.details")}>
+    <section className="card" aria-label={t("crm.details")}>
       <h2>{t("crm.details")}</h2>
-      <Facts
-        facts={[
+      <DescriptionList
+        items={[
           { name: t("crm.phone"), value: lead.phone === null ? none : formatPhone(lead.phone) },
           { name: t("crm.email"), value: lead.email ?? none },
           { name: t("crm.stage"), value: lead.kanban_status ?? t("crm.noStage") },
@@ -111,7 +113,7 @@ function DeleteLead({ lead }: { lead: LeadDetails }) {
         confirmLabel={t("common.delete")}
         onConfirm={() => remove.mutate()}
       />
-      <FaultNotice error={remove.error} />
+      <ErrorNotice error={remove.error} />
     </>
   );
 }
@@ -119,7 +121,7 @@ function DeleteLead({ lead }: { lead: LeadDetails }) {
 function Conversations({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
   return (
-    <section className="plate" aria-label={t("conversations")}>
+    <section className="card" aria-label={t("conversations")}>
       <h2>{t("conversations")}</h2>
       {lead.conversations.length === 0 && <p className="hint">{t("noConversations")}</p>}
       <ul className="events">
@@ -153,7 +155,7 @@ function Messages({ lead }: { lead: LeadDetails }) {
   const kinds = useTranslations("conversations");
   if (lead.messages.length === 0) return null;
   return (
-    <section className="plate" aria-label={t("lastMessages")}>
+    <section className="card" aria-label={t("lastMessages")}>
       <h2>{t("lastMessages")}</h2>
       <ul className="events">
         {lead.messages.slice(0, SHOWN_MESSAGES).map((message) => (
@@ -197,19 +199,19 @@ function LeadTags({ lead }: { lead: LeadDetails }) {
     const before = lead.tags;
     save.mutate(
       before.filter((one) => one !== tag),
-      { onSuccess: () => showToast(t("tagRemoved", { tag }), "go", () => save.mutate([...before])) },
+      { onSuccess: () => showToast(t("tagRemoved", { tag }), "success", () => save.mutate([...before])) },
     );
   };
   return (
-    <section className="plate" aria-label={t("tags")}>
+    <section className="card" aria-label={t("tags")}>
       <h2>{t("tags")}</h2>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
       {lead.tags.length > 0 && (
         <ul className="tag-list" aria-label={t("tags")}>
           {lead.tags.map((tag) => (
             <li key={tag} className="tag-removable">
               {tag}
-              <ActionButton kind="bare" aria-label={t("removeTag", { tag })} onPress={() => remove(tag)}>
+              <ActionButton kind="link" aria-label={t("removeTag", { tag })} onPress={() => remove(tag)}>
                 ×
               </ActionButton>
             </li>
@@ -239,7 +241,7 @@ function LeadNotes({ lead }: { lead: LeadDetails }) {
   const remove = useMutation({
     mutationFn: ({ noteId }: { noteId: number; note: string }) =>
       gateway.deleteLeadNote({ id: lead.id, noteId }),
-    onSuccess: (_, { note }) => showToast(t("crm.noteRemoved"), "go", () => add.mutate(note)),
+    onSuccess: (_, { note }) => showToast(t("crm.noteRemoved"), "success", () => add.mutate(note)),
     onSettled: refresh,
   });
   const submit = (event: FormEvent) => {
@@ -247,10 +249,10 @@ function LeadNotes({ lead }: { lead: LeadDetails }) {
     if (text.trim() !== "") add.mutate(text.trim(), { onSuccess: () => setText("") });
   };
   return (
-    <section className="plate" aria-label={t("crm.notes")}>
+    <section className="card" aria-label={t("crm.notes")}>
       <UnsavedGuard isDirty={text.trim() !== ""} />
       <h2>{t("crm.notes")}</h2>
-      <FaultNotice error={add.error ?? remove.error} />
+      <ErrorNotice error={add.error ?? remove.error} />
       <Form className="stack" onSubmit={submit}>
         <ValueField
           isLong
@@ -274,7 +276,7 @@ function LeadNotes({ lead }: { lead: LeadDetails }) {
               <span className="hint">
                 <RelativeTime at={created_at} />
               </span>
-              <ActionButton kind="bare" onPress={() => remove.mutate({ noteId: id, note })}>
+              <ActionButton kind="link" onPress={() => remove.mutate({ noteId: id, note })}>
                 {t("crm.removeNote")}
               </ActionButton>
             </div>

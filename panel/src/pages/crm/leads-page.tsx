@@ -3,9 +3,9 @@ import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime, visibleName } from "../../components/formats.tsx";
-import { Blank, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveFile } from "../../gateway/save-stream.ts";
@@ -26,11 +26,11 @@ export function LeadsPage() {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")}>
+      <PageHeader title={t("title")} lead={t("lead")}>
         {may("admin") && <LeadExport filter={filter} />}
         {may("account") && <LinkButton to="/crm/import">{t("import")}</LinkButton>}
-        <LeadDialog kind="main" />
-      </PageHead>
+        <LeadDialog kind="primary" />
+      </PageHeader>
       <ContactsTabs />
       <LeadFilters
         filter={filter}
@@ -41,7 +41,7 @@ export function LeadsPage() {
         className="lead-list"
         label={t("list")}
         none={
-          <Blank
+          <EmptyState
             title={t(isFiltered ? "noMatch" : "emptyTitle")}
             help={t(isFiltered ? "noMatchHelp" : "emptyHelp")}
           >
@@ -50,7 +50,7 @@ export function LeadsPage() {
                 {t("showAll")}
               </LinkButton>
             )}
-          </Blank>
+          </EmptyState>
         }
       >
         {(lead) => <LeadRow key={lead.id} lead={lead} />}
@@ -71,7 +71,7 @@ function LeadRow({ lead }: { lead: Lead }) {
         </h2>
         <p className="code">{details.filter(Boolean).join(" · ")}</p>
       </div>
-      <div className="lead-marks">
+      <div className="lead-badges">
         {lead.kanban_status !== null && <span className="lead-stage">{lead.kanban_status}</span>}
         <OptOutPill lead={lead} />
         <TagList tags={lead.tags} />
@@ -96,7 +96,7 @@ function LeadExport({ filter }: { filter: LeadFilter }) {
       <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
         {t("export")}
       </ActionButton>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { readEveryPage } from "../../components/csv/to-csv.ts";
 import { TypedConfirm } from "../../components/dialogs/typed-confirm.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveFile } from "../../gateway/save-stream.ts";
@@ -17,7 +17,7 @@ export function ExportPerson({ id }: { id: number }) {
       <ActionButton isPending={save.isPending} onPress={() => save.mutate()}>
         {t("exportPerson")}
       </ActionButton>
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
     </>
   );
 }

@@ -5,10 +5,10 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ExportButton } from "../../components/csv/list-export.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { ValueField } from "../../components/fields/value-field.tsx";
-import { Blank, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, PageHeader } from "../../components/page-header.tsx";
 import { PagedList } from "../../components/paged-list.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
@@ -22,15 +22,15 @@ export function QuickRepliesPage() {
   const { may } = useAccess();
   return (
     <>
-      <PageHead title={t("repliesTab")} lead={t("repliesLead")}>
+      <PageHeader title={t("repliesTab")} lead={t("repliesLead")}>
         <ExportButton name="quick-replies" read={readAll} />
-        {may("account") && <ReplyDialog kind="main" />}
-      </PageHead>
+        {may("account") && <ReplyDialog kind="primary" />}
+      </PageHeader>
       <ContactsTabs />
       <PagedList
         query={query}
         label={t("repliesTab")}
-        none={<Blank title={t("noReplies")} help={t("noRepliesHelp")} />}
+        none={<EmptyState title={t("noReplies")} help={t("noRepliesHelp")} />}
       >
         {(reply) => <ReplyRow key={reply.id} reply={reply} />}
       </PagedList>
@@ -64,7 +64,8 @@ function ReplyActions({ reply }: { reply: QuickReply }) {
   });
   const remove = useMutation({
     mutationFn: () => gateway.deleteQuickReply({ id: reply.id }),
-    onSuccess: () => showToast(t("replyRemoved", { shortcut: `/${shortcut}` }), "go", () => restore.mutate()),
+    onSuccess: () =>
+      showToast(t("replyRemoved", { shortcut: `/${shortcut}` }), "success", () => restore.mutate()),
     onSettled: refresh,
   });
   return (
@@ -77,7 +78,7 @@ function ReplyActions({ reply }: { reply: QuickReply }) {
       >
         {t("remove")}
       </ActionButton>
-      <FaultNotice error={remove.error ?? restore.error} />
+      <ErrorNotice error={remove.error ?? restore.error} />
     </div>
   );
 }
@@ -92,7 +93,7 @@ function ReplyPreview({ content, mediaUrl }: { content: string; mediaUrl: string
   );
 }
 
-function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "main" | "plain" }) {
+function ReplyDialog({ reply, kind = "secondary" }: { reply?: QuickReply; kind?: "primary" | "secondary" }) {
   const t = useTranslations("crm");
   const [content, setContent] = useState(reply?.content ?? "");
   const [mediaUrl, setMediaUrl] = useState(reply?.media_url ?? "");
@@ -101,7 +102,7 @@ function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "ma
     setContent("");
     setMediaUrl("");
   });
-  const { fields } = useFault(save.error);
+  const { fields } = useRequestError(save.error);
   return (
     <FormDialog
       label={reply ? t("editReply") : t("addReply")}
@@ -118,7 +119,7 @@ function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "ma
         value={content}
         onChange={setContent}
         maxLength={65_536}
-        fault={fields.content}
+        error={fields.content}
       />
       <ValueField
         type="url"
@@ -127,7 +128,7 @@ function ReplyDialog({ reply, kind = "plain" }: { reply?: QuickReply; kind?: "ma
         value={mediaUrl}
         onChange={setMediaUrl}
         maxLength={2048}
-        fault={fields.media_url}
+        error={fields.media_url}
       />
       {content.trim() !== "" && (
         <div>

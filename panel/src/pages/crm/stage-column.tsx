@@ -78,7 +78,7 @@ export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove, on
       )}
       {leads.length === 0 && stage !== "" && onRemove && (
         <ActionButton
-          kind="bare"
+          kind="link"
           aria-label={`${t("removeStage")}: ${stage}`}
           onPress={() => onRemove(stage)}
         >
@@ -101,7 +101,7 @@ function ShiftButtons({ stage, stages, onShift }: ShiftButtonsProps) {
   return (
     <span className="board-shift">
       <ActionButton
-        kind="bare"
+        kind="link"
         aria-label={t("stageLeft", { stage })}
         isDisabled={at === 0}
         onPress={() => onShift(stage, -1)}
@@ -109,7 +109,7 @@ function ShiftButtons({ stage, stages, onShift }: ShiftButtonsProps) {
         ←
       </ActionButton>
       <ActionButton
-        kind="bare"
+        kind="link"
         aria-label={t("stageRight", { stage })}
         isDisabled={at === stages.length - 1}
         onPress={() => onShift(stage, 1)}

@@ -8,11 +8,11 @@ import { ActionButton } from "../../components/action-button.tsx";
 import { Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { PageHead } from "../../components/page-header.tsx";
-import { SignInFault } from "../../components/sign-in-error.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
+import { SignInError } from "../../components/sign-in-error.tsx";
 import { signIn } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
-import { GateFrame, MemoryHint } from "../../shell/entry-frame.tsx";
+import { EntryFrame, MemoryHint } from "../../shell/entry-frame.tsx";
 
 export function SignInPage() {
   const t = useTranslations("signIn");
@@ -32,17 +32,17 @@ export function SignInPage() {
   const chooseAccount = (account_id: number) =>
     enter.variables && enter.mutate({ ...enter.variables, account_id });
   return (
-    <GateFrame>
-      <PageHead title={t("title")} />
+    <EntryFrame>
+      <PageHeader title={t("title")} />
       {to !== undefined && enter.isIdle && (
-        <Notice tone="note">
+        <Notice tone="info">
           <p>{t("signedOut")}</p>
         </Notice>
       )}
       {accounts.length === 0 ? (
-        <SignInFault error={enter.error} />
+        <SignInError error={enter.error} />
       ) : (
-        <Notice tone="note" isUrgent>
+        <Notice tone="info" isUrgent>
           <p>{t("which")}</p>
           <div className="buttons">
             {accounts.map(({ id, name }) => (
@@ -68,13 +68,13 @@ export function SignInPage() {
             isOptional
           />
         )}
-        <ActionButton kind="main" type="submit" isPending={enter.isPending}>
+        <ActionButton kind="primary" type="submit" isPending={enter.isPending}>
           {t("submit")}
         </ActionButton>
       </Form>
       <p className="hint">{t("help")}</p>
       <MemoryHint />
-    </GateFrame>
+    </EntryFrame>
   );
 }
 

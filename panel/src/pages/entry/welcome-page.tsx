@@ -5,15 +5,15 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { refusalsOf, useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { refusalsOf, useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import { gateway, keepSession } from "../../gateway/gateway.ts";
 import { sessionQuery } from "../../gateway/queries.ts";
-import { toFault } from "../../gateway/to-request-error.ts";
-import { GateFrame, MemoryHint } from "../../shell/entry-frame.tsx";
+import { toRequestError } from "../../gateway/to-request-error.ts";
+import { EntryFrame, MemoryHint } from "../../shell/entry-frame.tsx";
 
 /** The first page of a new owner, opened by the link that the start has printed. */
 export function WelcomePage() {
@@ -26,15 +26,15 @@ export function WelcomePage() {
   });
   const isInvalid = welcomeToken === undefined || isRefused(link.error);
   return (
-    <GateFrame>
-      <PageHead title={t("title")} lead={isInvalid ? undefined : t("lead")} />
+    <EntryFrame>
+      <PageHeader title={t("title")} lead={isInvalid ? undefined : t("lead")} />
       {isInvalid ? (
         <InvalidLink isMissing={welcomeToken === undefined} />
       ) : (
-        <FaultNotice error={link.error} />
+        <ErrorNotice error={link.error} />
       )}
       {link.data ? <PasswordForm email={link.data.email} /> : link.isFetching && <LoadingState />}
-    </GateFrame>
+    </EntryFrame>
   );
 }
 
@@ -42,12 +42,12 @@ function InvalidLink({ isMissing }: { isMissing: boolean }) {
   const t = useTranslations("welcome");
   return (
     <>
-      <Notice tone="note">
+      <Notice tone="info">
         <p>{isMissing ? t("missing") : t("invalid")}</p>
       </Notice>
       <p className="hint">{t("another")}</p>
       <div className="buttons">
-        <LinkButton to="/sign-in" kind="main">
+        <LinkButton to="/sign-in" kind="primary">
           {t("signIn")}
         </LinkButton>
       </div>
@@ -57,9 +57,11 @@ function InvalidLink({ isMissing }: { isMissing: boolean }) {
 
 function PasswordForm({ email }: { email: string }) {
   const t = useTranslations("welcome");
-  const words = useGatewayWords();
+  const texts = useGatewayTexts();
   const welcome = useWelcome();
-  const problem = refusalsOf(toFault(welcome.error).details).find(({ field }) => field === "new_password");
+  const problem = refusalsOf(toRequestError(welcome.error).details).find(
+    ({ field }) => field === "new_password",
+  );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const { password = "" } = readForm(event.currentTarget);
@@ -68,11 +70,11 @@ function PasswordForm({ email }: { email: string }) {
   return (
     <>
       {isRefused(welcome.error) && <InvalidLink isMissing={false} />}
-      {problem === undefined && !isRefused(welcome.error) && <FaultNotice error={welcome.error} />}
+      {problem === undefined && !isRefused(welcome.error) && <ErrorNotice error={welcome.error} />}
       {problem !== undefined && (
-        <Notice tone="stop" isUrgent>
+        <Notice tone="danger" isUrgent>
           <p>
-            {problem.code === "weak_password" ? t("weak") : t("reason", { reason: words.issue(problem) })}
+            {problem.code === "weak_password" ? t("weak") : t("reason", { reason: texts.issue(problem) })}
           </p>
         </Notice>
       )}
@@ -94,7 +96,7 @@ function PasswordForm({ email }: { email: string }) {
           autoComplete="new-password"
           maxLength={1024}
         />
-        <ActionButton kind="main" type="submit" isPending={welcome.isPending}>
+        <ActionButton kind="primary" type="submit" isPending={welcome.isPending}>
           {t("submit")}
         </ActionButton>
       </Form>

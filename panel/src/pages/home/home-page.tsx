@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { Lamp, StatusPill } from "../../components/status-dot.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { StatusDot, StatusPill } from "../../components/status-dot.tsx";
 import { type SeriesTone, TimePlot } from "../../components/time-plot.tsx";
 import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
-import { type Alert, type Overview, overviewQuery, useAlertWords } from "../instances/use-alert-texts.ts";
+import { type Alert, type Overview, overviewQuery, useAlertTexts } from "../instances/use-alert-texts.ts";
 
 /** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {
@@ -19,23 +19,23 @@ export function HomePage() {
   if (!data)
     return (
       <>
-        <PageHead title={t("home.title")} />
-        {error ? <FaultNotice error={error} onRetry={() => void refetch()} /> : <LoadingState />}
+        <PageHeader title={t("home.title")} />
+        {error ? <ErrorNotice error={error} onRetry={() => void refetch()} /> : <LoadingState />}
       </>
     );
   const total = Object.values(data.instances_by_status).reduce((sum, count) => sum + count, 0);
   if (total === 0)
     return (
       <>
-        <PageHead title={t("instances.emptyTitle")} lead={t("instances.emptyLead")} />
+        <PageHeader title={t("instances.emptyTitle")} lead={t("instances.emptyLead")} />
         <FirstRun />
         {data.alerts.length > 0 && <AlertList alerts={data.alerts} />}
       </>
     );
   return (
     <>
-      <PageHead title={t("home.title")} lead={<Headline overview={data} total={total} />} />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      <PageHeader title={t("home.title")} lead={<Headline overview={data} total={total} />} />
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <AlertList alerts={data.alerts} />
       <Statuses counts={data.instances_by_status} />
       <DayPlots overview={data} />
@@ -64,7 +64,7 @@ function Statuses({ counts }: { counts: Readonly<Record<string, number>> }) {
   const t = useTranslations("home");
   const shown = STATUSES.filter((status) => (counts[status] ?? 0) > 0);
   return (
-    <nav className="plate" aria-label={t("byStatus")}>
+    <nav className="card" aria-label={t("byStatus")}>
       <h2>{t("byStatus")}</h2>
       <ul className="status-links">
         {shown.map((status) => (
@@ -136,13 +136,13 @@ function HoursPlot({ title, empty, hours, series, sentence }: HoursPlotProps) {
   const sums = shown.map(({ key, values }) => ({ key, sum: values.reduce((all, value) => all + value, 0) }));
   if (sums.every(({ sum }) => sum === 0))
     return (
-      <div className="plate">
+      <div className="card">
         <h3>{title}</h3>
         <p className="hint">{empty}</p>
       </div>
     );
   return (
-    <div className="plate">
+    <div className="card">
       <TimePlot title={title} times={hours.map(({ hour }) => new Date(hour))} series={shown} />
       <p>{sentence(Object.fromEntries(sums.map(({ key, sum }) => [key, format.number(sum)])))}</p>
     </div>
@@ -157,7 +157,7 @@ function AlertList({ alerts }: { alerts: readonly Alert[] }) {
   const t = useTranslations("home");
   if (alerts.length === 0)
     return (
-      <Notice tone="go">
+      <Notice tone="success">
         <p>{t("allWell")}</p>
       </Notice>
     );
@@ -203,13 +203,13 @@ function groupAlerts(alerts: readonly Alert[]): AlertGroup[] {
 
 function AlertItem({ alert, others }: Omit<AlertGroup, "cause">) {
   const t = useTranslations("home");
-  const { sentence, help } = useAlertWords({ isOfOthers: false })(alert);
-  const tone = alert.severity === "critical" ? "stop" : "wait";
+  const { sentence, help } = useAlertTexts({ isOfOthers: false })(alert);
+  const tone = alert.severity === "critical" ? "danger" : "warning";
   return (
     <li className="alert" data-tone={tone}>
       <div>
         <p className="alert-sentence">
-          <Lamp tone={tone} />
+          <StatusDot tone={tone} />
           <span>{sentence}</span>
         </p>
         <p>{help}</p>

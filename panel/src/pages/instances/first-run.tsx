@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { RouteLine } from "../../components/description-list.tsx";
+import { Stepper } from "../../components/description-list.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
 /** What an empty account shows: the way to the first message. */
@@ -8,10 +8,10 @@ export function FirstRun() {
   const t = useTranslations("instances");
   const mayManage = useAccess().may("admin");
   return (
-    <section className="blank" aria-label={t("emptyTitle")}>
+    <section className="empty-state" aria-label={t("emptyTitle")}>
       <FirstRunLine step="instance" />
       {mayManage ? (
-        <LinkButton to="/instances/new" kind="main">
+        <LinkButton to="/instances/new" kind="primary">
           {t("createFirst")}
         </LinkButton>
       ) : (
@@ -35,9 +35,9 @@ export function FirstRunLine({ step }: { step: FirstRunStep }) {
     message: t("stepMessageHelp"),
   };
   return (
-    <RouteLine
+    <Stepper
       isFlat
-      stations={STEPS.map((key, index) => ({
+      steps={STEPS.map((key, index) => ({
         key,
         name: names[key],
         detail: details[key],

@@ -101,7 +101,7 @@ function InstanceExport({ filter }: { filter: InstanceFilter }) {
       rows.push(...page.data);
       cursor = page.pagination.next_cursor;
     } while (cursor !== null && rows.length < MOST_EXPORTED);
-    if (cursor !== null) showToast(t("exportCut", { count: rows.length }), "note");
+    if (cursor !== null) showToast(t("exportCut", { count: rows.length }), "info");
     return { columns: COLUMNS, rows: rows.map((row) => COLUMNS.map((column) => row[column])) };
   };
   return <ExportButton name="instances" read={read} />;

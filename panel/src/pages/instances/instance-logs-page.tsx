@@ -4,11 +4,11 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { ExportButton } from "../../components/csv/list-export.tsx";
 import type { Table } from "../../components/csv/to-csv.ts";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { CheckField } from "../../components/fields/check-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
-import { Blank, LoadingState, LoadMore } from "../../components/page-header.tsx";
-import { oneTabStop } from "../../components/roving-tab-index.ts";
+import { EmptyState, LoadingState, LoadMore } from "../../components/page-header.tsx";
+import { rovingTabIndex } from "../../components/roving-tab-index.ts";
 import { showToast } from "../../components/toasts.tsx";
 import { LogEntryItem } from "./log-entry-item.tsx";
 import { LOG_KINDS, LOG_PERIODS, type LogFilter, logQuery, readLogPage } from "./log-queries.ts";
@@ -27,14 +27,14 @@ export function InstanceLogsPage() {
     <section className="stack" aria-label={t("title")}>
       <LogFilterBar id={id} filter={filter} />
       <p className="hint">{t(`help.${kind}`)}</p>
-      {query.error && <FaultNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <LoadingState />}
       {query.data && entries.length === 0 && (
-        <Blank title={t("empty")} help={isFiltered ? t("emptyFiltered") : t("emptyHelp")} />
+        <EmptyState title={t("empty")} help={isFiltered ? t("emptyFiltered") : t("emptyHelp")} />
       )}
       {entries.length > 0 && (
-        <div className="plate">
-          <ul ref={oneTabStop} className="log-list" aria-label={t(`kinds.${kind}`)}>
+        <div className="card">
+          <ul ref={rovingTabIndex} className="log-list" aria-label={t(`kinds.${kind}`)}>
             {entries.map(({ entry }) => (
               <LogEntryItem key={entry.id} kind={kind} entry={entry} />
             ))}
@@ -99,7 +99,7 @@ async function readTable(
     rows.push(...page.entries[filter.kind ?? "connections"]);
     cursor = page.pagination.next_cursor;
   } while (cursor !== null && rows.length < MOST_EXPORTED);
-  if (cursor !== null) showToast(t("exportCut", { count: rows.length }), "note");
+  if (cursor !== null) showToast(t("exportCut", { count: rows.length }), "info");
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return { columns, rows: rows.map((row) => columns.map((column) => row[column])) };
 }

@@ -5,12 +5,12 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
 import { showToast } from "../../components/toasts.tsx";
-import { useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import { gateway, type Instance, type InstanceState } from "../../gateway/gateway.ts";
 import {
   eventQuery,
@@ -30,7 +30,7 @@ export function InstancePage() {
   const events = useQuery(eventsQuery(id));
   const error = row.error ?? state.error;
   if (error && !(row.data && state.data))
-    return <FaultNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
+    return <ErrorNotice error={error} onRetry={() => [row.refetch(), state.refetch()]} />;
   if (!row.data || !state.data) return <LoadingState />;
   return (
     <>
@@ -38,26 +38,26 @@ export function InstancePage() {
         <MainStep id={id} state={state.data} />
       </div>
       {state.data.attention && (
-        <Notice tone="note">
+        <Notice tone="info">
           <p>
             <strong>{t("instance.attention")}</strong>
           </p>
           <p>{t(`alerts.attention.${state.data.attention.code}`)}</p>
         </Notice>
       )}
-      <section className="plate" aria-label={t(`status.${state.data.status}`)}>
+      <section className="card" aria-label={t(`status.${state.data.status}`)}>
         <StatusReason status={state.data.status} reason={state.data.reason} />
-        <Facts row={row.data} state={state.data} />
+        <DescriptionList row={row.data} state={state.data} />
       </section>
       {state.data.connected && <ProfileSection id={id} state={state.data} />}
       <div className="columns">
-        <section className="plate">
+        <section className="card">
           <h2>{t("instance.actions")}</h2>
           <Actions row={row.data} state={state.data} />
           <h2>{t("instance.errors")}</h2>
           <LastErrors state={state.data} />
         </section>
-        <section className="plate">
+        <section className="card">
           <h2>{t("instance.recent")}</h2>
           <EventList instanceId={id} events={events.data ?? []} />
         </section>
@@ -70,17 +70,17 @@ function MainStep({ id, state: { status } }: { id: number; state: InstanceState 
   const t = useTranslations("instances");
   const isLinked = status === "connected" || status === "reconnecting";
   return isLinked ? (
-    <LinkButton to="/instances/$id/send" params={{ id }} kind="main">
+    <LinkButton to="/instances/$id/send" params={{ id }} kind="primary">
       {t("send")}
     </LinkButton>
   ) : (
-    <LinkButton to="/instances/$id/link" params={{ id }} kind="main">
+    <LinkButton to="/instances/$id/link" params={{ id }} kind="primary">
       {t("linkSandbox")}
     </LinkButton>
   );
 }
 
-function Facts({ row, state }: { row: Instance; state: InstanceState }) {
+function DescriptionList({ row, state }: { row: Instance; state: InstanceState }) {
   const t = useTranslations();
   const time = (at: string | null) => (at === null ? t("common.none") : <RelativeTime at={at} />);
   const facts = {
@@ -92,7 +92,7 @@ function Facts({ row, state }: { row: Instance; state: InstanceState }) {
     failures: state.failures_24h,
   };
   return (
-    <dl className="facts">
+    <dl className="description-list">
       {(Object.keys(facts) as (keyof typeof facts)[]).map((name) => (
         <div key={name}>
           <dt>{t(`instance.${name}`)}</dt>
@@ -121,7 +121,7 @@ function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceS
   const mayManage = useAccess().may("admin");
   return (
     <div className="stack">
-      <FaultNotice error={reconnect.error ?? signOut.error} />
+      <ErrorNotice error={reconnect.error ?? signOut.error} />
       <p className="hint">{isPaired ? t("instance.reconnectHelp") : t("instance.notPaired")}</p>
       <div className="buttons">
         {isPaired && (
@@ -149,14 +149,14 @@ function Actions({ row: { id, name }, state }: { row: Instance; state: InstanceS
 
 function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
   const t = useTranslations("instance");
-  const words = useGatewayWords();
+  const texts = useGatewayTexts();
   if (last_errors.length === 0) return <p className="hint">{t("noErrors")}</p>;
   return (
     <ul className="events">
       {last_errors.map((failed) => (
         <li key={`${failed.at} ${failed.code} ${failed.message}`}>
           <span className="code">{failed.code}</span> <RelativeTime at={failed.at} />
-          <p>{words.failure(failed).sentence}</p>
+          <p>{texts.failure(failed).sentence}</p>
         </li>
       ))}
     </ul>
@@ -195,7 +195,7 @@ function EventItem({ instanceId, event }: { instanceId: number; event: RecordedE
 
 function EventBody({ instanceId, eventId }: { instanceId: number; eventId: string }) {
   const { data, error, refetch } = useQuery(eventQuery(instanceId, eventId));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return <CodeSample text={JSON.stringify(data.payload, null, 2)} label={eventId} />;
 }

@@ -5,14 +5,14 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { Blank, LoadingState, PageHead } from "../../components/page-header.tsx";
+import { EmptyState, LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { rowsOf } from "../../components/paged-list.tsx";
-import { oneTabStop } from "../../components/roving-tab-index.ts";
+import { rovingTabIndex } from "../../components/roving-tab-index.ts";
 import { StatusPill } from "../../components/status-dot.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
-import { type ListQuery, useReading } from "../../components/use-infinite-scroll.ts";
+import { type ListQuery, useInfiniteScroll } from "../../components/use-infinite-scroll.ts";
 import type { Instance } from "../../gateway/gateway.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import { FirstRun } from "./first-run.tsx";
@@ -34,21 +34,24 @@ export function InstancesPage() {
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <>
-      <PageHead title={isEmpty ? t("emptyTitle") : t("title")} lead={isEmpty ? t("emptyLead") : <Summary />}>
+      <PageHeader
+        title={isEmpty ? t("emptyTitle") : t("title")}
+        lead={isEmpty ? t("emptyLead") : <Summary />}
+      >
         {!isEmpty && data && mayManage && (
-          <LinkButton to="/instances/new" kind="main">
+          <LinkButton to="/instances/new" kind="primary">
             {t("create")}
           </LinkButton>
         )}
-      </PageHead>
+      </PageHeader>
       {!isEmpty && <InstanceFilterBar filter={filter} counts={counts} onChange={change} />}
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {isEmpty && <FirstRun />}
       {data && isFiltered && rows.length === 0 && (
-        <Blank title={t("noMatch")} help={t("noMatchHelp")}>
+        <EmptyState title={t("noMatch")} help={t("noMatchHelp")}>
           <LinkButton to="/instances">{t("showAll")}</LinkButton>
-        </Blank>
+        </EmptyState>
       )}
       {rows.length > 0 && <InstanceRows key={JSON.stringify(filter)} rows={rows} query={query} />}
     </>
@@ -72,7 +75,7 @@ function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQ
   const frame = useRef<HTMLUListElement>(null);
   const attach = useCallback((list: HTMLUListElement | null) => {
     frame.current = list;
-    return oneTabStop(list);
+    return rovingTabIndex(list);
   }, []);
   const [scrollMargin, setScrollMargin] = useState(0);
   // Notices above the list come and go.
@@ -86,7 +89,7 @@ function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQ
     scrollMargin,
   });
   const items = list.getVirtualItems();
-  useReading(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, rows.length);
+  useInfiniteScroll(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, rows.length);
   return (
     <ul ref={attach} className="instance-rows" style={{ height: list.getTotalSize() }} aria-label={t("list")}>
       {items.map(({ key, index, start }) => {

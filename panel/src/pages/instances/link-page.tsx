@@ -5,14 +5,14 @@ import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, FaultPage, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, ErrorPage, Notice } from "../../components/error-notice.tsx";
 import { formatPhone } from "../../components/formats.tsx";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
 import { StatusPill } from "../../components/status-dot.tsx";
 import { gateway, type Instance, type InstanceState } from "../../gateway/gateway.ts";
 import { instanceQuery, pairingQuery, stateQuery } from "../../gateway/queries.ts";
 import { FirstRunLine } from "./first-run.tsx";
-import { PairingFault, PairingPanel, PhoneCodeForm } from "./pairing-panel.tsx";
+import { PairingErrorNotice, PairingPanel, PhoneCodeForm } from "./pairing-panel.tsx";
 
 export function LinkPage() {
   const t = useTranslations();
@@ -20,17 +20,17 @@ export function LinkPage() {
   const row = useQuery(instanceQuery(id));
   const state = useQuery({ ...stateQuery(id), refetchInterval: 1_500 });
   const error = row.error ?? state.error;
-  const trail = <Link to="/instances">{t("common.back")}</Link>;
+  const breadcrumbs = <Link to="/instances">{t("common.back")}</Link>;
   const retry = () => [row.refetch(), state.refetch()];
   if (error && !(row.data && state.data))
-    return <FaultPage title={t("shell.instances")} trail={trail} error={error} onRetry={retry} />;
+    return <ErrorPage title={t("shell.instances")} breadcrumbs={breadcrumbs} error={error} onRetry={retry} />;
   if (!row.data || !state.data) return <LoadingState />;
   const { name } = row.data;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={state.data.connected ? t("link.done") : t("link.title", { name })}
-        trail={trail}
+        breadcrumbs={breadcrumbs}
         lead={<StatusPill status={state.data.status} />}
       />
       <FirstSteps row={row.data} />
@@ -63,10 +63,10 @@ function Step({ row, state }: { row: Instance; state: InstanceState }) {
 function Linked({ row: { id, name }, state }: { row: Instance; state: InstanceState }) {
   const t = useTranslations("link");
   return (
-    <section className="plate" aria-label={t("done")}>
+    <section className="card" aria-label={t("done")}>
       <p role="status">{t("doneHelp", { name, phone: formatPhone(state.phone ?? "") })}</p>
       <div className="buttons">
-        <LinkButton to="/instances/$id/send" params={{ id }} kind="main">
+        <LinkButton to="/instances/$id/send" params={{ id }} kind="primary">
           {t("next")}
         </LinkButton>
       </div>
@@ -82,12 +82,12 @@ function Start({ row: { id, network }, state }: { row: Instance; state: Instance
     onSettled: () => refetch(),
   });
   return (
-    <section className="plate" aria-label={t("start")}>
+    <section className="card" aria-label={t("start")}>
       <PairingTrouble id={id} state={state} />
-      <FaultNotice error={start.error} />
+      <ErrorNotice error={start.error} />
       <p>{t("startHelp")}</p>
       <div className="buttons">
-        <ActionButton kind="main" isPending={start.isPending} onPress={() => start.mutate()}>
+        <ActionButton kind="primary" isPending={start.isPending} onPress={() => start.mutate()}>
           {state.status === "created" ? t("start") : t("newCode")}
         </ActionButton>
       </div>
@@ -101,10 +101,10 @@ function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations("link");
   const { data } = useQuery(pairingQuery(id));
   const trouble = state.pairing_error ?? data?.pairing_error;
-  if (trouble) return <PairingFault fault={trouble} />;
+  if (trouble) return <PairingErrorNotice error={trouble} />;
   if (state.status !== "qr_expired") return null;
   return (
-    <Notice tone="wait">
+    <Notice tone="warning">
       <p>{t("expired")}</p>
     </Notice>
   );
@@ -117,15 +117,15 @@ function PasskeyPanel({ id }: { id: number }) {
   const link = useMutation({ mutationFn: () => gateway.createLink({ id }) });
   const made = link.data?.data;
   return (
-    <section className="plate" aria-label={t("passkeyTitle")}>
+    <section className="card" aria-label={t("passkeyTitle")}>
       <h2>{t("passkeyTitle")}</h2>
-      <Notice tone="note" isUrgent>
+      <Notice tone="info" isUrgent>
         <p>{t("passkeyHelp")}</p>
       </Notice>
-      <FaultNotice error={link.error} />
+      <ErrorNotice error={link.error} />
       {made === undefined ? (
         <div className="buttons">
-          <ActionButton kind="main" isPending={link.isPending} onPress={() => link.mutate()}>
+          <ActionButton kind="primary" isPending={link.isPending} onPress={() => link.mutate()}>
             {t("passkeyOpen")}
           </ActionButton>
         </div>

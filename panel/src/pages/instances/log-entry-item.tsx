@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { useTranslations } from "use-intl";
 import { formatPhone, RelativeTime } from "../../components/formats.tsx";
-import { Lamp, StatusPill, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, StatusPill, type Tone } from "../../components/status-dot.tsx";
 import { StatusReason } from "../../components/status-reason.tsx";
-import { useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import type { InstanceStatus } from "../../gateway/gateway.ts";
 import { STATUSES } from "./instances-queries.ts";
 import type { LogEntry, LogKind } from "./log-queries.ts";
@@ -36,7 +36,7 @@ function Entry({ head, at, children }: { head: ReactNode; at: string; children?:
 function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span className="pill" data-tone={tone}>
-      <Lamp tone={tone} />
+      <StatusDot tone={tone} />
       {children}
     </span>
   );
@@ -45,18 +45,25 @@ function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
 function ConnectionEntry({ entry: { status, reason, created_at } }: { entry: LogEntry<"connections"> }) {
   const known = STATUSES.find((one): one is InstanceStatus => one === status);
   return (
-    <Entry at={created_at} head={known ? <StatusPill status={known} /> : <Pill tone="rest">{status}</Pill>}>
+    <Entry
+      at={created_at}
+      head={known ? <StatusPill status={known} /> : <Pill tone="neutral">{status}</Pill>}
+    >
       {known && reason && <StatusReason status={known} reason={reason} />}
       {reason && <p className="code hint">{reason}</p>}
     </Entry>
   );
 }
 
-const MESSAGE_TONES: Readonly<Record<string, Tone>> = { failed: "stop", cancelled: "rest", pending: "wait" };
+const MESSAGE_TONES: Readonly<Record<string, Tone>> = {
+  failed: "danger",
+  cancelled: "neutral",
+  pending: "warning",
+};
 
 function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
   const t = useTranslations("logs");
-  const words = useGatewayWords();
+  const texts = useGatewayTexts();
   const { direction, status, type, jid, error, message_id, created_at } = entry;
   const isSent = direction === "outbound";
   return (
@@ -64,12 +71,12 @@ function MessageEntry({ entry }: { entry: LogEntry<"messages"> }) {
       at={created_at}
       head={
         <>
-          <Pill tone={MESSAGE_TONES[status] ?? "go"}>{status}</Pill>
+          <Pill tone={MESSAGE_TONES[status] ?? "success"}>{status}</Pill>
           <strong>{t(isSent ? "to" : "from", { who: formatPhone(jid.split("@")[0] ?? jid) })}</strong>
         </>
       }
     >
-      {error && <p>{words.failure(error).sentence}</p>}
+      {error && <p>{texts.failure(error).sentence}</p>}
       <p className="code hint">
         {type} · {message_id}
       </p>
@@ -86,7 +93,9 @@ function WebhookEntry({ entry }: { entry: LogEntry<"webhooks"> }) {
       at={created_at}
       head={
         <>
-          <Pill tone={success ? "go" : "stop"}>{status_code ?? t(success ? "stored" : "noResponse")}</Pill>
+          <Pill tone={success ? "success" : "danger"}>
+            {status_code ?? t(success ? "stored" : "noResponse")}
+          </Pill>
           <strong className="code">{event}</strong>
         </>
       }
@@ -113,7 +122,7 @@ function RequestEntry({ entry }: { entry: LogEntry<"api"> }) {
       at={created_at}
       head={
         <>
-          <Pill tone={status < 400 ? "go" : "stop"}>{status}</Pill>
+          <Pill tone={status < 400 ? "success" : "danger"}>{status}</Pill>
           <strong className="code">
             {method} {route}
           </strong>

@@ -5,10 +5,10 @@ import { Form, Label, Radio, RadioGroup } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { PageHead } from "../../components/page-header.tsx";
+import { PageHeader } from "../../components/page-header.tsx";
 import { type CreatedInstance, createKey, gateway } from "../../gateway/gateway.ts";
 
 const NETWORKS = ["sandbox", "whatsapp"] as const;
@@ -23,18 +23,18 @@ export function NewInstancePage() {
       gateway.createInstance(input, { idempotencyKey: key }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["instances"] }),
   });
-  const { fields } = useFault(create.error);
+  const { fields } = useRequestError(create.error);
   if (create.data) return <NewKeys created={create.data.data} />;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("create.title")}
         lead={t("create.lead")}
-        trail={<Link to="/instances">{t("common.back")}</Link>}
+        breadcrumbs={<Link to="/instances">{t("common.back")}</Link>}
       />
-      <section className="plate" aria-label={t("create.title")}>
-        <FaultNotice error={create.error} />
-        <InstanceForm isPending={create.isPending} faults={fields} onSubmit={create.mutate} />
+      <section className="card" aria-label={t("create.title")}>
+        <ErrorNotice error={create.error} />
+        <InstanceForm isPending={create.isPending} errors={fields} onSubmit={create.mutate} />
       </section>
     </>
   );
@@ -42,11 +42,11 @@ export function NewInstancePage() {
 
 interface InstanceFormProps {
   isPending: boolean;
-  faults: Record<string, string>;
+  errors: Record<string, string>;
   onSubmit(input: { key: string; name: string; network: Network }): void;
 }
 
-function InstanceForm({ isPending, faults, onSubmit }: InstanceFormProps) {
+function InstanceForm({ isPending, errors, onSubmit }: InstanceFormProps) {
   const t = useTranslations("create");
   const [key, setKey] = useState(createKey);
   const [network, setNetwork] = useState<Network>("sandbox");
@@ -61,7 +61,7 @@ function InstanceForm({ isPending, faults, onSubmit }: InstanceFormProps) {
     onSubmit({ key, name, network });
   };
   return (
-    <Form className="stack" onSubmit={submit} validationErrors={faults}>
+    <Form className="stack" onSubmit={submit} validationErrors={errors}>
       <FormField
         name="name"
         label={t("name")}
@@ -81,7 +81,7 @@ function InstanceForm({ isPending, faults, onSubmit }: InstanceFormProps) {
         ))}
       </RadioGroup>
       <div className="buttons">
-        <ActionButton kind="main" type="submit" isPending={isPending}>
+        <ActionButton kind="primary" type="submit" isPending={isPending}>
           {t("submit")}
         </ActionButton>
       </div>
@@ -94,8 +94,8 @@ function NewKeys({ created }: { created: CreatedInstance }) {
   const t = useTranslations("create");
   return (
     <>
-      <PageHead title={t("keysTitle")} lead={t("keysLead")} />
-      <section className="plate" aria-label={t("keysTitle")}>
+      <PageHeader title={t("keysTitle")} lead={t("keysLead")} />
+      <section className="card" aria-label={t("keysTitle")}>
         <h2>{t("apiKey")}</h2>
         <p className="hint">{t("apiKeyHelp")}</p>
         <CodeSample text={created.api_key} label={t("apiKey")} />
@@ -103,7 +103,7 @@ function NewKeys({ created }: { created: CreatedInstance }) {
         <p className="hint">{t("secretHelp")}</p>
         <CodeSample text={created.webhook_secret} label={t("secret")} />
         <div className="buttons">
-          <LinkButton to="/instances/$id/link" params={{ id: created.id }} kind="main">
+          <LinkButton to="/instances/$id/link" params={{ id: created.id }} kind="primary">
             {t("keysNext")}
           </LinkButton>
         </div>

@@ -5,10 +5,10 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
-import { Lamp, type Tone } from "../../components/status-dot.tsx";
+import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import { canCheckSignatures, checkSignature } from "../../gateway/check-signature.ts";
 import { gateway, type Instance } from "../../gateway/gateway.ts";
 import { type ReceivedWebhook, type Receiver, receiverQuery } from "./instances-queries.ts";
@@ -22,12 +22,12 @@ export function OwnReceiver({ row: { id, network } }: { row: Instance }) {
   const { data, error, isPending, refetch } = useQuery(receiverQuery(id));
   const isClosed = error instanceof WaygateError && error.status === 404;
   return (
-    <section className="plate" aria-label={t("title")}>
+    <section className="card" aria-label={t("title")}>
       <div>
         <h2>{t("title")}</h2>
         <p className="hint">{t("lead")}</p>
       </div>
-      {error && !isClosed && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && !isClosed && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {isClosed && <OpenReceiver id={id} isAutomatic={network === "sandbox"} />}
       {data && !isClosed && <OpenedReceiver id={id} receiver={data} />}
@@ -52,7 +52,7 @@ function OpenReceiver({ id, isAutomatic }: { id: number; isAutomatic: boolean })
   if (opensItself || open.isPending) return <LoadingState />;
   return (
     <div className="stack">
-      <FaultNotice error={open.error} />
+      <ErrorNotice error={open.error} />
       <p>{t("closed")}</p>
       <div className="buttons">
         <ActionButton isPending={open.isPending} onPress={() => open.mutate()}>
@@ -86,7 +86,7 @@ function OpenedReceiver({ id, receiver }: { id: number; receiver: Receiver }) {
         <p className="hint">{t("secretHelp")}</p>
         <CodeSample text={receiver.secret} label={t("secret")} />
       </details>
-      <FaultNotice error={close.error} />
+      <ErrorNotice error={close.error} />
       <div className="buttons">
         <ActionButton isPending={close.isPending} onPress={() => close.mutate()}>
           {t("close")}
@@ -134,7 +134,10 @@ function ReceivedItem({ webhook, secret }: { webhook: ReceivedWebhook; secret: s
   );
 }
 
-const TONES = { valid: "go", invalid: "stop", unchecked: "rest" } as const satisfies Record<string, Tone>;
+const TONES = { valid: "success", invalid: "danger", unchecked: "neutral" } as const satisfies Record<
+  string,
+  Tone
+>;
 
 /** The result of the check that this page itself has made. */
 function SignatureMark({
@@ -158,7 +161,7 @@ function SignatureMark({
   if (data === undefined) return null;
   return (
     <span className="pill" data-tone={TONES[data]}>
-      <Lamp tone={TONES[data]} />
+      <StatusDot tone={TONES[data]} />
       {t(data)}
     </span>
   );

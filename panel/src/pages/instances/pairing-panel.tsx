@@ -3,7 +3,7 @@ import { type FormEvent, useRef } from "react";
 import { Form } from "react-aria-components";
 import { useFormatter, useLocale, useMessages, useNow, useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice, useRequestError } from "../../components/error-notice.tsx";
 import { PhoneField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
 import { formatPhone } from "../../components/formats.tsx";
@@ -17,7 +17,7 @@ import { AreaTexts } from "../../shell/area-texts.tsx";
 /** The code to scan or to type; it redraws itself as the network renews it. */
 export function PairingPanel({ id, network }: { id: number; network: "whatsapp" | "sandbox" }) {
   const { data, error, refetch } = useQuery(pairingQuery(id));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data || (data.qr === null && data.pairing_code === null)) return <LoadingState />;
   if (data.pairing_code !== null) return <TypedCode id={id} pairing={data} code={data.pairing_code} />;
   return (
@@ -32,14 +32,14 @@ function ScannedCode({ pairing }: { pairing: Pairing }) {
   const t = useTranslations("link");
   const { qr, qr_reason, attempt, max_attempts, expires_at } = pairing;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("scanTitle")}</h2>
       {qr_reason === "refreshed" && (
-        <Notice tone="note" isUrgent>
+        <Notice tone="info" isUrgent>
           <p>{t("again")}</p>
         </Notice>
       )}
-      {pairing.pairing_error && <PairingFault fault={pairing.pairing_error} />}
+      {pairing.pairing_error && <PairingErrorNotice error={pairing.pairing_error} />}
       <div className="qr">
         <img src={qr ?? ""} alt={t("qrAlt")} width="304" height="304" />
       </div>
@@ -56,12 +56,12 @@ function TypedCode({ id, pairing, code }: { id: number; pairing: Pairing; code: 
   const { may } = useAccess();
   const { expires_at, pairing_phone } = pairing;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("codeTitle")}</h2>
       <p className="pairing-code">{code.replace(/^(\w{4})(\w{4})$/, "$1-$2")}</p>
       {pairing_phone && <p>{t("codeFor", { phone: formatPhone(pairing_phone) })}</p>}
       <p>{t("codeHelp")}</p>
-      {pairing.pairing_error && <PairingFault fault={pairing.pairing_error} />}
+      {pairing.pairing_error && <PairingErrorNotice error={pairing.pairing_error} />}
       {expires_at && <Countdown until={expires_at} label="codeRenews" />}
       <PhoneCodeForm id={id} title={t("otherNumber")} />
       {may("admin") && <BackToQr id={id} />}
@@ -82,7 +82,7 @@ function BackToQr({ id }: { id: number }) {
   });
   return (
     <>
-      <FaultNotice error={change.error} />
+      <ErrorNotice error={change.error} />
       <div className="buttons">
         <ActionButton isPending={change.isPending} onPress={() => change.mutate()}>
           {t("withQr")}
@@ -95,7 +95,7 @@ function BackToQr({ id }: { id: number }) {
 function ScanSteps({ id }: { id: number }) {
   const t = useTranslations("link.steps");
   return (
-    <section className="plate">
+    <section className="card">
       <ol className="steps">
         <li>{t("open")}</li>
         <li>{t("devices")}</li>
@@ -114,12 +114,12 @@ function SandboxPhone({ id }: { id: number }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances"] }),
   });
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("sandboxTitle")}</h2>
       <p>{t("sandboxHelp")}</p>
-      <FaultNotice error={scan.error} />
+      <ErrorNotice error={scan.error} />
       <div className="buttons">
-        <ActionButton kind="main" isPending={scan.isPending} onPress={() => scan.mutate()}>
+        <ActionButton kind="primary" isPending={scan.isPending} onPress={() => scan.mutate()}>
           {t("sandboxScan")}
         </ActionButton>
       </div>
@@ -149,25 +149,25 @@ function Countdown({ until, label }: { until: string; label: "renews" | "codeRen
 }
 
 type Fault = NonNullable<Pairing["pairing_error"]>;
-type FaultCode = keyof Messages["pairing"];
+type PairingErrorCode = keyof Messages["pairing"];
 
 /** Why an attempt to link failed, and what helps. */
-export function PairingFault({ fault }: { fault: Fault }) {
+export function PairingErrorNotice({ error }: { error: Fault }) {
   const t = useTranslations("link");
   return (
-    <Notice tone="stop" title={t("failed")} isUrgent>
+    <Notice tone="danger" title={t("failed")} isUrgent>
       <AreaTexts area="pairing">
-        <FaultWords fault={fault} />
+        <ErrorText error={error} />
       </AreaTexts>
     </Notice>
   );
 }
 
 /** Codes whose words from the gateway name what was the matter this time. */
-const SAYS_MORE = new Set<string>(["pairing_unavailable", "client_outdated"] satisfies FaultCode[]);
+const SAYS_MORE = new Set<string>(["pairing_unavailable", "client_outdated"] satisfies PairingErrorCode[]);
 
 /** The gateway's own words for a code that the panel does not know, and where they say more than the panel's. */
-function FaultWords({ fault: { code, message, action, retry_at } }: { fault: Fault }) {
+function ErrorText({ error: { code, message, action, retry_at } }: { error: Fault }) {
   const t = useTranslations("pairing");
   const format = useFormatter();
   const locale = useLocale();
@@ -180,7 +180,7 @@ function FaultWords({ fault: { code, message, action, retry_at } }: { fault: Fau
         <p>{action}</p>
       </>
     );
-  const known = code as FaultCode;
+  const known = code as PairingErrorCode;
   const time = retry_at
     ? format.dateTime(new Date(retry_at), { dateStyle: "short", timeStyle: "short" })
     : "";
@@ -209,12 +209,12 @@ export function PhoneCodeForm({ id, title }: { id: number; title?: string }) {
     event.preventDefault();
     connect.mutate(readForm(event.currentTarget).phone ?? "");
   };
-  const { fields } = useFault(connect.error);
+  const { fields } = useRequestError(connect.error);
   return (
     <details>
       <summary>{title ?? t("withCode")}</summary>
       <Form className="stack" onSubmit={submit} validationErrors={fields}>
-        {!fields.phone && <FaultNotice error={connect.error} />}
+        {!fields.phone && <ErrorNotice error={connect.error} />}
         <PhoneField name="phone" label={t("phone")} hint={t("phoneHint")} autoComplete="tel" />
         <div className="buttons">
           <ActionButton type="submit" isPending={connect.isPending}>

@@ -4,12 +4,12 @@ import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
-import { RouteLine, type Station } from "../../components/description-list.tsx";
-import { FaultNotice, FaultPage, Notice, useFault } from "../../components/error-notice.tsx";
+import { type Step, Stepper } from "../../components/description-list.tsx";
+import { ErrorNotice, ErrorPage, Notice, useRequestError } from "../../components/error-notice.tsx";
 import { FormField, PhoneField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { LoadingState, PageHead } from "../../components/page-header.tsx";
-import { type GatewayWords, useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { LoadingState, PageHeader } from "../../components/page-header.tsx";
+import { type GatewayTexts, useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import { createKey, gateway, type Instance } from "../../gateway/gateway.ts";
 import { instanceQuery, messageQuery } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";
@@ -22,14 +22,14 @@ export function SendPage() {
   const row = useQuery(instanceQuery(id));
   const mayManage = useAccess().may("admin");
   if (row.error && !row.data)
-    return <FaultPage title={t("send.title")} error={row.error} onRetry={() => void row.refetch()} />;
+    return <ErrorPage title={t("send.title")} error={row.error} onRetry={() => void row.refetch()} />;
   if (!row.data) return <LoadingState />;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("send.title")}
         lead={t("send.lead")}
-        trail={
+        breadcrumbs={
           <>
             <Link to="/instances">{t("common.back")}</Link>
             <span aria-hidden="true">/</span>
@@ -53,7 +53,7 @@ function NotConnected({ row: { id, name, status } }: { row: Instance }) {
   const t = useTranslations();
   if (status === "connected" || status === "reconnecting") return null;
   return (
-    <Notice tone="wait">
+    <Notice tone="warning">
       <p>{t("send.notConnected", { name })}</p>
       <div className="buttons">
         <LinkButton to="/instances/$id/link" params={{ id }}>
@@ -76,11 +76,11 @@ function Composer({ row: { id, network } }: { row: Instance }) {
     const { number = "", text = "" } = readForm(event.currentTarget);
     send.mutate({ number, text, key });
   };
-  const { fields } = useFault(send.error);
+  const { fields } = useRequestError(send.error);
   return (
     <div className="stack">
-      <section className="plate" aria-label={t("submit")}>
-        {Object.keys(fields).length === 0 && <FaultNotice error={send.error} />}
+      <section className="card" aria-label={t("submit")}>
+        {Object.keys(fields).length === 0 && <ErrorNotice error={send.error} />}
         <Form className="stack" onSubmit={submit} validationErrors={fields}>
           <PhoneField
             name="number"
@@ -99,13 +99,13 @@ function Composer({ row: { id, network } }: { row: Instance }) {
             isLong
           />
           <div className="buttons">
-            <ActionButton kind="main" type="submit" isPending={send.isPending}>
+            <ActionButton kind="primary" type="submit" isPending={send.isPending}>
               {send.isPending ? t("sending") : t("submit")}
             </ActionButton>
           </div>
         </Form>
       </section>
-      <section className="plate">
+      <section className="card">
         <h2>{t("wayTitle")}</h2>
         {send.data ? (
           <MessageWay id={id} messageId={send.data.message_id} />
@@ -135,29 +135,29 @@ function useSend(id: number) {
 }
 
 const STATIONS = ["accepted", "sent", "delivered", "read"] as const;
-/** How many stations a message has passed, by its status. */
+/** How many steps a message has passed, by its status. */
 const PASSED = { pending: 1, sent: 2, delivered: 3, read: 4, played: 4 } as const;
 
 /** Where a message is: stored, accepted, delivered, read; or why it was not sent. */
 function MessageWay({ id, messageId }: { id: number; messageId: string }) {
-  const t = useTranslations("send.stations");
-  const words = useGatewayWords();
+  const t = useTranslations("send.steps");
+  const texts = useGatewayTexts();
   const { data, error, refetch } = useQuery(messageQuery(id, messageId));
-  if (error) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
-  const reason = data.error ? words.failure(data.error) : undefined;
+  const reason = data.error ? texts.failure(data.error) : undefined;
   const passed = data.status in PASSED ? PASSED[data.status as keyof typeof PASSED] : 1;
   const isFailed = data.status === "failed" || data.status === "cancelled";
   const shown = isFailed ? (["accepted", "failed"] as const) : STATIONS;
-  const stateOf = (index: number): Station["state"] => {
+  const stateOf = (index: number): Step["state"] => {
     if (index < passed) return "done";
     if (isFailed) return "failed";
     return index === passed ? "here" : "ahead";
   };
   return (
     <div aria-live="polite" data-status={data.status}>
-      <RouteLine
-        stations={shown.map((key, index) => ({
+      <Stepper
+        steps={shown.map((key, index) => ({
           key,
           name: t(key),
           detail: key === "failed" && reason && <Reason {...reason} />,
@@ -168,7 +168,7 @@ function MessageWay({ id, messageId }: { id: number; messageId: string }) {
   );
 }
 
-function Reason({ sentence, detail }: ReturnType<GatewayWords["failure"]>) {
+function Reason({ sentence, detail }: ReturnType<GatewayTexts["failure"]>) {
   return (
     <>
       <p>{sentence}</p>

@@ -4,7 +4,7 @@ import { gateway, type InstanceStatus } from "../../gateway/gateway.ts";
 import { STATUSES } from "../instances/instances-queries.ts";
 import { type AttemptResult, type FailureKind, failureKindOf } from "../webhooks/explain-failure.ts";
 
-export interface AlertWords {
+export interface AlertText {
   sentence: string;
   help: string;
 }
@@ -17,7 +17,7 @@ type Cause = Exclude<FailureKind, "unauthorised" | "notFound" | "method" | "gone
 /** Why the deliveries of a webhook fail and what helps. */
 export function useFailureCause() {
   const t = useTranslations("alerts");
-  return (attempt: AttemptResult): AlertWords => {
+  return (attempt: AttemptResult): AlertText => {
     const kind = failureKindOf(attempt);
     const cause: Cause = REFUSALS.has(kind) ? "refusal" : (kind as Cause);
     const status = String(attempt.status_code ?? "");
@@ -26,13 +26,13 @@ export function useFailureCause() {
 }
 
 /** An alert in words; `isOfOthers`: the reader may know several accounts. The gateway's own words where a key is new. */
-export function useAlertWords({ isOfOthers }: { isOfOthers: boolean }): (alert: Alert) => AlertWords {
+export function useAlertTexts({ isOfOthers }: { isOfOthers: boolean }): (alert: Alert) => AlertText {
   const t = useTranslations();
   const cause = useFailureCause();
   return (alert) => {
     const { key, name, status, message, recommended_action } = alert;
-    if (key === "webhook_failing" && name !== null) return webhookWords(alert, t, cause);
-    if (key === "storage_nearly_full" && name !== null) return storageWords(alert, t, isOfOthers);
+    if (key === "webhook_failing" && name !== null) return webhookText(alert, t, cause);
+    if (key === "storage_nearly_full" && name !== null) return storageText(alert, t, isOfOthers);
     if (key === "key_renewed" && name !== null)
       return { sentence: t("alerts.keyRenewed", { name }), help: t("alerts.keyRenewedHelp") };
     const known = STATUSES.find((one): one is InstanceStatus => one === status);
@@ -41,17 +41,17 @@ export function useAlertWords({ isOfOthers }: { isOfOthers: boolean }): (alert: 
         sentence: t("alerts.instance", { name, status: t(`status.${known}`) }),
         help: t(`statusHelp.${known}`),
       };
-    return operatorWords(alert, t) ?? { sentence: message, help: recommended_action };
+    return operatorText(alert, t) ?? { sentence: message, help: recommended_action };
   };
 }
 
 type Translate = ReturnType<typeof useTranslations<never>>;
 
-function webhookWords(
+function webhookText(
   { name, status, error_class }: Alert,
   t: Translate,
   cause: ReturnType<typeof useFailureCause>,
-): AlertWords {
+): AlertText {
   if (status === "disabled")
     return {
       sentence: t("alerts.webhook.disabled", { name: name ?? "" }),
@@ -62,7 +62,7 @@ function webhookWords(
   return { sentence: `${t("alerts.webhook.fails", { name: name ?? "" })} ${sentence}`, help };
 }
 
-function storageWords({ name, status }: Alert, t: Translate, isOfOthers: boolean): AlertWords {
+function storageText({ name, status }: Alert, t: Translate, isOfOthers: boolean): AlertText {
   const percent = Number(status);
   return isOfOthers
     ? { sentence: t("alerts.storageOf", { name: name ?? "", percent }), help: t("alerts.storageOfHelp") }
@@ -76,7 +76,7 @@ const NODES: Readonly<Record<string, string>> = {
 };
 
 /** Alerts that only operators see. */
-function operatorWords({ key, name, status }: Alert, t: Translate): AlertWords | undefined {
+function operatorText({ key, name, status }: Alert, t: Translate): AlertText | undefined {
   const role = NODES[key];
   if (role !== undefined)
     return { sentence: t("alerts.node", { role }), help: t("alerts.nodeHelp", { role }) };

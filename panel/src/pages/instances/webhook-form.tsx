@@ -5,10 +5,10 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, Notice, useFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
-import { useGatewayWords } from "../../components/use-gateway-texts.ts";
+import { useGatewayTexts } from "../../components/use-gateway-texts.ts";
 import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptResult } from "../webhooks/explain-failure.ts";
 import { useFailureCause } from "./use-alert-texts.ts";
@@ -21,12 +21,12 @@ export function WebhookForm({ id }: { id: number }) {
     event.preventDefault();
     add.mutate(readForm(event.currentTarget).url ?? "");
   };
-  const { fields } = useFault(add.error);
+  const { fields } = useRequestError(add.error);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("hookTitle")}</h2>
       <p>{t("hookLead")}</p>
-      {!fields.url && <FaultNotice error={add.error} />}
+      {!fields.url && <ErrorNotice error={add.error} />}
       {add.data ? (
         <Result {...add.data} />
       ) : (
@@ -86,13 +86,13 @@ async function readAttempt(id: number, { details }: WaygateError): Promise<Attem
 
 function Result({ secret, status, durationMs, failure }: Tested) {
   const t = useTranslations("send");
-  const words = useGatewayWords();
+  const texts = useGatewayTexts();
   const cause = useFailureCause();
   const reasonOf = ({ attempt, error }: Failure) =>
-    attempt ? cause(attempt).sentence : words.failure(error).sentence;
+    attempt ? cause(attempt).sentence : texts.failure(error).sentence;
   return (
     <div className="stack">
-      <Notice tone={failure === undefined ? "go" : "stop"} isUrgent>
+      <Notice tone={failure === undefined ? "success" : "danger"} isUrgent>
         <p>
           {failure === undefined
             ? t("hookOk", { status: String(status), duration: Math.round(durationMs) })

@@ -4,7 +4,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault, useFocusFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, useFocusOnError, useRequestError } from "../../components/error-notice.tsx";
 import { CheckField, CheckList } from "../../components/fields/check-field.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
@@ -34,7 +34,7 @@ const GROUPS = ["connection", "behaviour", "limits"] as const;
 /** Every field of an integration, in groups. */
 export function IntegrationForm({ provider, saved, save }: IntegrationFormProps) {
   const t = useTranslations("integrations");
-  const form = useFocusFault(save.error);
+  const form = useFocusOnError(save.error);
   const [config, setConfig] = useState(() => toConfig(provider, saved));
   const { isEntered, enter, clear, listener } = useEntered();
   const choose = (part: Config) => {
@@ -46,10 +46,10 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
     const input = readConfig(provider, config, readForm(event.currentTarget));
     save.mutate(input, { onSuccess: clear });
   };
-  const fault = useFault(save.error);
+  const refused = useRequestError(save.error);
   // A fault of one entry stands at the field of its list.
   const fields = Object.fromEntries(
-    Object.entries(fault.fields).map(([name, issue]) => [
+    Object.entries(refused.fields).map(([name, issue]) => [
       name.replace(/^config\./, "").split(".")[0] ?? name,
       issue,
     ]),
@@ -60,7 +60,7 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
     <Form ref={form} className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
       <UnsavedGuard isDirty={isEntered} />
       {GROUPS.map((group) => (
-        <section key={group} className="plate">
+        <section key={group} className="card">
           <h3>{t(`groups.${group}`)}</h3>
           {PROVIDER_FIELDS[provider]
             .filter((field) => field.group === group && (field.isShown?.(config) ?? true))
@@ -75,9 +75,9 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
             ))}
         </section>
       ))}
-      {!isShown && <FaultNotice error={save.error} />}
+      {!isShown && <ErrorNotice error={save.error} />}
       <div className="buttons">
-        <ActionButton kind={saved ? "plain" : "main"} type="submit" isPending={save.isPending}>
+        <ActionButton kind={saved ? "secondary" : "primary"} type="submit" isPending={save.isPending}>
           {save.isPending ? t("saving") : t("save", { name: PROVIDER_NAMES[provider] })}
         </ActionButton>
       </div>

@@ -4,9 +4,9 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
 import { AdminOnly } from "../../components/admin-only.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, SectionHead } from "../../components/page-header.tsx";
+import { LoadingState, SectionHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { AreaTexts } from "../../shell/area-texts.tsx";
@@ -43,21 +43,21 @@ function OneIntegration({ provider }: { provider: Provider }) {
   const { data, error, refetch } = useQuery(integrationsQuery(id));
   const integration = data?.find((one) => one.provider === provider);
   const save = useSaveIntegration({ id, provider, isNew: integration === undefined });
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={PROVIDER_NAMES[provider]}
         lead={t(`${provider}.purpose`)}
-        trail={
+        breadcrumbs={
           <Link to="/instances/$id/integrations" params={{ id }}>
             {t("title")}
           </Link>
         }
       >
         <IntegrationPill integration={integration} />
-      </SectionHead>
+      </SectionHeader>
       <Warnings warnings={save.data?.warnings ?? []} />
       {integration ? <Saved id={id} integration={integration} /> : <Beginning provider={provider} />}
       <IntegrationForm
@@ -75,7 +75,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
   const t = useTranslations("integrations");
   if (warnings.length === 0) return null;
   return (
-    <Notice tone="wait" title={t("warnings")} isUrgent>
+    <Notice tone="warning" title={t("warnings")} isUrgent>
       <ul className="dots">
         {warnings.map((warning) => (
           <li key={warning}>{warning}</li>
@@ -89,7 +89,7 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
 function Beginning({ provider }: { provider: Provider }) {
   const t = useTranslations("integrations");
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("before", { name: PROVIDER_NAMES[provider] })}</h3>
       <ol className="steps">
         {(["one", "two", "three"] as const).map((step) => (
@@ -110,7 +110,7 @@ function Saved({ id, integration }: { id: number; integration: Integration }) {
   const { provider, last_success_at, paused_chats } = integration;
   return (
     <>
-      <section className="plate">
+      <section className="card">
         <IntegrationSentence integration={integration} />
         <LastError integration={integration} />
         {last_success_at !== null && (
@@ -162,7 +162,7 @@ function Actions({ id, integration: { provider, enabled } }: { id: number; integ
   });
   return (
     <>
-      <FaultNotice error={toggle.error ?? remove.error} />
+      <ErrorNotice error={toggle.error ?? remove.error} />
       <div className="buttons">
         <ActionButton isPending={toggle.isPending} onPress={() => toggle.mutate()}>
           {t(enabled ? "integrations.switchOff" : "integrations.switchOn")}
@@ -189,15 +189,15 @@ function IntegrationTest({ id, provider }: { id: number; provider: Provider }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t(provider)}</p>
       <div className="buttons">
-        <ActionButton kind="main" isPending={test.isPending} onPress={() => test.mutate()}>
+        <ActionButton kind="primary" isPending={test.isPending} onPress={() => test.mutate()}>
           {test.isPending ? t("running") : t("run", { name })}
         </ActionButton>
       </div>
-      <FaultNotice error={test.error} />
+      <ErrorNotice error={test.error} />
       {test.data && <Report report={test.data} name={name} />}
     </section>
   );
@@ -213,7 +213,7 @@ function Report({ report, name }: { report: TestReport; name: string }) {
       : t("answered", { name, status: String(status_code), duration });
   return (
     <>
-      <Notice tone={success ? "go" : "stop"} isUrgent title={t(success ? "ok" : "failed", { name })}>
+      <Notice tone={success ? "success" : "danger"} isUrgent title={t(success ? "ok" : "failed", { name })}>
         <p>{message}</p>
         <p className="hint">{answered}</p>
       </Notice>

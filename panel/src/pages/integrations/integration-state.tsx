@@ -10,15 +10,15 @@ type Problem = keyof Messages["integrations"]["problem"];
 type State = "none" | "off" | "paused" | Integration["status"];
 
 const TONES: Readonly<Record<State, Tone>> = {
-  none: "rest",
-  off: "rest",
-  paused: "wait",
-  unknown: "note",
-  ok: "go",
-  warning: "wait",
-  failing: "stop",
-  auth_error: "stop",
-  inactive: "stop",
+  none: "neutral",
+  off: "neutral",
+  paused: "warning",
+  unknown: "info",
+  ok: "success",
+  warning: "warning",
+  failing: "danger",
+  auth_error: "danger",
+  inactive: "danger",
 };
 
 function stateOf(integration: Integration | undefined): State {
@@ -58,7 +58,7 @@ export function LastError({ integration }: { integration: Integration }) {
   const { last_error, last_error_code, last_error_at, last_error_is_past, status } = integration;
   if (last_error === null || last_error_at === null) return null;
   const isKnown = locale !== "en" && last_error_code !== null && last_error_code in integrations.problem;
-  const tone = last_error_is_past ? "rest" : status === "warning" ? "wait" : "stop";
+  const tone = last_error_is_past ? "neutral" : status === "warning" ? "warning" : "danger";
   return (
     <Notice tone={tone} title={t(last_error_is_past ? "pastError" : "lastError")}>
       {isKnown && <p>{t(`problem.${last_error_code as Problem}`)}</p>}

@@ -3,8 +3,8 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { AdminOnly } from "../../components/admin-only.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { LoadingState, SectionHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { LoadingState, SectionHeader } from "../../components/page-header.tsx";
 import { AreaTexts } from "../../shell/area-texts.tsx";
 import { IntegrationPill, IntegrationSentence, LastError } from "./integration-state.tsx";
 import "./integrations.css";
@@ -30,11 +30,11 @@ function Integrations() {
   const t = useTranslations("integrations");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { data, error, refetch } = useQuery(integrationsQuery(id));
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>
-      <SectionHead title={t("title")} lead={t("lead")} />
+      <SectionHeader title={t("title")} lead={t("lead")} />
       <ul className="rows" aria-label={t("title")}>
         {PROVIDERS.map((provider) => (
           <ProviderRow
@@ -47,9 +47,9 @@ function Integrations() {
       </ul>
       <p className="hint">
         {t.rich("own", {
-          link: (words) => (
+          link: (text) => (
             <Link to="/instances/$id/webhooks" params={{ id }}>
-              {words}
+              {text}
             </Link>
           ),
         })}

@@ -11,7 +11,7 @@ export function CodeSamples({ url }: { url: string }) {
   const [language, setLanguage] = useState<keyof typeof NAMES>("node");
   const place = `<${t("place")}>`;
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t("lead", { place: `“${place}”` })}</p>
       <PickList<keyof typeof NAMES>

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { LoadingState, SectionHead } from "../../components/page-header.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { LoadingState, SectionHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { NotFoundPage } from "../not-found-page.tsx";
@@ -27,16 +27,16 @@ export function EditWebhookPage() {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const webhook = data.find((one) => one.id === webhookId);
   if (!webhook) return <NotFoundPage />;
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={t("webhooks.editTitle", { name: webhook.name })}
         lead={t("webhooks.editLead")}
-        trail={<BackToWebhooks id={id} />}
+        breadcrumbs={<BackToWebhooks id={id} />}
       />
       <WebhookForm
         id={id}

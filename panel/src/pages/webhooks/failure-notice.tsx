@@ -3,7 +3,7 @@ import { useTranslations } from "use-intl";
 import { Notice } from "../../components/error-notice.tsx";
 import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
-interface FailureWordsProps {
+interface FailureNoticeProps {
   attempt: AttemptResult & { error?: string | null };
   /** Only the cause: the delivery says what to do. */
   isShort?: boolean;
@@ -12,12 +12,12 @@ interface FailureWordsProps {
 }
 
 /** Why a delivery failed and what to do, in words. */
-export function FailureWords({ attempt, isShort = false, children }: FailureWordsProps) {
+export function FailureNotice({ attempt, isShort = false, children }: FailureNoticeProps) {
   const t = useTranslations("webhooks.failure");
   const kind = failureKindOf(attempt);
   const status = String(attempt.status_code ?? "");
   return (
-    <Notice tone="stop" title={t(`${kind}.cause`, { status })}>
+    <Notice tone="danger" title={t(`${kind}.cause`, { status })}>
       {!isShort && <p>{t(`${kind}.remedy`)}</p>}
       {/* Of a response, the cause above says the same. */}
       {!isShort && attempt.error && attempt.status_code === null && (

@@ -4,7 +4,7 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
 import { Notice } from "../../components/error-notice.tsx";
-import { SectionHead } from "../../components/page-header.tsx";
+import { SectionHeader } from "../../components/page-header.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { CodeSamples } from "./code-samples.tsx";
 import { newDraft, type toWebhookInput } from "./webhook-draft.ts";
@@ -24,7 +24,7 @@ export function NewWebhookPage() {
   if (add.data) return <Made id={id} webhook={add.data} />;
   return (
     <>
-      <SectionHead title={t("newTitle")} lead={t("newLead")} trail={<BackToWebhooks id={id} />} />
+      <SectionHeader title={t("newTitle")} lead={t("newLead")} breadcrumbs={<BackToWebhooks id={id} />} />
       <WebhookForm
         id={id}
         first={newDraft()}
@@ -50,14 +50,14 @@ function Made({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks");
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={t("madeTitle", { name: webhook.name })}
         lead={t("madeLead")}
-        trail={<BackToWebhooks id={id} />}
+        breadcrumbs={<BackToWebhooks id={id} />}
       />
-      <section className="plate">
+      <section className="card">
         <h3>{t("secret")}</h3>
-        <Notice tone="note">
+        <Notice tone="info">
           <p>{t("secretOnce")}</p>
         </Notice>
         <CodeSample text={webhook.secret} label={t("secret")} />

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { TimeField } from "../../components/fields/form-field.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { MOST_COUNTED, type Webhook, waitingQuery } from "./webhooks-queries.ts";
@@ -29,11 +29,11 @@ export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) 
   });
   const count = preview.data ?? 0;
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t("lead")}</p>
       <TimeField label={t("since")} value={since} onChange={setSince} />
-      <FaultNotice error={recover.error ?? preview.error} />
+      <ErrorNotice error={recover.error ?? preview.error} />
       {preview.data !== undefined && <p>{t("preview", { count })}</p>}
       {since !== "" && recover.data === undefined && (
         <StillTried id={id} webhookId={webhookId} since={since} />
@@ -94,7 +94,7 @@ function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgre
     ...waitingQuery(id, webhookId, since),
     refetchInterval: ({ state }) => (state.data === 0 ? false : MOVING_MS),
   });
-  if (error) return <FaultNotice error={error} />;
+  if (error) return <ErrorNotice error={error} />;
   if (waiting === undefined) return null;
   const done = Math.max(0, queued - waiting);
   if (waiting > 0)
@@ -107,7 +107,7 @@ function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgre
       </div>
     );
   return (
-    <Notice tone={failed > 0 ? "stop" : "go"} isUrgent>
+    <Notice tone={failed > 0 ? "danger" : "success"} isUrgent>
       <p>{failed > 0 ? t("failedAgain", { count: failed }) : t("done", { total: queued })}</p>
     </Notice>
   );

@@ -26,9 +26,9 @@ export function EventFields({ draft, change }: FieldsProps) {
     change({ events });
   };
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("form.events")}</h3>
-      {isInvalid && <p className="fault">{t("form.noEvent")}</p>}
+      {isInvalid && <p className="field-error">{t("form.noEvent")}</p>}
       {GROUPS.map((group) => (
         <CheckList<WebhookEvent>
           key={group}
@@ -65,7 +65,7 @@ export function EventFields({ draft, change }: FieldsProps) {
 export function DeliveryFields({ draft, change }: FieldsProps) {
   const t = useTranslations("webhooks.form");
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("delivery")}</h3>
       <PickList
         label={t("ordering")}

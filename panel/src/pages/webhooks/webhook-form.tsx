@@ -3,7 +3,7 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { UnsavedGuard, useEntered } from "../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault, useFocusFault } from "../../components/error-notice.tsx";
+import { ErrorNotice, useFocusOnError, useRequestError } from "../../components/error-notice.tsx";
 import { FormField } from "../../components/fields/form-field.tsx";
 import { readForm } from "../../components/fields/read-search.ts";
 import { toWebhookInput, type WebhookDraft } from "./webhook-draft.ts";
@@ -22,7 +22,7 @@ const SHOWN_FIELDS = ["name", "url", "max_attempts", "headers", "format_token"];
 /** Every field of a webhook. */
 export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: WebhookFormProps) {
   const t = useTranslations();
-  const form = useFocusFault(mutation.error);
+  const form = useFocusOnError(mutation.error);
   const [draft, setDraft] = useState(first);
   const { isEntered, enter, listener } = useEntered();
   const change = (part: Partial<WebhookDraft>) => {
@@ -33,16 +33,16 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
     event.preventDefault();
     if (draft.events.length > 0) onSubmit(toWebhookInput(draft, readForm(event.currentTarget)));
   };
-  const fault = useFault(mutation.error);
+  const refused = useRequestError(mutation.error);
   // A fault of one header stands at the field of all of them.
   const fields = Object.fromEntries(
-    Object.entries(fault.fields).map(([name, issue]) => [name.split(".")[0] ?? name, issue]),
+    Object.entries(refused.fields).map(([name, issue]) => [name.split(".")[0] ?? name, issue]),
   );
   const isShown = Object.keys(fields).some((name) => SHOWN_FIELDS.includes(name));
   return (
     <Form ref={form} className="stack" onSubmit={submit} {...listener} validationErrors={fields}>
       <UnsavedGuard isDirty={isEntered} />
-      <section className="plate">
+      <section className="card">
         <h3>{t("webhooks.form.where")}</h3>
         <FormField
           name="url"
@@ -65,9 +65,9 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
       </section>
       <EventFields draft={draft} change={change} />
       <DeliveryFields draft={draft} change={change} />
-      {!isShown && <FaultNotice error={mutation.error} />}
+      {!isShown && <ErrorNotice error={mutation.error} />}
       <div className="buttons">
-        <ActionButton kind="main" type="submit" isPending={mutation.isPending}>
+        <ActionButton kind="primary" type="submit" isPending={mutation.isPending}>
           {submitLabel}
         </ActionButton>
         <LinkButton to="/instances/$id/webhooks" params={{ id }}>

@@ -4,13 +4,13 @@ import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { Facts } from "../../components/description-list.tsx";
+import { DescriptionList } from "../../components/description-list.tsx";
 import { ConfirmDialog } from "../../components/dialogs/confirm-dialog.tsx";
 import { FormDialog } from "../../components/dialogs/form-dialog.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../components/formats.tsx";
-import { LoadingState, SectionHead } from "../../components/page-header.tsx";
+import { LoadingState, SectionHeader } from "../../components/page-header.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { NotFoundPage } from "../not-found-page.tsx";
@@ -27,21 +27,21 @@ export function WebhookPage() {
   const { id, webhookId } = useParams({ from: "/shell/instances/$id/webhooks/$webhookId" });
   const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/$webhookId" });
   const { data, error, refetch } = useQuery(webhooksQuery(id));
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const webhook = data.find((one) => one.id === webhookId);
   if (!webhook) return <NotFoundPage />;
   const hasTrouble = ["failing", "stopped"].includes(stateOf(webhook));
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={webhook.name}
         lead={<span className="address">{webhook.url}</span>}
-        trail={<BackToWebhooks id={id} />}
+        breadcrumbs={<BackToWebhooks id={id} />}
       >
         <WebhookPill webhook={webhook} />
-      </SectionHead>
-      <section className="plate">
+      </SectionHeader>
+      <section className="card">
         <WebhookSentence webhook={webhook} />
         {hasTrouble && <LastFailure id={id} webhook={webhook} />}
         <WebhookFacts webhook={webhook} />
@@ -65,8 +65,8 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const isStored = last_delivery_at !== null && last_status === null && last_error_class === null;
   const names = Object.keys(headers);
   return (
-    <Facts
-      facts={[
+    <DescriptionList
+      items={[
         {
           name: t("facts.last"),
           value: last_delivery_at === null ? t("facts.never") : <RelativeTime at={last_delivery_at} />,
@@ -112,7 +112,7 @@ function WebhookActions({ id, webhook }: { id: number; webhook: Webhook }) {
   });
   return (
     <>
-      <FaultNotice error={toggle.error ?? remove.error} />
+      <ErrorNotice error={toggle.error ?? remove.error} />
       <div className="buttons">
         <LinkButton to="/instances/$id/webhooks/$webhookId/edit" params={{ id, webhookId }}>
           {t("common.edit")}
@@ -160,11 +160,11 @@ function RotatePanel({ id, webhook }: { id: number; webhook: Webhook }) {
   const { previous_secret_until: until } = webhook;
   const show = async () => setMade((await rotate.mutateAsync()).secret);
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t("lead", { secret: webhook.secret })}</p>
       {until !== null && (
-        <Notice tone="wait">
+        <Notice tone="warning">
           <p>
             {t("overlap", {
               until: format.dateTime(new Date(until), { dateStyle: "medium", timeStyle: "short" }),
@@ -195,7 +195,7 @@ function RotatePanel({ id, webhook }: { id: number; webhook: Webhook }) {
             onChange={setOverlap}
           />
           {overlap === "0" && (
-            <Notice tone="stop">
+            <Notice tone="danger">
               <p>{t("noneHelp")}</p>
             </Notice>
           )}

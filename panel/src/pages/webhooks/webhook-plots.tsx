@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice } from "../../components/error-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
 import { PickList } from "../../components/fields/pick-list.tsx";
 import { LoadingState } from "../../components/page-header.tsx";
 import { TimePlot } from "../../components/time-plot.tsx";
@@ -22,7 +22,7 @@ export function WebhookPlots({ id, webhookId, period }: WebhookPlotsProps) {
   const change = (next: "day" | "week") =>
     void navigate({ to: ".", search: next === "week" ? { period: next } : {}, replace: true });
   return (
-    <section className="plate" aria-labelledby="figures">
+    <section className="card" aria-labelledby="figures">
       <div className="section-head">
         <h2 id="figures">{t("title")}</h2>
         <PickList
@@ -32,7 +32,7 @@ export function WebhookPlots({ id, webhookId, period }: WebhookPlotsProps) {
           onChange={change}
         />
       </div>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!error && !data && <LoadingState />}
       {data && data.total.succeeded + data.total.failed === 0 && <p className="hint">{t("none")}</p>}
       {data && data.total.succeeded + data.total.failed > 0 && <Plots figures={data} period={period} />}

@@ -6,11 +6,11 @@ import type { Delivery, Webhook } from "./webhooks-queries.ts";
 type State = "off" | "stopped" | "failing" | "waiting" | "working";
 
 const TONES: Readonly<Record<State, Tone>> = {
-  off: "rest",
-  stopped: "stop",
-  failing: "stop",
-  waiting: "note",
-  working: "go",
+  off: "neutral",
+  stopped: "danger",
+  failing: "danger",
+  waiting: "info",
+  working: "success",
 };
 
 export function stateOf(webhook: Webhook): State {
@@ -34,8 +34,8 @@ export function WebhookSentence({ webhook }: { webhook: Webhook }) {
   const since = failing_since ?? "";
   const last = last_delivery_at ?? "";
   if (state === "failing") {
-    const words = webhook.retry_enabled ? "failing" : "failingOnce";
-    return <p>{t.rich(words, { when: () => <RelativeTime at={since} /> })}</p>;
+    const key = webhook.retry_enabled ? "failing" : "failingOnce";
+    return <p>{t.rich(key, { when: () => <RelativeTime at={since} /> })}</p>;
   }
   if (state === "working") return <p>{t.rich("working", { when: () => <RelativeTime at={last} /> })}</p>;
   if (state === "stopped") return <p>{t("stopped", { reason: whyDisabled(webhook) })}</p>;
@@ -43,7 +43,7 @@ export function WebhookSentence({ webhook }: { webhook: Webhook }) {
 }
 
 function useDisabledReason() {
-  const t = useTranslations("faults.disabled");
+  const t = useTranslations("errors.disabled");
   return ({ disabled_error, disabled_reason }: Webhook) => {
     const { reason, params = {} } = disabled_error ?? {};
     if (reason === "status") return t("status", { status: String(params.status) });
@@ -52,12 +52,12 @@ function useDisabledReason() {
 }
 
 const DELIVERY_TONES: Readonly<Record<Delivery["status"], Tone>> = {
-  pending: "wait",
-  retrying: "wait",
-  parked: "wait",
-  delivered: "go",
-  failed: "stop",
-  discarded: "rest",
+  pending: "warning",
+  retrying: "warning",
+  parked: "warning",
+  delivered: "success",
+  failed: "danger",
+  discarded: "neutral",
 };
 
 export function DeliveryPill({ status }: Pick<Delivery, "status">) {
@@ -68,7 +68,7 @@ export function DeliveryPill({ status }: Pick<Delivery, "status">) {
 export function AttemptPill({ attempt: { success, status_code } }: { attempt: AttemptOutcome }) {
   const t = useTranslations("webhooks");
   return (
-    <StatePill tone={success ? "go" : "stop"}>
+    <StatePill tone={success ? "success" : "danger"}>
       {status_code === null && !success ? t("noAnswer") : t("answered", { status: String(status_code) })}
     </StatePill>
   );

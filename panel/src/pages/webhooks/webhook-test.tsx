@@ -3,9 +3,9 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../../packages/client/src/waygate-error.ts";
 import { ActionButton, LinkButton } from "../../components/action-button.tsx";
 import { CodeSample } from "../../components/code-sample.tsx";
-import { FaultNotice, Notice } from "../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../components/error-notice.tsx";
 import { gateway } from "../../gateway/gateway.ts";
-import { FailureWords } from "./failure-notice.tsx";
+import { FailureNotice } from "./failure-notice.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 
 /** Sends a signed test event and shows how it was answered. */
@@ -17,20 +17,20 @@ export function WebhookTest({ id, webhookId, isMain }: { id: number; webhookId: 
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t("lead")}</p>
       <div className="buttons">
         <ActionButton
-          kind={isMain ? "main" : "plain"}
+          kind={isMain ? "primary" : "secondary"}
           isPending={test.isPending}
           onPress={() => test.mutate()}
         >
           {test.isPending ? t("sending") : t("send")}
         </ActionButton>
       </div>
-      <FaultNotice error={test.error} />
-      {test.data && <Answer id={id} attempt={test.data} />}
+      <ErrorNotice error={test.error} />
+      {test.data && <TestResult id={id} attempt={test.data} />}
     </section>
   );
 }
@@ -48,7 +48,7 @@ async function testAndRead(id: number, webhookId: number): Promise<Attempt> {
   return (await gateway.getDeliveryLog({ id, logId })).data;
 }
 
-function Answer({ id, attempt }: { id: number; attempt: Attempt }) {
+function TestResult({ id, attempt }: { id: number; attempt: Attempt }) {
   const t = useTranslations("webhooks.test");
   const { success, status_code, duration_ms, response_body } = attempt;
   const more = (
@@ -59,12 +59,16 @@ function Answer({ id, attempt }: { id: number; attempt: Attempt }) {
   return (
     <>
       {success ? (
-        <Notice tone="go" isUrgent title={t("ok", { status: String(status_code), duration: duration_ms })}>
+        <Notice
+          tone="success"
+          isUrgent
+          title={t("ok", { status: String(status_code), duration: duration_ms })}
+        >
           <p>{t("okHelp")}</p>
           <div className="buttons">{more}</div>
         </Notice>
       ) : (
-        <FailureWords attempt={attempt}>{more}</FailureWords>
+        <FailureNotice attempt={attempt}>{more}</FailureNotice>
       )}
       {status_code !== null && (
         <>

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 import { LinkButton } from "../../components/action-button.tsx";
-import { FaultNotice } from "../../components/error-notice.tsx";
-import { Blank, LoadingState, SectionHead } from "../../components/page-header.tsx";
-import { oneTabStop } from "../../components/roving-tab-index.ts";
-import { FailureWords } from "./failure-notice.tsx";
+import { ErrorNotice } from "../../components/error-notice.tsx";
+import { EmptyState, LoadingState, SectionHeader } from "../../components/page-header.tsx";
+import { rovingTabIndex } from "../../components/roving-tab-index.ts";
+import { FailureNotice } from "./failure-notice.tsx";
 import { WebhookPlots } from "./webhook-plots.tsx";
 import { stateOf, WebhookPill, WebhookSentence } from "./webhook-state.tsx";
 import { lastFailureQuery, type Webhook, webhooksQuery } from "./webhooks-queries.ts";
@@ -15,25 +15,25 @@ export function WebhooksPage() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { period = "day" } = useSearch({ from: "/shell/instances/$id/webhooks/" });
   const { data, error, refetch } = useQuery(webhooksQuery(id));
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   if (data.length === 0)
     return (
-      <Blank title={t("emptyTitle")} help={t("emptyHelp")}>
-        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="main">
+      <EmptyState title={t("emptyTitle")} help={t("emptyHelp")}>
+        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="primary">
           {t("addFirst")}
         </LinkButton>
-      </Blank>
+      </EmptyState>
     );
   const working = data.filter((webhook) => ["working", "waiting"].includes(stateOf(webhook))).length;
   return (
     <>
-      <SectionHead title={t("title")} lead={t("summary", { total: data.length, working })}>
-        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="main">
+      <SectionHeader title={t("title")} lead={t("summary", { total: data.length, working })}>
+        <LinkButton to="/instances/$id/webhooks/new" params={{ id }} kind="primary">
           {t("add")}
         </LinkButton>
-      </SectionHead>
-      <ul ref={oneTabStop} className="rows" aria-label={t("title")}>
+      </SectionHeader>
+      <ul ref={rovingTabIndex} className="rows" aria-label={t("title")}>
         {data.map((webhook) => (
           <WebhookRow key={webhook.id} id={id} webhook={webhook} />
         ))}
@@ -88,12 +88,12 @@ export function LastFailure({ id, webhook, isShort = false }: LastFailureProps) 
   const { last_status: status_code, last_error_class: error_class } = webhook;
   if (data)
     return (
-      <FailureWords attempt={data} isShort={isShort}>
+      <FailureNotice attempt={data} isShort={isShort}>
         <LinkButton to="/instances/$id/webhooks/attempts/$logId" params={{ id, logId: data.id }}>
           {t("openFailure")}
         </LinkButton>
-      </FailureWords>
+      </FailureNotice>
     );
   if (error_class === null) return null;
-  return <FailureWords attempt={{ success: false, status_code, error_class }} />;
+  return <FailureNotice attempt={{ success: false, status_code, error_class }} />;
 }

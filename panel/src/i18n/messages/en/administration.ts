@@ -320,7 +320,7 @@ export const administration = {
         failed: "There is no usable file.",
       },
       reason: "Reason: {reason}",
-      stations: { requested: "Requested", written: "Writing the file", tested: "Restore test" },
+      steps: { requested: "Requested", written: "Writing the file", tested: "Restore test" },
       trigger: "Started by",
       triggers: { request: "a person", schedule: "the schedule", command: "a command" },
       size: "Size",

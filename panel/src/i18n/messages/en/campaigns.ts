@@ -162,7 +162,7 @@ export const campaigns = {
     consentPurpose: "Purpose",
     consentPurposeHint: "As you recorded it, for example offers.",
     optOutHint: "A person who replies STOP, SAIR, PARAR or CANCELAR gets no later message.",
-    faults: {
+    errors: {
       required: "Fill in this field.",
       number: "Enter a whole number in the allowed range.",
       order: "This is shorter than the shortest pause.",

@@ -161,7 +161,7 @@ export const send = {
     sending: "Sending",
     wayTitle: "Delivery",
     notYet: "Send a message to follow its delivery here.",
-    stations: {
+    steps: {
       accepted: "Stored by the gateway",
       sent: "Accepted by the network",
       delivered: "On the recipient's phone",

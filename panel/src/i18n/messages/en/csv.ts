@@ -18,7 +18,7 @@ export const csv = {
     sample: "First rows of the file",
     line: "Line",
     unnamed: "Column {number}",
-    faults: {
+    errors: {
       too_large: "The file is larger than 16 MB. Split it.",
       other_format: "This is a workbook, a document or another kind of file. Save the list as CSV, and choose that file.",
       too_many_columns: "The first line has more than 128 columns. Remove those that are not needed.",
@@ -30,7 +30,7 @@ export const csv = {
     names: "Names of the columns",
     entry: "The first entry",
     firstLineIs: "The first line is: {text}",
-    firstLineQuestion: "Does it name the columns, or is it an entry of the list?",
+    firstLineIsHead: "Does it name the columns, or is it an entry of the list?",
     itNames: "It names the columns",
     itIsEntry: "It is an entry",
     checkTitle: "Checked, not stored",

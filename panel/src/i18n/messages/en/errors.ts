@@ -1,6 +1,6 @@
 /** What the gateway says in English, in the words of the panel: by the codes of errors, wrong fields and failed messages. */
-export const faults = {
-  faults: {
+export const errors = {
+  errors: {
     foreign: "This response is not from the gateway (status {status}). Check the proxy in front of it.",
     codes: {
       VALIDATION_ERROR: "The gateway does not accept what was entered.",

@@ -163,7 +163,7 @@ export const instancePages = {
     unsaved: "There are changes that are not saved.",
     allSaved: "Everything is saved.",
     savedToast: "The settings are saved.",
-    faults: { number: "Enter a number.", json: "Enter a JSON object, for example '{\"shop\": 3}'." },
+    errors: { number: "Enter a number.", json: "Enter a JSON object, for example '{\"shop\": 3}'." },
     general: "Name and data",
     generalLead: "How you and your programs know this instance.",
     name: "Name",

@@ -313,7 +313,7 @@ export const administration = {
         failed: "No hay un archivo que sirva.",
       },
       reason: "Motivo: {reason}",
-      stations: {
+      steps: {
         requested: "Solicitada",
         written: "Escribiendo el archivo",
         tested: "Prueba de restauración",

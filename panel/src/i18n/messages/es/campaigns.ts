@@ -162,7 +162,7 @@ export const campaigns = {
     consentPurpose: "Finalidad",
     consentPurposeHint: "Como la registraste, por ejemplo ofertas.",
     optOutHint: "Quien responde STOP, SAIR, PARAR o CANCELAR no recibe más mensajes.",
-    faults: {
+    errors: {
       required: "Rellena este campo.",
       number: "Escribe un número entero dentro de los límites.",
       order: "Es más corta que la pausa más corta.",

@@ -161,7 +161,7 @@ export const send = {
     sending: "Enviando",
     wayTitle: "Entrega",
     notYet: "Envía un mensaje para seguir aquí su entrega.",
-    stations: {
+    steps: {
       accepted: "Guardado por el gateway",
       sent: "Aceptado por la red",
       delivered: "En el teléfono de quien recibe",

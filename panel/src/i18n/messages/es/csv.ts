@@ -17,7 +17,7 @@ export const csv = {
     sample: "Primeras filas del archivo",
     line: "Línea",
     unnamed: "Columna {number}",
-    faults: {
+    errors: {
       too_large: "El archivo ocupa más de 16 MB. Divídelo.",
       other_format: "Este archivo es un libro de cálculo, un documento o de otro tipo. Guarda la lista como CSV y elige ese archivo.",
       too_many_columns: "La primera línea tiene más de 128 columnas. Quita las que no hacen falta.",
@@ -29,7 +29,7 @@ export const csv = {
     names: "Nombres de las columnas",
     entry: "La primera entrada",
     firstLineIs: "La primera línea es: {text}",
-    firstLineQuestion: "¿Da nombre a las columnas o es una entrada de la lista?",
+    firstLineIsHead: "¿Da nombre a las columnas o es una entrada de la lista?",
     itNames: "Da nombre a las columnas",
     itIsEntry: "Es una entrada",
     checkTitle: "Revisado, sin guardar",

@@ -163,7 +163,7 @@ export const instancePages = {
     unsaved: "Hay cambios sin guardar.",
     allSaved: "Todo está guardado.",
     savedToast: "Los ajustes están guardados.",
-    faults: { number: "Escribe un número.", json: "Escribe un objeto JSON, por ejemplo '{\"tienda\": 3}'." },
+    errors: { number: "Escribe un número.", json: "Escribe un objeto JSON, por ejemplo '{\"tienda\": 3}'." },
     general: "Nombre y datos",
     generalLead: "Cómo tú y tus programas conocen esta instancia.",
     name: "Nombre",

@@ -313,7 +313,7 @@ export const administration = {
         failed: "Não há arquivo que sirva.",
       },
       reason: "Motivo: {reason}",
-      stations: { requested: "Pedido", written: "Gravando o arquivo", tested: "Teste de restauração" },
+      steps: { requested: "Pedido", written: "Gravando o arquivo", tested: "Teste de restauração" },
       trigger: "Iniciado por",
       triggers: { request: "uma pessoa", schedule: "o horário", command: "um comando" },
       size: "Tamanho",

@@ -162,7 +162,7 @@ export const campaigns = {
     consentPurpose: "Finalidade",
     consentPurposeHint: "Como você a registrou, por exemplo ofertas.",
     optOutHint: "Quem responde STOP, SAIR, PARAR ou CANCELAR não recebe mais mensagens.",
-    faults: {
+    errors: {
       required: "Preencha este campo.",
       number: "Informe um número inteiro dentro dos limites.",
       order: "É mais curta do que a menor pausa.",

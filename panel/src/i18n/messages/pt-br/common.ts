@@ -161,7 +161,7 @@ export const send = {
     sending: "Enviando",
     wayTitle: "Entrega",
     notYet: "Envie uma mensagem para acompanhar a entrega aqui.",
-    stations: {
+    steps: {
       accepted: "Guardada pelo gateway",
       sent: "Aceita pela rede",
       delivered: "No aparelho de quem recebe",

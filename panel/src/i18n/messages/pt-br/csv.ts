@@ -17,7 +17,7 @@ export const csv = {
     sample: "Primeiras linhas do arquivo",
     line: "Linha",
     unnamed: "Coluna {number}",
-    faults: {
+    errors: {
       too_large: "O arquivo tem mais de 16 MB. Divida-o.",
       other_format: "Este arquivo é uma planilha, um documento ou de outro tipo. Salve a lista como CSV e escolha esse arquivo.",
       too_many_columns: "A primeira linha tem mais de 128 colunas. Remova as que não são necessárias.",
@@ -29,7 +29,7 @@ export const csv = {
     names: "Nomes das colunas",
     entry: "A primeira entrada",
     firstLineIs: "A primeira linha é: {text}",
-    firstLineQuestion: "Ela dá nome às colunas ou é uma entrada da lista?",
+    firstLineIsHead: "Ela dá nome às colunas ou é uma entrada da lista?",
     itNames: "Dá nome às colunas",
     itIsEntry: "É uma entrada",
     checkTitle: "Verificado, não gravado",

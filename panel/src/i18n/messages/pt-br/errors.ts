@@ -1,6 +1,6 @@
 /** What the gateway says in English, in the words of the panel: by the codes of errors, wrong fields and failed messages. */
-export const faults = {
-  faults: {
+export const errors = {
+  errors: {
     foreign: "Esta resposta não é do gateway (status {status}). Confira o proxy na frente dele.",
     codes: {
       VALIDATION_ERROR: "O gateway não aceita o que foi digitado.",

@@ -163,7 +163,7 @@ export const instancePages = {
     unsaved: "Há mudanças que não foram salvas.",
     allSaved: "Tudo está salvo.",
     savedToast: "As configurações foram salvas.",
-    faults: { number: "Digite um número.", json: "Digite um objeto JSON, por exemplo '{\"loja\": 3}'." },
+    errors: { number: "Digite um número.", json: "Digite um objeto JSON, por exemplo '{\"loja\": 3}'." },
     general: "Nome e dados",
     generalLead: "Como você e seus programas conhecem esta instância.",
     name: "Nome",

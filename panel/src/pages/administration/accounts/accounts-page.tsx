@@ -7,7 +7,7 @@ import { PickList } from "../../../components/fields/pick-list.tsx";
 import { readId, readOneOf } from "../../../components/fields/read-search.ts";
 import { FilterField } from "../../../components/fields/value-field.tsx";
 import { RelativeTime, useSizeFormat } from "../../../components/formats.tsx";
-import { Blank, PageHead } from "../../../components/page-header.tsx";
+import { EmptyState, PageHeader } from "../../../components/page-header.tsx";
 import { PagedList } from "../../../components/paged-list.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { accountsQuery, type ManagedAccount } from "../administration-queries.ts";
@@ -38,11 +38,11 @@ export function AccountsPage() {
   const query = useInfiniteQuery(accountsQuery(filter));
   return (
     <>
-      <PageHead title={t("title")} lead={t("lead")}>
-        <LinkButton to="/administration/accounts/new" kind="main">
+      <PageHeader title={t("title")} lead={t("lead")}>
+        <LinkButton to="/administration/accounts/new" kind="primary">
           {t("create")}
         </LinkButton>
-      </PageHead>
+      </PageHeader>
       <section className="stack" aria-label={t("title")}>
         <Filters />
         <div className="buttons">
@@ -52,7 +52,11 @@ export function AccountsPage() {
             readPage={(page) => gateway.listAccounts({ ...filter, ...page })}
           />
         </div>
-        <PagedList query={query} label={t("list")} none={<Blank title={t("none")} help={t("noneHelp")} />}>
+        <PagedList
+          query={query}
+          label={t("list")}
+          none={<EmptyState title={t("none")} help={t("noneHelp")} />}
+        >
           {(row) => <AccountRow key={row.id} row={row} />}
         </PagedList>
       </section>

@@ -3,7 +3,7 @@ import type { FormEvent } from "react";
 import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice, useFault } from "../../../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { NamedPick } from "../../../components/fields/pick-list.tsx";
 import { readForm, readOneOf } from "../../../components/fields/read-search.ts";
@@ -30,12 +30,12 @@ export function ChangeAccount({ account }: { account: ManagedAccount }) {
     event.preventDefault();
     change.mutate(readChange(account, readForm(event.currentTarget)));
   };
-  const { fields } = useFault(change.error);
+  const { fields } = useRequestError(change.error);
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("administration.change.title")}</h2>
       <Form className="stack" onSubmit={submit} validationErrors={fields} key={account.status + account.name}>
-        {Object.keys(fields).length === 0 && <FaultNotice error={change.error} />}
+        {Object.keys(fields).length === 0 && <ErrorNotice error={change.error} />}
         <div className="field-grid">
           <FormField
             name="name"
@@ -46,7 +46,7 @@ export function ChangeAccount({ account }: { account: ManagedAccount }) {
           {account.account_type !== "owner" && <ServiceFields account={account} />}
         </div>
         <div className="buttons">
-          <ActionButton kind="main" type="submit" isPending={change.isPending}>
+          <ActionButton kind="primary" type="submit" isPending={change.isPending}>
             {t("common.save")}
           </ActionButton>
         </div>

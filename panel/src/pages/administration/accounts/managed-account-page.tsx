@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Facts } from "../../../components/description-list.tsx";
+import { DescriptionList } from "../../../components/description-list.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
 import { TypedConfirm } from "../../../components/dialogs/typed-confirm.tsx";
-import { FaultNotice, FaultPage, Notice } from "../../../components/error-notice.tsx";
+import { ErrorNotice, ErrorPage, Notice } from "../../../components/error-notice.tsx";
 import { RelativeTime, useSizeFormat } from "../../../components/formats.tsx";
-import { LoadingState, LoadMore, PageHead } from "../../../components/page-header.tsx";
+import { LoadingState, LoadMore, PageHeader } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
@@ -22,17 +22,25 @@ export function ManagedAccountPage() {
   const { accountId: id } = useParams({ from: "/shell/administration/accounts/$accountId" });
   const { may } = useAccess();
   const { data, error, isPending, refetch } = useQuery(managedAccountQuery(id));
-  const trail = <Link to="/administration/accounts">{t("newAccount.back")}</Link>;
+  const breadcrumbs = <Link to="/administration/accounts">{t("newAccount.back")}</Link>;
   if (error && !data)
     return (
-      <FaultPage title={t("accounts.title")} trail={trail} error={error} onRetry={() => void refetch()} />
+      <ErrorPage
+        title={t("accounts.title")}
+        breadcrumbs={breadcrumbs}
+        error={error}
+        onRetry={() => void refetch()}
+      />
     );
   if (isPending) return <LoadingState />;
-  if (!data) return <PageHead title={t("account.unknown")} lead={t("account.unknownHelp")} trail={trail} />;
+  if (!data)
+    return (
+      <PageHeader title={t("account.unknown")} lead={t("account.unknownHelp")} breadcrumbs={breadcrumbs} />
+    );
   const isOwner = data.account_type === "owner";
   return (
     <>
-      <PageHead title={data.name} trail={trail} lead={<AccountPill status={data.status} />} />
+      <PageHeader title={data.name} breadcrumbs={breadcrumbs} lead={<AccountPill status={data.status} />} />
       <Use account={data} />
       <ChangeAccount account={data} />
       {may("owner") && <AccountUsers id={id} />}
@@ -47,9 +55,9 @@ function Use({ account }: { account: ManagedAccount }) {
   const size = useSizeFormat();
   const { id, parent_id, trial_ends_at } = account;
   return (
-    <section className="plate" aria-label={t("account.use")}>
-      <Facts
-        facts={[
+    <section className="card" aria-label={t("account.use")}>
+      <DescriptionList
+        items={[
           { name: t("account.number"), value: id },
           { name: t("accounts.type"), value: t(`types.${account.account_type}`) },
           { name: t("plan"), value: account.plan.name },
@@ -105,7 +113,7 @@ function Removal({ account: { id, name, instances } }: { account: ManagedAccount
     },
   });
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("title")}</h2>
       <p>{t("help")}</p>
       <div className="buttons">
@@ -137,13 +145,17 @@ function AccountUsers({ id }: { id: number }) {
   const recover = useMutation({ mutationFn: (userId: number) => gateway.recoverUser({ id: userId }) });
   const recovered = recover.data?.data;
   return (
-    <section className="plate">
+    <section className="card">
       <h2>{t("administration.users.title")}</h2>
       <p className="hint">{t("administration.users.help")}</p>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
-      <FaultNotice error={recover.error} />
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <ErrorNotice error={recover.error} />
       {recovered && (
-        <Notice tone="go" title={t("administration.users.recovered", { name: recovered.user.name })} isUrgent>
+        <Notice
+          tone="success"
+          title={t("administration.users.recovered", { name: recovered.user.name })}
+          isUrgent
+        >
           <p>{t("administration.users.onlyOnce")}</p>
           <CodeSample text={recovered.password} label={t("administration.newAccount.password")} />
         </Notice>

@@ -5,11 +5,11 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { FaultNotice, Notice, useFault } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice, useRequestError } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { NamedPick, useCountries } from "../../../components/fields/pick-list.tsx";
 import { readForm } from "../../../components/fields/read-search.ts";
-import { PageHead } from "../../../components/page-header.tsx";
+import { PageHeader } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { useAccess } from "../../../gateway/use-access.ts";
@@ -26,19 +26,19 @@ export function NewAccountPage() {
     mutationFn: (input: NewAccount) => gateway.createAccount(input),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["administration"] }),
   });
-  const { fields } = useFault(create.error);
+  const { fields } = useRequestError(create.error);
   if (create.data) return <Created created={create.data.data} />;
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("title")}
         lead={t("lead")}
-        trail={<Link to="/administration/accounts">{t("back")}</Link>}
+        breadcrumbs={<Link to="/administration/accounts">{t("back")}</Link>}
       />
-      <section className="plate" aria-label={t("title")}>
+      <section className="card" aria-label={t("title")}>
         <LocalTargetsNote />
-        {Object.keys(fields).length === 0 && <FaultNotice error={create.error} />}
-        <AccountForm faults={fields} isPending={create.isPending} onSubmit={create.mutate} />
+        {Object.keys(fields).length === 0 && <ErrorNotice error={create.error} />}
+        <AccountForm errors={fields} isPending={create.isPending} onSubmit={create.mutate} />
       </section>
     </>
   );
@@ -50,19 +50,19 @@ function LocalTargetsNote() {
   const { data } = useQuery(overviewQuery);
   if (!data?.next_account_closes_this_machine) return null;
   return (
-    <Notice tone="note">
+    <Notice tone="info">
       <p>{t("localTargets")}</p>
     </Notice>
   );
 }
 
 interface AccountFormProps {
-  faults: Record<string, string>;
+  errors: Record<string, string>;
   isPending: boolean;
   onSubmit(input: NewAccount): void;
 }
 
-function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
+function AccountForm({ errors, isPending, onSubmit }: AccountFormProps) {
   const t = useTranslations("administration.newAccount");
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -89,7 +89,7 @@ function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
     });
   };
   return (
-    <Form className="stack" onSubmit={submit} validationErrors={faults}>
+    <Form className="stack" onSubmit={submit} validationErrors={errors}>
       <div className="field-grid">
         <FormField name="name" label={t("name")} maxLength={100} autoComplete="off" />
         <FormField
@@ -114,7 +114,7 @@ function AccountForm({ faults, isPending, onSubmit }: AccountFormProps) {
         <PlanFields />
       </div>
       <div className="buttons">
-        <ActionButton kind="main" type="submit" isPending={isPending}>
+        <ActionButton kind="primary" type="submit" isPending={isPending}>
           {t("submit")}
         </ActionButton>
       </div>
@@ -175,11 +175,11 @@ function Created({ created }: { created: Awaited<ReturnType<typeof gateway.creat
   const t = useTranslations("administration.newAccount");
   return (
     <>
-      <PageHead
+      <PageHeader
         title={t("done", { name: created.name })}
         lead={t("doneLead", { email: created.user.email })}
       />
-      <section className="plate" aria-label={t("done", { name: created.name })}>
+      <section className="card" aria-label={t("done", { name: created.name })}>
         {created.password === undefined ? (
           <p>{t("ownPassword")}</p>
         ) : (
@@ -189,7 +189,11 @@ function Created({ created }: { created: Awaited<ReturnType<typeof gateway.creat
           </>
         )}
         <div className="buttons">
-          <LinkButton to="/administration/accounts/$accountId" params={{ accountId: created.id }} kind="main">
+          <LinkButton
+            to="/administration/accounts/$accountId"
+            params={{ accountId: created.id }}
+            kind="primary"
+          >
             {t("open")}
           </LinkButton>
         </div>

@@ -2,11 +2,11 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import {
   type CampaignDraft,
-  type DraftFaults,
-  faultsOf,
+  type DraftErrors,
+  findErrors,
   MESSAGE_FIELDS,
   type PickedRecipient,
 } from "./campaign-draft.ts";
@@ -29,13 +29,13 @@ interface CampaignBuilderProps {
 /** A campaign in three steps. Nothing is stored before the last button. */
 export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSubmit }: CampaignBuilderProps) {
   const t = useTranslations("campaigns");
-  const { step, draft, recipients, faults, ...builder } = useBuilder(first);
+  const { step, draft, recipients, errors, ...builder } = useBuilder(first);
   const submit = () => builder.finish() && onSubmit(draft, recipients);
   return (
     <>
       <StepLine steps={STEPS} current={step} onGo={builder.go} />
       {step === "message" && (
-        <MessageStep draft={draft} faults={faults} onChange={builder.change} recipients={recipients} />
+        <MessageStep draft={draft} errors={errors} onChange={builder.change} recipients={recipients} />
       )}
       {/* Stays mounted, so that the file and its columns are there after a step back. */}
       <div hidden={step !== "recipients"}>
@@ -46,16 +46,16 @@ export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSub
           onAddCountry={() => builder.change({ addsCountry: true })}
         />
       </div>
-      {step === "timing" && <TimingStep draft={draft} faults={faults} onChange={builder.change} />}
-      <FaultNotice error={mutation.error} />
+      {step === "timing" && <TimingStep draft={draft} errors={errors} onChange={builder.change} />}
+      <ErrorNotice error={mutation.error} />
       <div className="buttons builder-buttons">
         {step !== "message" && <ActionButton onPress={builder.back}>{t("previousStep")}</ActionButton>}
         {step === "timing" ? (
-          <ActionButton kind="main" isPending={mutation.isPending} onPress={submit}>
+          <ActionButton kind="primary" isPending={mutation.isPending} onPress={submit}>
             {mutation.isPending ? t("saving") : submitLabel}
           </ActionButton>
         ) : (
-          <ActionButton kind="main" onPress={builder.next}>
+          <ActionButton kind="primary" onPress={builder.next}>
             {t(step === "message" ? "toRecipients" : "toTiming")}
           </ActionButton>
         )}
@@ -71,20 +71,20 @@ function useBuilder(first: CampaignDraft) {
   const [draft, setDraft] = useState(first);
   const [recipients, setRecipients] = useState<readonly PickedRecipient[]>([]);
   const [isChecked, setChecked] = useState(false);
-  const found = faultsOf(draft);
-  const hasMessageFault = MESSAGE_FIELDS.some((name) => found[name] !== undefined);
+  const found = findErrors(draft);
+  const hasMessageError = MESSAGE_FIELDS.some((name) => found[name] !== undefined);
   const go = (next: BuilderStep) => {
-    const mayGo = next === "message" || !hasMessageFault;
+    const mayGo = next === "message" || !hasMessageError;
     setChecked(!mayGo);
     if (mayGo) setStep(next);
   };
   const at = STEPS.indexOf(step);
-  const shown: DraftFaults = isChecked ? found : {};
+  const shown: DraftErrors = isChecked ? found : {};
   return {
     step,
     draft,
     recipients,
-    faults: shown,
+    errors: shown,
     isDirty: draft !== first || recipients.length > 0,
     go,
     next: () => go(STEPS[at + 1] ?? step),
@@ -107,18 +107,18 @@ interface StepLineProps {
   onGo(step: BuilderStep): void;
 }
 
-/** The stations of the builder; each can be opened. */
+/** The steps of the builder; each can be opened. */
 function StepLine({ steps, current, onGo }: StepLineProps) {
   const t = useTranslations("campaigns");
   const here = steps.indexOf(current);
   return (
     <nav aria-label={t("stepsLabel")}>
-      <ol className="route step-line" data-flat="">
+      <ol className="stepper step-line" data-flat="">
         {steps.map((step, at) => (
           <li key={step} data-state={at === here ? "here" : at < here ? "done" : "ahead"}>
             <button
               type="button"
-              className="station"
+              className="step-name"
               aria-current={at === here ? "step" : undefined}
               onClick={() => onGo(step)}
             >

@@ -81,20 +81,20 @@ export function draftOf(campaign: Campaign, accountZone: string): CampaignDraft 
   };
 }
 
-export type DraftFault = "required" | "number" | "order" | "past" | "same" | "percent" | "time";
-export type DraftFaults = Partial<Record<keyof CampaignDraft, DraftFault>>;
+export type DraftError = "required" | "number" | "order" | "past" | "same" | "percent" | "time";
+export type DraftErrors = Partial<Record<keyof CampaignDraft, DraftError>>;
 
 export const MESSAGE_FIELDS = ["name", "instance", "template"] as const;
 
 /** What must be corrected before the draft can be saved, by field. */
-export function faultsOf(draft: CampaignDraft, now = new Date()): DraftFaults {
+export function findErrors(draft: CampaignDraft, now = new Date()): DraftErrors {
   const hasFile = draft.file !== undefined || draft.fileUrl.trim() !== "" || draft.keepsFile;
   return {
     ...(draft.name.trim() === "" && { name: "required" }),
     ...(draft.instance === undefined && { instance: "required" }),
     ...(draft.template.trim() === "" && !hasFile && { template: "required" }),
-    ...delayFaults(draft),
-    ...scheduleFault(draft, now),
+    ...findDelayErrors(draft),
+    ...findScheduleErrors(draft, now),
     ...(draft.hasQuietHours && draft.quietStart === draft.quietEnd && { quietEnd: "same" }),
     ...(draft.dailyLimit !== "" && !/^[1-9]\d{0,6}$/.test(draft.dailyLimit) && { dailyLimit: "number" }),
     ...(draft.needsConsent && draft.consentPurpose.trim() === "" && { consentPurpose: "required" }),
@@ -102,14 +102,14 @@ export function faultsOf(draft: CampaignDraft, now = new Date()): DraftFaults {
   };
 }
 
-function delayFaults({ shortestS, longestS }: CampaignDraft): DraftFaults {
+function findDelayErrors({ shortestS, longestS }: CampaignDraft): DraftErrors {
   const isDelay = (text: string) => text.trim() !== "" && Number(text) >= 0 && Number(text) <= 86_400;
   if (!isDelay(shortestS)) return { shortestS: "number" };
   if (!isDelay(longestS)) return { longestS: "number" };
   return Number(longestS) < Number(shortestS) ? { longestS: "order" } : {};
 }
 
-function scheduleFault({ isScheduled, scheduledAt, zone }: CampaignDraft, now: Date): DraftFaults {
+function findScheduleErrors({ isScheduled, scheduledAt, zone }: CampaignDraft, now: Date): DraftErrors {
   if (!isScheduled) return {};
   const at = toMoment(scheduledAt, zone);
   if (at === undefined) return { scheduledAt: "time" };

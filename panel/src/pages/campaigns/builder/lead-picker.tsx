@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslations } from "use-intl";
 import { type CheckOptions, NumberCheck } from "../../../components/csv/number-check.tsx";
-import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { useContactStatus } from "../../../components/formats.tsx";
-import { Blank, LoadingState } from "../../../components/page-header.tsx";
+import { EmptyState, LoadingState } from "../../../components/page-header.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { type Lead, labelsQuery } from "../../crm/crm-queries.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
@@ -38,14 +38,14 @@ export function LeadPicker({ how, onPick }: LeadPickerProps) {
   return (
     <>
       <LeadFilters wanted={wanted} onChange={setWanted} />
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingState />}
       {data?.isCut && (
-        <Notice tone="wait">
+        <Notice tone="warning">
           <p>{t("leadsCut", { max: MOST_LEADS })}</p>
         </Notice>
       )}
-      {data && data.recipients.length === 0 && <Blank title={t("noLeads")} help={t("noLeadsHelp")} />}
+      {data && data.recipients.length === 0 && <EmptyState title={t("noLeads")} help={t("noLeadsHelp")} />}
       {data && data.recipients.length > 0 && <NumberCheck numbers={data.recipients} local={NONE} how={how} />}
     </>
   );

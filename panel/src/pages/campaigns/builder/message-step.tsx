@@ -14,19 +14,19 @@ import { type Option, PickList } from "../../../components/fields/pick-list.tsx"
 import { ValueField } from "../../../components/fields/value-field.tsx";
 import { formatPhone } from "../../../components/formats.tsx";
 import { senderQuery } from "../campaigns-queries.ts";
-import type { CampaignDraft, DraftFaults, PickedRecipient } from "./campaign-draft.ts";
+import type { CampaignDraft, DraftErrors, PickedRecipient } from "./campaign-draft.ts";
 
 interface MessageStepProps {
   draft: CampaignDraft;
-  faults: DraftFaults;
+  errors: DraftErrors;
   recipients: readonly PickedRecipient[];
   onChange(part: Partial<CampaignDraft>): void;
 }
 
 /** Name, sender, and the text with its variables. */
-export function MessageStep({ draft, faults, recipients, onChange }: MessageStepProps) {
+export function MessageStep({ draft, errors, recipients, onChange }: MessageStepProps) {
   const t = useTranslations("campaigns");
-  const fault = (name: keyof CampaignDraft) => faults[name] && t(`faults.${faults[name]}`);
+  const error = (name: keyof CampaignDraft) => errors[name] && t(`errors.${errors[name]}`);
   const area = useRef<HTMLTextAreaElement>(null);
   const insert = (name: string) => {
     const text = `{{${name}}}`;
@@ -39,16 +39,16 @@ export function MessageStep({ draft, faults, recipients, onChange }: MessageStep
   };
   return (
     <div className="columns gapped">
-      <section className="plate" aria-label={t("steps.message")}>
+      <section className="card" aria-label={t("steps.message")}>
         <ValueField
           label={t("name")}
           hint={t("nameHint")}
           value={draft.name}
           onChange={(name) => onChange({ name })}
           maxLength={200}
-          fault={fault("name")}
+          error={error("name")}
         />
-        <SenderField draft={draft} fault={fault("instance")} onChange={onChange} />
+        <SenderField draft={draft} error={error("instance")} onChange={onChange} />
         <ValueField
           isLong
           label={t("text")}
@@ -56,7 +56,7 @@ export function MessageStep({ draft, faults, recipients, onChange }: MessageStep
           value={draft.template}
           onChange={(template) => onChange({ template })}
           maxLength={65_536}
-          fault={fault("template")}
+          error={error("template")}
           areaRef={area}
         />
         <VariableButtons recipients={recipients} onInsert={insert} />
@@ -72,13 +72,13 @@ interface PartProps {
   onChange(part: Partial<CampaignDraft>): void;
 }
 
-function SenderField({ draft, fault, onChange }: PartProps & { fault: string | undefined }) {
+function SenderField({ draft, error, onChange }: PartProps & { error: string | undefined }) {
   const t = useTranslations();
   const { data = [], isPending } = useQuery(senderQuery);
   const chosen = data.find(({ id }) => id === draft.instance);
   if (!isPending && data.length === 0)
     return (
-      <Notice tone="note" title={t("campaigns.noSender")}>
+      <Notice tone="info" title={t("campaigns.noSender")}>
         <p>{t("campaigns.noSenderHelp")}</p>
         <div className="buttons">
           <LinkButton to="/instances/new">{t("instances.create")}</LinkButton>
@@ -105,7 +105,7 @@ function SenderField({ draft, fault, onChange }: PartProps & { fault: string | u
         groups={groups}
         onChange={(one) => onChange({ instance: one === "" ? undefined : Number(one.slice(1)) })}
       />
-      {fault !== undefined && <p className="fault">{fault}</p>}
+      {error !== undefined && <p className="field-error">{error}</p>}
       {chosen && chosen.status !== "connected" && (
         <p className="hint">{t("campaigns.senderOffline", { name: chosen.name })}</p>
       )}
@@ -154,7 +154,7 @@ function FileField({ draft, onChange }: PartProps) {
       <div className="stack">
         <p className="hint">{t("fileHint")}</p>
         {hasFile && <p>{draft.file?.name ?? t("fileKept")}</p>}
-        {isTooLarge && <p className="fault">{t("fileTooLarge")}</p>}
+        {isTooLarge && <p className="field-error">{t("fileTooLarge")}</p>}
         <div className="buttons">
           <FileTrigger onSelect={open}>
             <ActionButton>{t(hasFile ? "fileOther" : "fileChoose")}</ActionButton>
@@ -191,7 +191,7 @@ function MessagePreview(props: { draft: CampaignDraft; recipients: readonly Pick
     ? createRenderer(draft.template)(valuesOf({ phone, variables, lead: null, contact_name: null }))
     : draft.template;
   return (
-    <section className="plate message-preview" aria-label={t("preview")}>
+    <section className="card message-preview" aria-label={t("preview")}>
       <h2>{t("preview")}</h2>
       <MessageBubble text={text} file={draft.file?.name ?? (draft.fileUrl || undefined)} />
       {shown === undefined ? (
@@ -226,7 +226,7 @@ function TemplateHints(props: { template: string; recipients: readonly PickedRec
     .filter(({ count }) => count > 0);
   if (wrong.length === 0 && missing.length === 0) return null;
   return (
-    <Notice tone="wait">
+    <Notice tone="warning">
       {wrong.map((text) => (
         <p key={text}>{t("notVariable", { text })}</p>
       ))}

@@ -40,7 +40,7 @@ export function RecipientsStep({ draft, numStored, onPick, onAddCountry }: Recip
     addsCountry: draft.addsCountry,
   };
   return (
-    <section className="plate" aria-label={t("steps.recipients")}>
+    <section className="card" aria-label={t("steps.recipients")}>
       {numStored > 0 && <p>{t("storedRecipients", { count: numStored })}</p>}
       <RadioGroup className="choices" value={source} onChange={choose}>
         <Label className="label">{t("source")}</Label>

@@ -3,18 +3,18 @@ import { CheckField } from "../../../components/fields/check-field.tsx";
 import { ZonePick } from "../../../components/fields/pick-list.tsx";
 import { ValueField } from "../../../components/fields/value-field.tsx";
 import { useAccountZone } from "../use-account-zone.ts";
-import type { CampaignDraft, DraftFaults } from "./campaign-draft.ts";
+import type { CampaignDraft, DraftErrors } from "./campaign-draft.ts";
 
 interface TimingStepProps {
   draft: CampaignDraft;
-  faults: DraftFaults;
+  errors: DraftErrors;
   onChange(part: Partial<CampaignDraft>): void;
 }
 
 type TextField = "shortestS" | "longestS" | "dailyLimit" | "stopPercent" | "consentPurpose";
 
 /** When messages go out, how fast, and to whom they may go. */
-export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
+export function TimingStep({ draft, errors, onChange }: TimingStepProps) {
   const t = useTranslations("campaigns");
   const { dayZone } = useAccountZone();
   const field = (name: TextField, type: "number" | "text" = "number") => ({
@@ -22,14 +22,14 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
     type,
     value: draft[name],
     onChange: (value: string) => onChange({ [name]: value }),
-    fault: faults[name] && t(`faults.${faults[name]}`),
+    error: errors[name] && t(`errors.${errors[name]}`),
   });
   return (
     <div className="columns gapped">
-      <section className="plate" aria-label={t("whenTitle")}>
+      <section className="card" aria-label={t("whenTitle")}>
         <h2>{t("whenTitle")}</h2>
-        <Schedule draft={draft} faults={faults} onChange={onChange} />
-        <QuietHours draft={draft} faults={faults} onChange={onChange} />
+        <Schedule draft={draft} errors={errors} onChange={onChange} />
+        <QuietHours draft={draft} errors={errors} onChange={onChange} />
         <ZonePick
           label={t("zone")}
           hint={t("zoneHint", { zone: draft.zone })}
@@ -37,7 +37,7 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
           onChange={(zone) => onChange({ zone })}
         />
       </section>
-      <section className="plate" aria-label={t("paceTitle")}>
+      <section className="card" aria-label={t("paceTitle")}>
         <h2>{t("paceTitle")}</h2>
         <p className="hint">{t("paceHint")}</p>
         <div className="field-pair">
@@ -69,7 +69,7 @@ export function TimingStep({ draft, faults, onChange }: TimingStepProps) {
   );
 }
 
-function Schedule({ draft, faults, onChange }: TimingStepProps) {
+function Schedule({ draft, errors, onChange }: TimingStepProps) {
   const t = useTranslations("campaigns");
   return (
     <>
@@ -85,14 +85,14 @@ function Schedule({ draft, faults, onChange }: TimingStepProps) {
           label={t("scheduledAt")}
           value={draft.scheduledAt}
           onChange={(scheduledAt) => onChange({ scheduledAt })}
-          fault={faults.scheduledAt && t(`faults.${faults.scheduledAt}`)}
+          error={errors.scheduledAt && t(`errors.${errors.scheduledAt}`)}
         />
       )}
     </>
   );
 }
 
-function QuietHours({ draft, faults, onChange }: TimingStepProps) {
+function QuietHours({ draft, errors, onChange }: TimingStepProps) {
   const t = useTranslations("campaigns");
   return (
     <>
@@ -115,7 +115,7 @@ function QuietHours({ draft, faults, onChange }: TimingStepProps) {
             label={t("quietEnd")}
             value={draft.quietEnd}
             onChange={(quietEnd) => onChange({ quietEnd })}
-            fault={faults.quietEnd && t(`faults.${faults.quietEnd}`)}
+            error={errors.quietEnd && t(`errors.${errors.quietEnd}`)}
           />
         </div>
       )}

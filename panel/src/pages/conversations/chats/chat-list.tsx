@@ -2,9 +2,9 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, memo, type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
-import { FaultNotice } from "../../../components/error-notice.tsx";
-import { Blank, LoadingState } from "../../../components/page-header.tsx";
-import { type ListQuery, useReading } from "../../../components/use-infinite-scroll.ts";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
+import { EmptyState, LoadingState } from "../../../components/page-header.tsx";
+import { type ListQuery, useInfiniteScroll } from "../../../components/use-infinite-scroll.ts";
 import { type Chat, type ChatFilter, chatsQuery } from "../conversation-queries.ts";
 import { flatten } from "../cursor-pages.ts";
 import "./chat-list.css";
@@ -28,11 +28,11 @@ export function ChatList({ id, filter, chosen }: ChatListProps) {
   const query = useInfiniteQuery(chatsQuery(id, filter, ""));
   const chats = usePinnedFirst(id, filter, query.data?.pages);
   if (query.error && chats.length === 0)
-    return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingState />;
   if (chats.length === 0) {
     const kind = filter === "all" ? "empty" : "nothing";
-    return <Blank title={t(`${kind}Title`)} help={t(`${kind}Help`)} />;
+    return <EmptyState title={t(`${kind}Title`)} help={t(`${kind}Help`)} />;
   }
   return <Rows chats={chats} query={query} id={id} chosen={chosen} />;
 }
@@ -68,7 +68,7 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
     anchorTo: "end",
   });
   const items = list.getVirtualItems();
-  useReading(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, chats.length);
+  useInfiniteScroll(query, items[0]?.index ?? 0, items.at(-1)?.index ?? 0, chats.length);
   const first = chats[0]?.id;
   // A reader at the top sees what arrives there.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another chat is first
@@ -105,7 +105,7 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
           );
         })}
       </ul>
-      {query.error !== null && <FaultNotice error={query.error} onRetry={() => void query.fetchNextPage()} />}
+      {query.error !== null && <ErrorNotice error={query.error} onRetry={() => void query.fetchNextPage()} />}
     </div>
   );
 }
@@ -200,14 +200,14 @@ function Marks({ chat }: { chat: Chat }) {
   const t = useTranslations("conversations.marks");
   const count = chat.unread_count;
   return (
-    <span className="chat-marks">
+    <span className="chat-badges">
       {chat.muted && <span>{t("muted")}</span>}
       {chat.pinned && <span>{t("pinned")}</span>}
       {chat.archived && <span>{t("archived")}</span>}
       {(count > 0 || chat.marked_unread) && (
         <span className="unread-count">
           <span aria-hidden="true">{count >= 999 ? "999+" : count || "•"}</span>
-          <span className="unseen">{t("unread", { count })}</span>
+          <span className="visually-hidden">{t("unread", { count })}</span>
         </span>
       )}
     </span>

@@ -1,10 +1,10 @@
 import { type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { Blank, LoadingState, LoadMore } from "../../../components/page-header.tsx";
-import { resultsTabStop } from "../../../components/roving-tab-index.ts";
+import { EmptyState, LoadingState, LoadMore } from "../../../components/page-header.tsx";
+import { resultsRovingTabIndex } from "../../../components/roving-tab-index.ts";
 import {
   type Chat,
   chatsKey,
@@ -30,12 +30,12 @@ export function SearchResults({ id, q, chosen }: SearchResultsProps) {
   const messages = useInfiniteQuery(messageSearchQuery(id, q));
   const [foundChats, foundMessages] = [flatten(chats.data?.pages), flatten(messages.data?.pages)];
   const failed = [chats, messages].find(({ error }) => error !== null);
-  if (failed) return <FaultNotice error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (failed) return <ErrorNotice error={failed.error} onRetry={() => void failed.refetch()} />;
   if (!chats.data || !messages.data) return <LoadingState />;
   if (foundChats.length + foundMessages.length === 0)
-    return <Blank title={t("nothingTitle")} help={t("nothingHelp")} />;
+    return <EmptyState title={t("nothingTitle")} help={t("nothingHelp")} />;
   return (
-    <div ref={resultsTabStop} className="chat-scroll">
+    <div ref={resultsRovingTabIndex} className="chat-scroll">
       {foundChats.length > 0 && (
         <section className="results">
           <h3>{t("list")}</h3>

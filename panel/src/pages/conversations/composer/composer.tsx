@@ -12,7 +12,7 @@ import {
 import { useTranslations } from "use-intl";
 import { variablesOf } from "../../../../../src/platform/text/render-template.ts";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../../components/error-notice.tsx";
 import { gateway, type InstanceState } from "../../../gateway/gateway.ts";
 import { isLinked } from "../../../gateway/is-linked.ts";
 import type { Chat, Message } from "../conversation-queries.ts";
@@ -52,14 +52,14 @@ export function Composer(props: ComposerProps) {
   const [isOpen, setOpen] = useState(false);
   const { field, text, type, write, replies, edit, send, press, paste } = useComposer(props);
   const mayBeSent = isLinked(state);
-  const words = files.length > 0 ? t("caption") : t("text");
+  const label = files.length > 0 ? t("caption") : t("text");
   const leave = () => {
     onTarget(undefined);
     if (target?.kind === "edit") write("");
   };
   return (
     <section className="composer" aria-label={t("label")}>
-      <FaultNotice error={edit.error} />
+      <ErrorNotice error={edit.error} />
       {target && <TargetBar target={target} onEnd={leave} />}
       {files.map((file, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name
@@ -82,14 +82,14 @@ export function Composer(props: ComposerProps) {
           rows={1}
           value={text}
           maxLength={65_536}
-          aria-label={words}
-          placeholder={words}
+          aria-label={label}
+          placeholder={label}
           {...replies.fieldProps}
           onChange={(event) => type(event.target.value)}
           onKeyDown={press}
           onPaste={paste}
         />
-        <ActionButton kind="main" isDisabled={!mayBeSent} isPending={edit.isPending} onPress={send}>
+        <ActionButton kind="primary" isDisabled={!mayBeSent} isPending={edit.isPending} onPress={send}>
           {target?.kind === "edit" ? t("saveEdit") : t("send")}
         </ActionButton>
       </div>
@@ -104,7 +104,7 @@ function ConnectionHint({ id, state }: { id: number; state: InstanceState }) {
   if (state.connected) return null;
   if (isLinked(state)) return <p className="hint">{t("conversations.compose.notConnected")}</p>;
   return (
-    <Notice tone="wait">
+    <Notice tone="warning">
       <p>{t("conversations.compose.notLinked")}</p>
       <div className="buttons">
         <LinkButton to="/instances/$id/link" params={{ id }}>
@@ -124,9 +124,9 @@ function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: 
   const replies = useQuickReplies(chat, text, write);
   useFirstFocus(field);
   useTargetFocus(target, field, setText);
-  const post = (words: string) => {
-    if (files.length === 0) onSend({ shown: words, post: postText(words) });
-    for (const [at, file] of files.entries()) onSend(withFile(file, at === 0 ? words : ""));
+  const post = (filled: string) => {
+    if (files.length === 0) onSend({ shown: filled, post: postText(filled) });
+    for (const [at, file] of files.entries()) onSend(withFile(file, at === 0 ? filled : ""));
     typing.stop();
     onFiles([]);
     write("");
@@ -136,10 +136,10 @@ function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: 
     const typed = text.trim();
     if ((typed === "" && files.length === 0) || !isLinked(state)) return;
     if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: typed });
-    const words = files.length === 0 ? replies.read(typed) : typed;
+    const filled = files.length === 0 ? replies.read(typed) : typed;
     // What the gateway does not know, the writer sees before the contact does.
-    if (words !== typed && variablesOf(words).length > 0) write(words);
-    else post(words);
+    if (filled !== typed && variablesOf(filled).length > 0) write(filled);
+    else post(filled);
   };
   const press = (event: KeyboardEvent) => {
     if (replies.press(event)) return;
@@ -223,7 +223,7 @@ function TargetBar({ target, onEnd }: { target: Target; onEnd(): void }) {
         <strong>{t(target.kind === "reply" ? "compose.replying" : "compose.editing")}</strong>{" "}
         {summarise(target.message, t).slice(0, 160)}
       </p>
-      <ActionButton kind="bare" onPress={onEnd}>
+      <ActionButton kind="link" onPress={onEnd}>
         {t("compose.endTarget")}
       </ActionButton>
     </div>
@@ -268,7 +268,7 @@ function DraftFile({ file, onRemove }: { file: File; onRemove(): void }) {
       <p>
         {file.name} <span className="hint">{size(file.size)}</span>
       </p>
-      <ActionButton kind="bare" onPress={onRemove} aria-label={t("removeFile", { name: file.name })}>
+      <ActionButton kind="link" onPress={onRemove} aria-label={t("removeFile", { name: file.name })}>
         {t("remove")}
       </ActionButton>
     </div>

@@ -25,9 +25,9 @@ export function useQuickReplies(chat: Chat, text: string, write: (text: string) 
     setAt(0);
   };
   /** What a text says that is only the name of a quick reply without a file. */
-  const read = (words: string): string => {
-    const named = data?.find((one) => words.toLowerCase() === `/${one.shortcut}` && one.media_url === null);
-    return named ? fill(named.content) : words;
+  const read = (typed: string): string => {
+    const named = data?.find((one) => typed.toLowerCase() === `/${one.shortcut}` && one.media_url === null);
+    return named ? fill(named.content) : typed;
   };
   const press = (event: KeyboardEvent): boolean => {
     const chosen = found[active];

@@ -46,7 +46,7 @@ function postCard(contact: Card): Outgoing["post"] {
 
 function ContactBody({ message }: BodyProps) {
   return cardsOf(message).map(({ name, phone }) => (
-    <div className="card" key={`${name} ${phone}`}>
+    <div key={`${name} ${phone}`}>
       <strong>{name}</strong>
       <p>{formatPhone(phone)}</p>
     </div>

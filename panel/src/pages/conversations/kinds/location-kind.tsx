@@ -25,8 +25,8 @@ export const locationKind: MessageKind = {
 
 function postPlace(place: Place | null): Outgoing["post"] {
   const { latitude = 0, longitude = 0, name, address } = place ?? {};
-  const words = { ...(name && { name }), ...(address && { address }) };
-  return (target, call) => gateway.sendLocation({ ...target, latitude, longitude, ...words }, call);
+  const labels = { ...(name && { name }), ...(address && { address }) };
+  return (target, call) => gateway.sendLocation({ ...target, latitude, longitude, ...labels }, call);
 }
 
 function LocationBody({ message }: BodyProps) {
@@ -35,7 +35,7 @@ function LocationBody({ message }: BodyProps) {
   if (place === null) return null;
   const at = `${place.latitude},${place.longitude}`;
   return (
-    <div className="card">
+    <div>
       <strong>{place.name ?? t("kinds.location")}</strong>
       {place.address && <p>{place.address}</p>}
       <p className="code">{at.replace(",", ", ")}</p>
@@ -72,7 +72,7 @@ function LocationForm({ onSend }: ComposeProps) {
       mutation={{ isPending: false, error: null, reset: () => setError(null) }}
     >
       {error && (
-        <p className="fault" role="alert">
+        <p className="field-error" role="alert">
           {t("locationWrong")}
         </p>
       )}

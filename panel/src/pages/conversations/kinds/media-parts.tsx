@@ -2,7 +2,7 @@ import { type ChangeEvent, useRef } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { toFault } from "../../../gateway/to-request-error.ts";
+import { toRequestError } from "../../../gateway/to-request-error.ts";
 import type { Message } from "../conversation-queries.ts";
 import { stripFormatting } from "../formatting/strip-formatting.ts";
 import { readFile } from "../media-files.ts";
@@ -41,7 +41,7 @@ export function MediaState({ message, shown }: { message: Message; shown: ShownM
         <p className="bubble-note">{t("failed", { reason: media.reason ?? "" })}</p>
       )}
       {shown.error !== undefined && (
-        <p className="fault">{toFault(shown.error).message ?? t("unreachable")}</p>
+        <p className="field-error">{toRequestError(shown.error).message ?? t("unreachable")}</p>
       )}
       <ActionButton isPending={shown.isLoading} onPress={shown.load}>
         {shown.isLoading ? t("loading") : t("load", { size: size(media.size) })}
@@ -51,8 +51,8 @@ export function MediaState({ message, shown }: { message: Message; shown: ShownM
 }
 
 export function summariseMedia(word: string, { caption, media }: Message): string {
-  const words = caption === null ? media?.file_name : stripFormatting(caption);
-  return [word, words].filter(Boolean).join(": ");
+  const description = caption === null ? media?.file_name : stripFormatting(caption);
+  return [word, description].filter(Boolean).join(": ");
 }
 
 type MediaType = "image" | "video" | "audio" | "document" | "sticker" | "ptt";

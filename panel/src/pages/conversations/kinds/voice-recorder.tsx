@@ -26,16 +26,16 @@ export function VoiceRecorder({ onRecord }: { onRecord(sound: File): void }) {
       </ActionButton>
       {recording && (
         <>
-          <ActionButton kind="main" onPress={send}>
+          <ActionButton kind="primary" onPress={send}>
             {t("compose.sendRecording")}
           </ActionButton>
-          <ActionButton kind="bare" onPress={end}>
+          <ActionButton kind="link" onPress={end}>
             {t("compose.discardRecording")}
           </ActionButton>
         </>
       )}
       {state === "refused" && (
-        <p className="fault" role="alert">
+        <p className="field-error" role="alert">
           {t("compose.noMicrophone")}
         </p>
       )}

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { Facts } from "../../../components/description-list.tsx";
+import { DescriptionList } from "../../../components/description-list.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { RelativeTime, useContactStatus } from "../../../components/formats.tsx";
 import { LoadingState } from "../../../components/page-header.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
@@ -25,12 +25,12 @@ export function LeadSide({ chat, phone }: { chat: Chat; phone: string }) {
   return (
     <section className="side-part" aria-label={t("title")}>
       <h3>{t("title")}</h3>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {lead === undefined && !error && <LoadingState />}
       {lead === null && (
         <>
           <p className="hint">{t("none")}</p>
-          <FaultNotice error={create.error} />
+          <ErrorNotice error={create.error} />
           <div className="buttons">
             <ActionButton isPending={create.isPending} onPress={() => create.mutate()}>
               {t("create")}
@@ -59,7 +59,7 @@ function Shown({ lead, phone }: { lead: LeadDetails; phone: string }) {
   ];
   return (
     <>
-      <Facts facts={facts.filter(({ value }) => value)} />
+      <DescriptionList items={facts.filter(({ value }) => value)} />
       {lead.tags.length > 0 && (
         <ul className="tags" aria-label={t("tags")}>
           {lead.tags.map((tag) => (
@@ -69,7 +69,7 @@ function Shown({ lead, phone }: { lead: LeadDetails; phone: string }) {
       )}
       <div className="buttons">
         <LeadForm lead={lead} phone={phone} />
-        <Link to="/crm/$id" params={{ id: lead.id }} className="button" data-kind="bare">
+        <Link to="/crm/$id" params={{ id: lead.id }} className="button" data-kind="link">
           {t("open")}
         </Link>
       </div>
@@ -90,7 +90,7 @@ function OptOut({ lead, phone }: { lead: LeadDetails; phone: string }) {
   });
   return (
     <>
-      <FaultNotice error={change.error} />
+      <ErrorNotice error={change.error} />
       <p className="hint">{t(isOut ? "isOut" : "isIn")}</p>
       <div className="buttons">
         <ActionButton isPending={change.isPending} onPress={() => change.mutate()}>
@@ -122,7 +122,7 @@ function LeadNotes({ lead, phone }: { lead: LeadDetails; phone: string }) {
   return (
     <section aria-label={t("title")} className="stack">
       <h3>{t("title")}</h3>
-      <FaultNotice error={add.error ?? remove.error} />
+      <ErrorNotice error={add.error ?? remove.error} />
       <form className="field" onSubmit={submit}>
         <textarea
           rows={2}

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { LONGEST_PHONE_TEXT } from "../../../components/fields/form-field.tsx";
 import { showToast } from "../../../components/toasts.tsx";
@@ -23,7 +23,7 @@ export function SandboxSide({ chat, isConnected }: { chat: Chat; isConnected: bo
     <>
       <p className="hint">{t("lead")}</p>
       {!isConnected && <p className="hint">{t("notConnected")}</p>}
-      <FaultNotice error={act.error} />
+      <ErrorNotice error={act.error} />
       <WriteAsContact chat={chat} />
       <section className="side-part" aria-label={t("network")}>
         <h3>{t("network")}</h3>
@@ -84,7 +84,7 @@ function WriteAsContact({ chat }: { chat: Chat }) {
   return (
     <form className="side-part field" onSubmit={submit}>
       <h3>{t("write")}</h3>
-      <FaultNotice error={receive.error} />
+      <ErrorNotice error={receive.error} />
       {chat.phone === null && (
         <input
           type="tel"

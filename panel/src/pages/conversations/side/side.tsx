@@ -7,10 +7,10 @@ import "./side.css";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { Facts } from "../../../components/description-list.tsx";
+import { DescriptionList } from "../../../components/description-list.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
 import { FormDialog } from "../../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { formatPhone, RelativeTime } from "../../../components/formats.tsx";
@@ -31,15 +31,15 @@ export function Side({ chat, side, isConnected }: SideProps) {
   const { side: _, ...search } = useSearch({ from: "/shell/instances/$id/chats/$jid" });
   const params = { id: chat.instance_id, jid: chat.jid };
   return (
-    <section className="talk-side" aria-label={t(`side.${side}`)}>
-      <div className="talk-side-head">
+    <section className="conversation-side" aria-label={t(`side.${side}`)}>
+      <div className="conversation-side-head">
         <h2>{t(`side.${side}`)}</h2>
         <Link
           to="/instances/$id/chats/$jid"
           params={params}
           search={search}
           className="button"
-          data-kind="bare"
+          data-kind="link"
         >
           {t("side.close")}
         </Link>
@@ -77,7 +77,7 @@ function ContactFacts({ chat, isConnected }: { chat: Chat; isConnected: boolean 
       {data?.picture_url?.startsWith(location.origin) && (
         <img className="contact-picture" src={data.picture_url} alt={t("picture")} />
       )}
-      <Facts facts={facts.filter(({ value }) => value)} />
+      <DescriptionList items={facts.filter(({ value }) => value)} />
     </div>
   );
 }
@@ -89,7 +89,7 @@ function ConsentRecords({ phone }: { phone: string }) {
   return (
     <section className="side-part" aria-label={t("title")}>
       <h3>{t("title")}</h3>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {data.length === 0 && !error && <p className="hint">{t("none")}</p>}
       <ul className="notes">
         {data.map(({ consentId, purpose, granted, current, channel, created_at }) => (
@@ -175,7 +175,7 @@ function ChatActions({ chat }: { chat: Chat }) {
     <section className="side-part" aria-label={t("title")}>
       <h3>{t("title")}</h3>
       <p className="hint">{t("help")}</p>
-      <FaultNotice error={change.error} />
+      <ErrorNotice error={change.error} />
       <div className="buttons">
         {actions.map((action) => (
           <ActionButton
@@ -208,7 +208,7 @@ function BlockButton({ chat }: { chat: Chat }) {
   });
   return (
     <>
-      <FaultNotice error={block.error} />
+      <ErrorNotice error={block.error} />
       {isBlocked ? (
         <ActionButton isPending={block.isPending} onPress={() => block.mutate()}>
           {t("unblock")}

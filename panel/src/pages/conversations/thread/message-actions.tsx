@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Dialog, DialogTrigger, Popover } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { LoadingState } from "../../../components/page-header.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { type Message, receiptsQuery } from "../conversation-queries.ts";
@@ -36,7 +36,7 @@ export function MessageActions({
   return (
     <DialogTrigger>
       <ActionButton
-        kind="bare"
+        kind="link"
         excludeFromTabOrder={!isTabStop}
         aria-label={t("actions.open", { message: summarise(message, t).slice(0, 80) })}
       >
@@ -59,13 +59,13 @@ type ListProps = ActionDeps & { message: Message; close(): void };
 
 function ActionList({ message, close, ...deps }: ListProps) {
   const t = useTranslations("conversations.actions");
-  const words = message.text ?? message.caption;
+  const text = message.text ?? message.caption;
   const isDeleted = message.deleted_at !== null;
   const isSent =
     message.status !== "pending" && message.status !== "failed" && message.status !== "cancelled";
   const isEditable =
-    message.from_me && words !== null && Date.now() - Date.parse(message.timestamp) < EDITABLE_MS;
-  const copy = words !== null && navigator.clipboard !== undefined;
+    message.from_me && text !== null && Date.now() - Date.parse(message.timestamp) < EDITABLE_MS;
+  const copy = text !== null && navigator.clipboard !== undefined;
   return (
     <div className="action-list">
       {!isDeleted && isSent && <Reactions message={message} close={close} {...deps} />}
@@ -73,7 +73,7 @@ function ActionList({ message, close, ...deps }: ListProps) {
         <ActionButton onPress={() => [close(), deps.onReply(message)]}>{t("reply")}</ActionButton>
       )}
       {copy && !isDeleted && (
-        <ActionButton onPress={() => void navigator.clipboard.writeText(words).then(close)}>
+        <ActionButton onPress={() => void navigator.clipboard.writeText(text).then(close)}>
           {t("copy")}
         </ActionButton>
       )}
@@ -104,14 +104,14 @@ function Reactions({ message, close, instanceId: id, ownJid }: ListProps) {
   });
   return (
     <>
-      <FaultNotice error={react.error} />
+      <ErrorNotice error={react.error} />
       <fieldset className="emoji-row" aria-label={t("react")}>
         {EMOJI.map((emoji) => (
           <ActionButton
             key={emoji}
             aria-label={t(own === emoji ? "unreact" : "reactWith", { emoji })}
             aria-pressed={own === emoji}
-            kind={own === emoji ? "main" : "bare"}
+            kind={own === emoji ? "primary" : "link"}
             isPending={react.isPending}
             onPress={() => react.mutate(own === emoji ? "" : emoji)}
           >
@@ -138,8 +138,8 @@ function DeleteButton({ message, close, instanceId: id }: ListProps) {
   return (
     <>
       <p>{t("deleteHelp")}</p>
-      <FaultNotice error={remove.error} />
-      <ActionButton kind="stop" isPending={remove.isPending} onPress={() => remove.mutate()}>
+      <ErrorNotice error={remove.error} />
+      <ActionButton kind="danger" isPending={remove.isPending} onPress={() => remove.mutate()}>
         {t("deleteConfirm")}
       </ActionButton>
     </>
@@ -152,7 +152,7 @@ function MessageReceipts({ instanceId, message }: { instanceId: number; message:
   const [isOpen, setOpen] = useState(false);
   const { data, error } = useQuery({ ...receiptsQuery(instanceId, message.message_id), enabled: isOpen });
   if (!isOpen) return <ActionButton onPress={() => setOpen(true)}>{t("actions.receipts")}</ActionButton>;
-  if (error) return <FaultNotice error={error} />;
+  if (error) return <ErrorNotice error={error} />;
   if (!data) return <LoadingState />;
   return (
     <div className="stack">
@@ -187,7 +187,7 @@ function SandboxMessageActions({ instanceId: id, message, close }: SandboxMessag
   return (
     <fieldset className="action-list">
       <legend className="hint">{t("asContact")}</legend>
-      <FaultNotice error={act.error} />
+      <ErrorNotice error={act.error} />
       <ActionButton onPress={press(() => gateway.sandboxReact({ ...actor, reaction: "🎉" }))}>
         {t("react")}
       </ActionButton>

@@ -8,8 +8,8 @@ import { type ActionDeps, MessageActions } from "./message-actions.tsx";
 import "./message.css";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { useFaultText } from "../../../components/error-notice.tsx";
-import { useGatewayWords } from "../../../components/use-gateway-texts.ts";
+import { useErrorText } from "../../../components/error-notice.tsx";
+import { useGatewayTexts } from "../../../components/use-gateway-texts.ts";
 import type { Outgoing } from "../kinds/message-kind.ts";
 
 interface BubbleProps extends ActionDeps {
@@ -41,7 +41,7 @@ export function MessageBubble({ message, isNamed, isTabStop, ...deps }: BubblePr
         <MessageActions message={message} isTabStop={isTabStop} {...deps} />
       </footer>
       {(message.status === "failed" || message.status === "cancelled") && (
-        <MessageFault message={message} onResend={deps.onResend} instanceId={deps.instanceId} />
+        <MessageError message={message} onResend={deps.onResend} instanceId={deps.instanceId} />
       )}
       <ReactionList reactions={message.reactions} ownJid={deps.ownJid} />
     </article>
@@ -59,8 +59,8 @@ function Quote({ message: { quoted } }: { message: Message }) {
   const t = useTranslations("conversations");
   if (quoted === null) return null;
   const kind = quoted.content?.media_type ?? quoted.content?.kind;
-  const words = quoted.text ?? quoted.content?.file_name ?? quoted.content?.name;
-  const shown = quoted.text ? stripFormatting(quoted.text) : words;
+  const label = quoted.text ?? quoted.content?.file_name ?? quoted.content?.name;
+  const shown = quoted.text ? stripFormatting(quoted.text) : label;
   return (
     <blockquote className="quote">
       <strong>{quoted.from_me ? t("thread.you") : t("thread.quoted")}</strong>
@@ -110,7 +110,7 @@ function ReactionList({ reactions, ownJid }: ReactionListProps) {
             <span aria-hidden="true">
               {emoji} {all.length > 1 && all.length}
             </span>
-            <span className="unseen">{`${emoji}: ${names.slice(0, 10).join(", ")}`}</span>
+            <span className="visually-hidden">{`${emoji}: ${names.slice(0, 10).join(", ")}`}</span>
           </li>
         );
       })}
@@ -118,17 +118,17 @@ function ReactionList({ reactions, ownJid }: ReactionListProps) {
   );
 }
 
-interface MessageFaultProps {
+interface MessageErrorProps {
   message: Message;
   instanceId: number;
   onResend(message: Outgoing): void;
 }
 
 /** Why a message was not sent, and the button that sends it once more. */
-function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
+function MessageError({ message, instanceId, onResend }: MessageErrorProps) {
   const t = useTranslations("conversations");
-  const textOf = useFaultText();
-  const words = useGatewayWords();
+  const textOf = useErrorText();
+  const texts = useGatewayTexts();
   const { data } = useQuery(messageErrorQuery(instanceId, message.message_id));
   const { resend } = kindOf(message);
   const again = useMutation({
@@ -138,9 +138,9 @@ function MessageFault({ message, instanceId, onResend }: MessageFaultProps) {
     },
   });
   return (
-    <div className="message-fault">
-      <p>{data ? words.failure(data).sentence : t(`status.${message.status}`)}</p>
-      {again.error && <p className="fault">{textOf(again.error)}</p>}
+    <div className="message-error">
+      <p>{data ? texts.failure(data).sentence : t(`status.${message.status}`)}</p>
+      {again.error && <p className="field-error">{textOf(again.error)}</p>}
       {resend && (
         <ActionButton isPending={again.isPending} onPress={() => again.mutate()}>
           {t("thread.sendAgain")}

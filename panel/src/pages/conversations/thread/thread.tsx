@@ -12,9 +12,9 @@ import {
 } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
-import { Blank, LoadingState } from "../../../components/page-header.tsx";
-import { type ListQuery, useReading } from "../../../components/use-infinite-scroll.ts";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
+import { EmptyState, LoadingState } from "../../../components/page-header.tsx";
+import { type ListQuery, useInfiniteScroll } from "../../../components/use-infinite-scroll.ts";
 import { type Chat, type Message, threadKey, threadQuery } from "../conversation-queries.ts";
 import { flatten } from "../cursor-pages.ts";
 import { summarise } from "../kinds/kinds.tsx";
@@ -26,7 +26,7 @@ import { WaitingBubble } from "./waiting-bubble.tsx";
 import "./thread.css";
 import { gateway } from "../../../gateway/gateway.ts";
 import { putMessage } from "../conversation-cache.ts";
-import { readAlong } from "../stale-reads.ts";
+import { readWithStaleCheck } from "../stale-reads.ts";
 
 const BUBBLE_HEIGHT = 76;
 const NEAR_END = 120;
@@ -51,12 +51,12 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
   useEffect(() => dropAccepted(entries, messages), [entries, messages]);
   const lines = useMemo(() => toLines(messages, entries), [messages, entries]);
   if (query.error && messages.length === 0)
-    return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />;
+    return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <LoadingState />;
   if (lines.length === 0)
     return (
-      <div className="thread thread-blank">
-        <Blank title={t("thread.emptyTitle")} help={t("thread.emptyHelp")} />
+      <div className="thread thread-empty">
+        <EmptyState title={t("thread.emptyTitle")} help={t("thread.emptyHelp")} />
       </div>
     );
   return (
@@ -89,7 +89,7 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
   const count = lines.length;
   // Backwards in time is onwards for the cursor, whose list begins with the newest message.
   const [oldest, newest] = [items[0]?.index ?? count - 1, items.at(-1)?.index ?? count - 1];
-  useReading(query, count - 1 - newest, count - 1 - oldest, count);
+  useInfiniteScroll(query, count - 1 - newest, count - 1 - oldest, count);
   const step = useSteps(frame, count, (index) => list.scrollToIndex(index));
   const { stop, focus } = useTabStop(lines, items);
   const isAway = query.hasPreviousPage || newest < count - 1;
@@ -115,7 +115,7 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
           ))}
         </div>
         {query.error !== null && (
-          <FaultNotice error={query.error} onRetry={() => void query.fetchNextPage()} />
+          <ErrorNotice error={query.error} onRetry={() => void query.fetchNextPage()} />
         )}
       </section>
       {/* biome-ignore-end lint/a11y/noNoninteractiveTabindex: see above */}
@@ -288,7 +288,7 @@ function Announcement({ message }: { message: Message | undefined }) {
   const first = useRef(message?.id);
   const isNew = message !== undefined && message.id !== first.current && !message.from_me;
   return (
-    <p className="unseen" role="status">
+    <p className="visually-hidden" role="status">
       {isNew &&
         `${t("thread.from", { name: nameOf(message.sender ?? message) })}: ${summarise(message, t).slice(0, 200)}`}
     </p>
@@ -311,7 +311,7 @@ function useTail({ instance_id: id, jid }: Chat, until: string, messages: readon
     queryKey: ["conversations", id, "tail", jid],
     queryFn: async ({ signal }) => {
       const read = () => gateway.listChatMessages({ id, jid, limit: WATCHED }, { signal });
-      const { found, isOutdated } = await readAlong(read);
+      const { found, isOutdated } = await readWithStaleCheck(read);
       return found.data.filter((message) => !isOutdated(message));
     },
     enabled: isOpen,

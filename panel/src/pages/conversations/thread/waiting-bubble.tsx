@@ -1,6 +1,6 @@
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { LinkRemedy, useFaultText } from "../../../components/error-notice.tsx";
+import { LinkRemedy, useErrorText } from "../../../components/error-notice.tsx";
 import { MessageStatus } from "../message-status.tsx";
 import { MessageText } from "../message-text.tsx";
 import type { Waiting } from "../outbox.ts";
@@ -14,7 +14,7 @@ interface WaitingBubbleProps {
 /** A message on its way to the gateway, or refused by it. */
 export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps) {
   const t = useTranslations("conversations");
-  const textOf = useFaultText();
+  const textOf = useErrorText();
   const isRefused = entry.state === "refused";
   return (
     <article className="bubble" data-own="" data-waiting="" aria-label={t("thread.fromYou")}>
@@ -24,12 +24,12 @@ export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps)
         <MessageStatus status={isRefused ? "failed" : "pending"} />
       </footer>
       {isRefused && (
-        <div className="message-fault" role="alert">
+        <div className="message-error" role="alert">
           <p>{textOf(entry.error)}</p>
           <div className="buttons">
             <LinkRemedy error={entry.error} />
             <ActionButton onPress={() => onRetry(entry)}>{t("thread.tryAgain")}</ActionButton>
-            <ActionButton kind="bare" onPress={() => onDiscard(entry)}>
+            <ActionButton kind="link" onPress={() => onDiscard(entry)}>
               {t("thread.discard")}
             </ActionButton>
           </div>

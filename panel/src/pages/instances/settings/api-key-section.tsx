@@ -4,9 +4,9 @@ import { useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Facts } from "../../../components/description-list.tsx";
+import { DescriptionList } from "../../../components/description-list.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
-import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
 import { LoadingState } from "../../../components/page-header.tsx";
@@ -29,17 +29,17 @@ export function ApiKeySection({ row: { id, name, limits } }: { row: Instance }) 
   const { data, error, refetch } = useQuery(apiKeyQuery(id));
   const limit = limits.instance_rate_limit_per_minute;
   return (
-    <section className="plate form-section" aria-label={t("title")}>
+    <section className="card form-section" aria-label={t("title")}>
       <div>
         <h2>{t("title")}</h2>
         <p className="hint">{t("lead")}</p>
       </div>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <LoadingState />}
       {data && (
         <>
-          <Facts
-            facts={[
+          <DescriptionList
+            items={[
               { name: t("key"), value: <span className="code">{data.token}</span> },
               { name: t("created"), value: <RelativeTime at={data.created_at} /> },
               {
@@ -74,7 +74,7 @@ function KeyScope({ id, scope }: { id: number; scope: "instance" | "account" }) 
     <div className="stack">
       <h3>{t("scope")}</h3>
       <p>{t(`scopes.${scope}`)}</p>
-      <FaultNotice error={change.error} />
+      <ErrorNotice error={change.error} />
       <div className="buttons">
         <ConfirmDialog
           label={t(`change.${wider}`)}
@@ -128,7 +128,7 @@ function KeyRenewal({ id, name, descendants }: { id: number; name: string; desce
   });
   if (renew.data)
     return (
-      <Notice tone="note" title={t("newTitle")} isUrgent>
+      <Notice tone="info" title={t("newTitle")} isUrgent>
         <p>{t("newHelp")}</p>
         <CodeSample text={renew.data.data.api_key} label={t("newTitle")} />
         <Descendants renewed={renew.data.data} />
@@ -147,7 +147,7 @@ function KeyRenewal({ id, name, descendants }: { id: number; name: string; desce
     <div className="stack">
       <h3>{t("renewTitle")}</h3>
       <p className="hint">{t("renewHelp")}</p>
-      <FaultNotice error={renew.error} />
+      <ErrorNotice error={renew.error} />
       <PickList<Grace> label={t("graceLabel")} value={grace} options={options} onChange={setGrace} />
       <div className="buttons">
         <ConfirmDialog

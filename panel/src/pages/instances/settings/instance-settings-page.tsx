@@ -14,7 +14,7 @@ import {
 } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
-import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { LoadingState } from "../../../components/page-header.tsx";
 import { showToast } from "../../../components/toasts.tsx";
@@ -31,11 +31,11 @@ export function InstanceSettingsPage() {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { data, error, refetch } = useQuery(instanceQuery(id));
   const mayManage = useAccess().may("admin");
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   if (!mayManage)
     return (
-      <Notice tone="note">
+      <Notice tone="info">
         <p>{t("adminOnly")}</p>
       </Notice>
     );
@@ -64,18 +64,18 @@ function DeleteSection({ row: { id, name } }: { row: Instance }) {
     },
   });
   return (
-    <section className="plate form-section" data-danger="" aria-label={t("deleteTitle")}>
+    <section className="card form-section" data-danger="" aria-label={t("deleteTitle")}>
       <div>
         <h2>{t("deleteTitle")}</h2>
         <p>{t("deleteHelp")}</p>
       </div>
-      <FaultNotice error={remove.error} />
+      <ErrorNotice error={remove.error} />
       <div className="buttons">
         <DialogTrigger>
-          <ActionButton kind="stop" isPending={remove.isPending}>
+          <ActionButton kind="danger" isPending={remove.isPending}>
             {t("delete")}
           </ActionButton>
-          <ModalOverlay isDismissable className="veil">
+          <ModalOverlay isDismissable className="backdrop">
             <Modal className="dialog">
               <Dialog role="alertdialog">
                 {({ close }) => (
@@ -125,7 +125,7 @@ function NameCheck({ id, name, onCancel, onConfirm }: NameCheckProps) {
       )}
       <div className="buttons">
         <ActionButton
-          kind="stop"
+          kind="danger"
           isDisabled={typed.trim() !== name.trim()}
           onPress={() => onConfirm(endsDescendants)}
         >

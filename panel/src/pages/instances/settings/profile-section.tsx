@@ -4,7 +4,7 @@ import { useRef } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { FormDialog } from "../../../components/dialogs/form-dialog.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { formatPhone } from "../../../components/formats.tsx";
 import { showToast } from "../../../components/toasts.tsx";
@@ -20,9 +20,9 @@ export function ProfileSection({ id, state }: { id: number; state: InstanceState
   const shownName = data?.name ?? state.profile_name ?? t("noName");
   const picture = data ? data.picture_url : state.profile_picture_url;
   return (
-    <section className="plate" aria-label={t("title")}>
+    <section className="card" aria-label={t("title")}>
       <h2>{t("title")}</h2>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <div className="profile">
         <Portrait url={picture} name={shownName} />
         <div className="stack">
@@ -50,9 +50,9 @@ export function ProfileSection({ id, state }: { id: number; state: InstanceState
 function Portrait({ url, name }: { url: string | null; name: string }) {
   const isOwn =
     url !== null && (url.startsWith("data:") || url.startsWith("/") || url.startsWith(location.origin));
-  if (isOwn) return <img className="portrait" src={url} alt="" width="96" height="96" />;
+  if (isOwn) return <img className="profile-picture" src={url} alt="" width="96" height="96" />;
   return (
-    <span className="portrait" aria-hidden="true">
+    <span className="profile-picture" aria-hidden="true">
       {name.slice(0, 1).toUpperCase()}
     </span>
   );
@@ -122,7 +122,7 @@ function PhotoButtons({ id, hasPhoto }: { id: number; hasPhoto: boolean }) {
   });
   const choose = (file: File | undefined) => {
     if (file === undefined) return;
-    if (file.size > MOST_BYTES) showToast(t("tooLarge"), "stop");
+    if (file.size > MOST_BYTES) showToast(t("tooLarge"), "danger");
     else save.mutate(file);
   };
   return (
@@ -142,11 +142,11 @@ function PhotoButtons({ id, hasPhoto }: { id: number; hasPhoto: boolean }) {
         {t("changePhoto")}
       </ActionButton>
       {hasPhoto && (
-        <ActionButton kind="bare" isPending={save.isPending} onPress={() => save.mutate(null)}>
+        <ActionButton kind="link" isPending={save.isPending} onPress={() => save.mutate(null)}>
           {t("removePhoto")}
         </ActionButton>
       )}
-      <FaultNotice error={save.error} />
+      <ErrorNotice error={save.error} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { ConfirmDialog } from "../../../components/dialogs/confirm-dialog.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, Notice, useFault } from "../../../components/error-notice.tsx";
+import { ErrorNotice, Notice, useRequestError } from "../../../components/error-notice.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
@@ -18,20 +18,20 @@ export function ProxySection({ id }: { id: number }) {
   const [typed, setTyped] = useState("");
   const { check, save } = useProxy(id, () => setTyped(""));
   const url = typed.trim();
-  const fault = check.error ?? save.error;
-  const { fields } = useFault(fault);
+  const refused = check.error ?? save.error;
+  const { fields } = useRequestError(refused);
   const issue = fields.url ?? fields["proxy.url"];
   return (
-    <section className="plate form-section" aria-label={t("title")}>
+    <section className="card form-section" aria-label={t("title")}>
       <div>
         <h2>{t("title")}</h2>
         <p className="hint">{t("lead")}</p>
       </div>
-      {error && <FaultNotice error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <p>
         {data?.url ? t.rich("stored", { url: () => <span className="code">{data.url}</span> }) : t("none")}
       </p>
-      {issue === undefined && <FaultNotice error={fault} />}
+      {issue === undefined && <ErrorNotice error={refused} />}
       <UnsavedGuard isDirty={url !== ""} />
       <Form
         className="stack"
@@ -111,7 +111,7 @@ function TestResult({ result }: { result: ProxyTest | undefined }) {
   const t = useTranslations("proxy");
   if (result === undefined) return null;
   return (
-    <Notice tone={result.reached ? "go" : "stop"} isUrgent>
+    <Notice tone={result.reached ? "success" : "danger"} isUrgent>
       <p>{result.reached ? t("reached", { duration: result.duration_ms }) : t("notReached")}</p>
       {result.error && <p>{result.error}</p>}
     </Notice>

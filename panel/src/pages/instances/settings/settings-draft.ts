@@ -56,16 +56,16 @@ export function toDraft({ name, metadata, webhook_enabled, settings }: Instance)
 }
 
 /** What is wrong with a draft before it is sent, by field. */
-export type DraftFault = "number" | "json";
+export type DraftError = "number" | "json";
 
-export function findDraftFaults(draft: SettingsDraft): Partial<Record<keyof SettingsDraft, DraftFault>> {
-  const faults: Partial<Record<keyof SettingsDraft, DraftFault>> = {};
+export function findDraftErrors(draft: SettingsDraft): Partial<Record<keyof SettingsDraft, DraftError>> {
+  const errors: Partial<Record<keyof SettingsDraft, DraftError>> = {};
   for (const field of ["delay_min", "delay_max"] as const)
-    if (!/^\d{1,4}([.,]\d{1,3})?$/.test(draft[field].trim())) faults[field] = "number";
+    if (!/^\d{1,4}([.,]\d{1,3})?$/.test(draft[field].trim())) errors[field] = "number";
   for (const field of ["messages_per_minute", "media_retention_days"] as const)
-    if (!/^\d{0,7}$/.test(draft[field].trim())) faults[field] = "number";
-  if (readMetadata(draft.metadata) === undefined) faults.metadata = "json";
-  return faults;
+    if (!/^\d{0,7}$/.test(draft[field].trim())) errors[field] = "number";
+  if (readMetadata(draft.metadata) === undefined) errors.metadata = "json";
+  return errors;
 }
 
 /** The change of a draft without faults. */

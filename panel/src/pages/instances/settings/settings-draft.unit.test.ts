@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Instance } from "../../../gateway/gateway.ts";
-import { findDraftFaults, toChange, toDraft } from "./settings-draft.ts";
+import { findDraftErrors, toChange, toDraft } from "./settings-draft.ts";
 
 const SETTINGS = {
   reject_calls: true,
@@ -29,5 +29,5 @@ test("a pause takes a decimal comma, and an empty limit means none", () => {
 
 test("what is no number or no JSON object is found before it is sent", () => {
   const draft = { ...toDraft(ROW as unknown as Instance), delay_max: "soon", metadata: "[1]" };
-  expect(findDraftFaults(draft)).toEqual({ delay_max: "number", metadata: "json" });
+  expect(findDraftErrors(draft)).toEqual({ delay_max: "number", metadata: "json" });
 });

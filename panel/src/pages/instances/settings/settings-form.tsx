@@ -4,15 +4,15 @@ import { Form } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { UnsavedGuard } from "../../../components/dialogs/unsaved-guard.tsx";
-import { FaultNotice, useFault } from "../../../components/error-notice.tsx";
+import { ErrorNotice, useRequestError } from "../../../components/error-notice.tsx";
 import { CheckField } from "../../../components/fields/check-field.tsx";
 import { FormField } from "../../../components/fields/form-field.tsx";
 import { CountryPick, PickList } from "../../../components/fields/pick-list.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { refusalsOf } from "../../../components/use-gateway-texts.ts";
 import { gateway, type Instance } from "../../../gateway/gateway.ts";
-import { toFault } from "../../../gateway/to-request-error.ts";
-import { FORM_FIELDS, findDraftFaults, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
+import { toRequestError } from "../../../gateway/to-request-error.ts";
+import { FORM_FIELDS, findDraftErrors, type SettingsDraft, toChange, toDraft } from "./settings-draft.ts";
 
 interface PartProps {
   draft: SettingsDraft;
@@ -23,18 +23,18 @@ interface PartProps {
 /** Every setting of an instance, each with what it does. */
 export function SettingsForm({ row }: { row: Instance }) {
   const t = useTranslations("instanceSettings");
-  const { draft, set, isChanged, save, submit, reset, faults } = useSettings(row);
+  const { draft, set, isChanged, save, submit, reset, errors } = useSettings(row);
   const part = { draft, row, set };
   return (
-    <Form className="stack" data-wide="" onSubmit={submit} validationErrors={faults}>
+    <Form className="stack" data-wide="" onSubmit={submit} validationErrors={errors}>
       <UnsavedGuard isDirty={isChanged} />
       <GeneralPart {...part} />
       <ReceivingPart {...part} />
       <SendingPart {...part} />
       <KeepingPart {...part} />
       <div className="save-bar" data-changed={isChanged ? "" : undefined}>
-        {Object.keys(faults).length === 0 && <FaultNotice error={save.error} />}
-        <ActionButton kind="main" type="submit" isDisabled={!isChanged} isPending={save.isPending}>
+        {Object.keys(errors).length === 0 && <ErrorNotice error={save.error} />}
+        <ActionButton kind="primary" type="submit" isDisabled={!isChanged} isPending={save.isPending}>
           {t("save")}
         </ActionButton>
         {isChanged && <ActionButton onPress={reset}>{t("reset")}</ActionButton>}
@@ -62,15 +62,16 @@ function useSettings(row: Instance) {
       return queries.invalidateQueries({ queryKey: ["instances"] });
     },
   });
-  const own = isChecked ? findDraftFaults(draft) : {};
+  const own = isChecked ? findDraftErrors(draft) : {};
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     setChecked(true);
     const form = event.currentTarget;
-    const [first] = Object.keys(findDraftFaults(draft));
+    const [first] = Object.keys(findDraftErrors(draft));
     if (first !== undefined) return focusField(form, first);
     save.mutate(draft, {
-      onError: (error) => focusField(form, FORM_FIELDS[refusalsOf(toFault(error).details)[0]?.field ?? ""]),
+      onError: (error) =>
+        focusField(form, FORM_FIELDS[refusalsOf(toRequestError(error).details)[0]?.field ?? ""]),
     });
   };
   const reset = () => {
@@ -82,12 +83,12 @@ function useSettings(row: Instance) {
     setDraft((old) => ({ ...old, ...change }));
     if (save.isError) save.reset();
   };
-  const theirFault = useFault(save.error);
-  const theirs = Object.entries(theirFault.fields).map(([name, issue]) => [FORM_FIELDS[name] ?? name, issue]);
-  const ours = Object.entries(own).map(([name, fault]) => [name, t(`faults.${fault}`)]);
-  const faults: Record<string, string> = Object.fromEntries([...theirs, ...ours]);
+  const refused = useRequestError(save.error);
+  const theirs = Object.entries(refused.fields).map(([name, issue]) => [FORM_FIELDS[name] ?? name, issue]);
+  const ours = Object.entries(own).map(([name, error]) => [name, t(`errors.${error}`)]);
+  const errors: Record<string, string> = Object.fromEntries([...theirs, ...ours]);
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
-  return { draft, set, isChanged, save, submit, reset, faults };
+  return { draft, set, isChanged, save, submit, reset, errors };
 }
 
 /** On a phone the field may be far above the button. */
@@ -97,7 +98,7 @@ function focusField(form: HTMLFormElement, name: string | undefined): void {
 
 function Part({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
   return (
-    <section className="plate form-section" aria-label={title}>
+    <section className="card form-section" aria-label={title}>
       <div>
         <h2>{title}</h2>
         <p className="hint">{lead}</p>
@@ -109,7 +110,7 @@ function Part({ title, lead, children }: { title: string; lead: string; children
 
 function GeneralPart({ draft, row, set }: PartProps) {
   const t = useTranslations("instanceSettings");
-  const words = useTranslations("common");
+  const common = useTranslations("common");
   return (
     <Part title={t("general")} lead={t("generalLead")}>
       <FormField
@@ -133,7 +134,7 @@ function GeneralPart({ draft, row, set }: PartProps) {
       )}
       <CountryPick
         value={draft.default_country}
-        none={words("countryOfAccount")}
+        none={common("countryOfAccount")}
         onChange={(default_country) => set({ default_country })}
       />
       <FormField

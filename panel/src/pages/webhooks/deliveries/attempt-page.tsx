@@ -3,12 +3,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton, LinkButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Facts, RouteLine } from "../../../components/description-list.tsx";
-import { FaultNotice, Notice } from "../../../components/error-notice.tsx";
+import { DescriptionList, Stepper } from "../../../components/description-list.tsx";
+import { ErrorNotice, Notice } from "../../../components/error-notice.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { LoadingState, SectionHead } from "../../../components/page-header.tsx";
+import { LoadingState, SectionHeader } from "../../../components/page-header.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
-import { FailureWords } from "../failure-notice.tsx";
+import { FailureNotice } from "../failure-notice.tsx";
 import { AttemptPill } from "../webhook-state.tsx";
 import {
   type Attempt,
@@ -24,29 +24,29 @@ export function AttemptPage() {
   const t = useTranslations("webhooks");
   const { id, logId } = useParams({ from: "/shell/instances/$id/webhooks/attempts/$logId" });
   const { data, error, refetch } = useQuery(attemptQuery(id, logId));
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={t("attemptTitle", { event: data.event })}
         lead={<span className="address">{data.url}</span>}
-        trail={
+        breadcrumbs={
           <Link to="/instances/$id/webhooks/attempts" params={{ id }}>
             {t("attemptsTitle")}
           </Link>
         }
       >
         <AttemptPill attempt={data} />
-      </SectionHead>
-      <section className="plate">
+      </SectionHeader>
+      <section className="card">
         <AttemptWay attempt={data} />
         {data.success ? (
-          <Notice tone="go">
+          <Notice tone="success">
             <p>{t("arrived")}</p>
           </Notice>
         ) : (
-          <FailureWords attempt={data} />
+          <FailureNotice attempt={data} />
         )}
         <RetryAttempt key={data.id} id={id} attempt={data} />
       </section>
@@ -63,9 +63,9 @@ function AttemptWay({ attempt }: { attempt: Attempt }) {
   const { event, created_at, duration_ms, success, status_code, webhook_name } = attempt;
   const sent = new Date(Date.parse(created_at) - duration_ms);
   return (
-    <RouteLine
+    <Stepper
       isFlat
-      stations={[
+      steps={[
         { key: "event", name: t("event"), detail: event, state: "done" },
         {
           key: "sent",
@@ -91,9 +91,9 @@ function AttemptFacts({ id, attempt }: { id: number; attempt: Attempt }) {
   const { webhook_id, webhook_name, event_id } = attempt;
   const isOwn = data.some((webhook) => webhook.id === webhook_id);
   return (
-    <section className="plate" aria-label={t("about")}>
-      <Facts
-        facts={[
+    <section className="card" aria-label={t("about")}>
+      <DescriptionList
+        items={[
           {
             name: t("webhook"),
             value: isOwn ? (
@@ -128,7 +128,7 @@ function Exchange({ id, attempt }: { id: number; attempt: Attempt }) {
   const hasBody = body !== null && body !== undefined;
   return (
     <>
-      <section className="plate">
+      <section className="card">
         <h3>{t("response")}</h3>
         {attempt.status_code === null && (
           <p className="hint">{t(attempt.success ? "stored" : "noResponse")}</p>
@@ -141,7 +141,7 @@ function Exchange({ id, attempt }: { id: number; attempt: Attempt }) {
           ))}
         <p className="hint">{t("responseHelp")}</p>
       </section>
-      <section className="plate">
+      <section className="card">
         <h3>{t("request")}</h3>
         <RequestHeaders attempt={attempt} webhook={webhook} />
         <h4>{t("body")}</h4>
@@ -217,10 +217,10 @@ function RetryAttempt({ id, attempt }: { id: number; attempt: Attempt }) {
   });
   return (
     <>
-      <FaultNotice error={retry.error} />
+      <ErrorNotice error={retry.error} />
       <div className="buttons">
         <ActionButton
-          kind={attempt.success ? "plain" : "main"}
+          kind={attempt.success ? "secondary" : "primary"}
           isPending={retry.isPending}
           onPress={() => retry.mutate()}
         >
@@ -235,11 +235,11 @@ function RetryAttempt({ id, attempt }: { id: number; attempt: Attempt }) {
 function Followed({ id, attempt, after }: { id: number; attempt: Attempt; after: number }) {
   const t = useTranslations("webhooks.retry");
   const { data = [], error } = useQuery(attemptsOfEventQuery(id, attempt.event_id));
-  if (error) return <FaultNotice error={error} />;
+  if (error) return <ErrorNotice error={error} />;
   const made = data.find((one) => one.id > after && one.webhook_id === attempt.webhook_id);
   if (!made)
     return (
-      <Notice tone="wait">
+      <Notice tone="warning">
         <p>{t("waiting")}</p>
       </Notice>
     );
@@ -248,10 +248,10 @@ function Followed({ id, attempt, after }: { id: number; attempt: Attempt; after:
       {t("details")}
     </LinkButton>
   );
-  if (!made.success) return <FailureWords attempt={made}>{more}</FailureWords>;
+  if (!made.success) return <FailureNotice attempt={made}>{more}</FailureNotice>;
   return (
     <Notice
-      tone="go"
+      tone="success"
       isUrgent
       title={t("ok", { status: String(made.status_code), duration: made.duration_ms })}
     >

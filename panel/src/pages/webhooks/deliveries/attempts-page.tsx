@@ -3,12 +3,12 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useTranslations } from "use-intl";
 import { ExportButton } from "../../../components/csv/list-export.tsx";
 import type { Table } from "../../../components/csv/to-csv.ts";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { LoadingState, LoadMore, SectionHead } from "../../../components/page-header.tsx";
+import { LoadingState, LoadMore, SectionHeader } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
-import { oneTabStop } from "../../../components/roving-tab-index.ts";
+import { rovingTabIndex } from "../../../components/roving-tab-index.ts";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import type { AttemptFilter } from "../filters.ts";
@@ -28,15 +28,15 @@ export function AttemptsPage() {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <SectionHead title={t("attemptsTitle")} lead={t("attemptsLead")}>
+      <SectionHeader title={t("attemptsTitle")} lead={t("attemptsLead")}>
         <ExportButton name={`waygate-deliveries-${id}`} read={() => exportAttempts(id, filter, t("cut"))} />
-      </SectionHead>
+      </SectionHeader>
       <AttemptsFilter id={id} filter={filter} isFiltered={isFiltered} />
-      {query.error && <FaultNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <LoadingState />}
       {query.data && rows.length === 0 && <NoRows id={id} isFiltered={isFiltered} page="attempts" />}
       {rows.length > 0 && (
-        <section className="plate">
+        <section className="card">
           <AttemptList id={id} attempts={rows} />
         </section>
       )}
@@ -94,7 +94,7 @@ function AttemptsFilter({
 export function AttemptList({ id, attempts }: { id: number; attempts: readonly Attempt[] }) {
   const t = useTranslations("webhooks");
   return (
-    <ul ref={oneTabStop} className="tries" aria-label={t("attemptsTitle")}>
+    <ul ref={rovingTabIndex} className="tries" aria-label={t("attemptsTitle")}>
       {attempts.map((attempt) => (
         <li key={attempt.id}>
           <span className="hint">
@@ -124,7 +124,7 @@ async function exportAttempts(id: number, filter: AttemptFilter, cutText: string
   const { rows, isCut } = await readAllPages((cursor) =>
     gateway.listDeliveryLogs({ id, limit: 200, ...toAttemptInput(filter), ...cursor }),
   );
-  if (isCut) showToast(cutText, "note");
+  if (isCut) showToast(cutText, "info");
   const columns = [
     "created_at",
     "webhook_name",

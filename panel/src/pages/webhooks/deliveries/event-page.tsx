@@ -4,11 +4,11 @@ import { useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 import { ActionButton } from "../../../components/action-button.tsx";
 import { CodeSample } from "../../../components/code-sample.tsx";
-import { Facts } from "../../../components/description-list.tsx";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { DescriptionList } from "../../../components/description-list.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { LoadingState, SectionHead } from "../../../components/page-header.tsx";
+import { LoadingState, SectionHeader } from "../../../components/page-header.tsx";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { DeliveryPill } from "../webhook-state.tsx";
@@ -25,23 +25,23 @@ export function EventPage() {
   const { id, eventId } = useParams({ from: "/shell/instances/$id/webhooks/events/$eventId" });
   const { data, error, refetch } = useQuery(recordedEventQuery(id, eventId));
   const attempts = useQuery(attemptsOfEventQuery(id, eventId));
-  if (error && !data) return <FaultNotice error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState />;
   const rows = attempts.data ?? [];
   return (
     <>
-      <SectionHead
+      <SectionHeader
         title={data.event}
         lead={<span className="address">{data.event_id}</span>}
-        trail={
+        breadcrumbs={
           <Link to="/instances/$id/webhooks/events" params={{ id }}>
             {t("eventsTitle")}
           </Link>
         }
       />
-      <section className="plate">
-        <Facts
-          facts={[
+      <section className="card">
+        <DescriptionList
+          items={[
             { name: t("facts.sequence"), value: data.sequence },
             { name: t("facts.recorded"), value: <RelativeTime at={data.created_at} /> },
           ]}
@@ -50,16 +50,16 @@ export function EventPage() {
         <Deliveries id={id} deliveries={data.deliveries} />
         <Replay id={id} eventId={data.event_id} />
       </section>
-      <section className="plate">
+      <section className="card">
         <h3>{t("attemptsTitle")}</h3>
-        <FaultNotice error={attempts.error} />
+        <ErrorNotice error={attempts.error} />
         {rows.length === 0 ? (
           <p className="hint">{t("noAttempt")}</p>
         ) : (
           <AttemptList id={id} attempts={rows} />
         )}
       </section>
-      <section className="plate">
+      <section className="card">
         <h3>{t("payload")}</h3>
         <CodeSample text={JSON.stringify(data.payload, null, 2)} label={t("payload")} />
       </section>
@@ -119,7 +119,7 @@ function Replay({ id, eventId }: { id: number; eventId: string }) {
   const names = Object.fromEntries(data.map((webhook) => [String(webhook.id), webhook.name]));
   return (
     <>
-      <FaultNotice error={send.error} />
+      <ErrorNotice error={send.error} />
       <div className="replay">
         <PickList<string>
           label={t("target")}

@@ -4,12 +4,12 @@ import { useTranslations } from "use-intl";
 import { LinkButton } from "../../../components/action-button.tsx";
 import { ExportButton } from "../../../components/csv/list-export.tsx";
 import type { Table } from "../../../components/csv/to-csv.ts";
-import { FaultNotice } from "../../../components/error-notice.tsx";
+import { ErrorNotice } from "../../../components/error-notice.tsx";
 import { PickList } from "../../../components/fields/pick-list.tsx";
 import { RelativeTime } from "../../../components/formats.tsx";
-import { Blank, LoadingState, LoadMore, SectionHead } from "../../../components/page-header.tsx";
+import { EmptyState, LoadingState, LoadMore, SectionHeader } from "../../../components/page-header.tsx";
 import { rowsOf } from "../../../components/paged-list.tsx";
-import { oneTabStop } from "../../../components/roving-tab-index.ts";
+import { rovingTabIndex } from "../../../components/roving-tab-index.ts";
 import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import type { DeliveryState, EventFilter } from "../filters.ts";
@@ -28,16 +28,16 @@ export function EventsPage() {
   const isFiltered = Object.keys(filter).length > 0;
   return (
     <>
-      <SectionHead title={t("eventsTitle")} lead={t("eventsLead")}>
+      <SectionHeader title={t("eventsTitle")} lead={t("eventsLead")}>
         <ExportButton name={`waygate-events-${id}`} read={() => exportEvents(id, filter, t("cut"))} />
-      </SectionHead>
+      </SectionHeader>
       <EventsFilter id={id} filter={filter} isFiltered={isFiltered} />
-      {query.error && <FaultNotice error={query.error} onRetry={() => void query.refetch()} />}
+      {query.error && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <LoadingState />}
       {query.data && rows.length === 0 && <NoRows id={id} isFiltered={isFiltered} page="events" />}
       {rows.length > 0 && (
-        <section className="plate">
-          <ul ref={oneTabStop} className="tries" aria-label={t("eventsTitle")}>
+        <section className="card">
+          <ul ref={rovingTabIndex} className="tries" aria-label={t("eventsTitle")}>
             {rows.map((event) => (
               <EventRow key={event.id} id={id} event={event} />
             ))}
@@ -109,13 +109,13 @@ export function NoRows({
   page: "events" | "attempts";
 }) {
   const t = useTranslations("webhooks");
-  if (!isFiltered) return <Blank title={t(`${page}Empty`)} help={t(`${page}EmptyHelp`)} />;
+  if (!isFiltered) return <EmptyState title={t(`${page}Empty`)} help={t(`${page}EmptyHelp`)} />;
   return (
-    <Blank title={t("noneFound")} help={t("noneFoundHelp")}>
+    <EmptyState title={t("noneFound")} help={t("noneFoundHelp")}>
       <LinkButton to={`/instances/$id/webhooks/${page}`} params={{ id }} search={{}}>
         {t("clearFilter")}
       </LinkButton>
-    </Blank>
+    </EmptyState>
   );
 }
 
@@ -123,7 +123,7 @@ async function exportEvents(id: number, filter: EventFilter, cutText: string): P
   const { rows, isCut } = await readAllPages((cursor) =>
     gateway.listEvents({ id, limit: 200, ...toEventInput(filter), ...cursor }),
   );
-  if (isCut) showToast(cutText, "note");
+  if (isCut) showToast(cutText, "info");
   return {
     columns: ["created_at", "sequence", "event_id", "event", "deliveries"],
     rows: rows.map((row) => [row.created_at, row.sequence, row.event_id, row.event, row.deliveries]),

@@ -30,7 +30,7 @@ export function SignatureCheck({ attempt, isOwnFormat }: { attempt: Attempt; isO
     check.mutate(readForm(event.currentTarget));
   };
   return (
-    <section className="plate">
+    <section className="card">
       <h3>{t("title")}</h3>
       <p>{t("lead")}</p>
       <ol className="steps numbered">
@@ -83,12 +83,12 @@ export function SignatureCheck({ attempt, isOwnFormat }: { attempt: Attempt; isO
 
 function Result({ check: { body, standard, isGenuine } }: { check: Check }) {
   const t = useTranslations("webhooks.check");
-  const tone = isGenuine === undefined ? "note" : isGenuine ? "go" : "stop";
-  const words = isGenuine === undefined ? "computed" : isGenuine ? "genuine" : "different";
+  const tone = isGenuine === undefined ? "info" : isGenuine ? "success" : "danger";
+  const result = isGenuine === undefined ? "computed" : isGenuine ? "genuine" : "different";
   return (
     <>
-      <Notice tone={tone} isUrgent title={t(words)}>
-        <p>{t(`${words}Help`)}</p>
+      <Notice tone={tone} isUrgent title={t(result)}>
+        <p>{t(`${result}Help`)}</p>
       </Notice>
       <h4>X-Waygate-Signature</h4>
       <CodeSample text={body} label="X-Waygate-Signature" />
