@@ -7,7 +7,7 @@ import { contract } from "../src/contract.ts";
 const ROUTES = "virtual:gateway-routes";
 const GATEWAY = process.env.WAYGATE_DEV_URL ?? "http://127.0.0.1:3000";
 
-/** The routes of the contract as plain data, so that the browser loads no schema. */
+/** Bundles the routes as plain data, without the schemas. */
 function gatewayRoutes(): Plugin {
   return {
     name: "gateway-routes",
@@ -27,7 +27,7 @@ export default defineConfig({
   build: {
     outDir: "../dist/panel",
     emptyOutDir: true,
-    // The policy of the page allows neither inline scripts nor fonts in data URLs.
+    // The CSP allows neither inline scripts nor data: fonts.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     cssTarget: ["chrome123", "firefox128", "safari17.5"],

@@ -7,7 +7,7 @@ const LANGUAGE_KEY = "waygate.language";
 const THEME_KEY = "waygate.theme";
 const LETTERS_KEY = "waygate.letter-keys";
 
-/** The language that this browser's user has chosen, otherwise the browser's own. */
+/** The saved language, otherwise the browser's. */
 export function readLocale(): Locale {
   const chosen = read(LANGUAGE_KEY);
   return chosen !== null && chosen in LOCALES ? (chosen as Locale) : chooseLocale(navigator.languages);
@@ -21,7 +21,7 @@ export function readTheme(): Theme {
   return THEMES.find((theme) => theme === read(THEME_KEY)) ?? "system";
 }
 
-/** Stores the theme and shows it. */
+/** Stores the theme and applies it. */
 export function saveTheme(theme: Theme): void {
   write(THEME_KEY, theme);
   applyTheme(theme);
@@ -32,7 +32,7 @@ export function applyTheme(theme: Theme): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Whether single letters and signs are shortcuts. */
+/** Whether single-character shortcuts are on. */
 export function readLetterKeys(): boolean {
   return read(LETTERS_KEY) !== "off";
 }
@@ -41,7 +41,7 @@ export function saveLetterKeys(isOn: boolean): void {
   write(LETTERS_KEY, isOn ? "on" : "off");
 }
 
-// A browser can forbid storage; the choice then lasts until the page closes.
+// Storage may be blocked. The choice then lasts until the page closes.
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);

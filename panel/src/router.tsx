@@ -16,7 +16,7 @@ import { webhookRoutes } from "./pages/webhooks/webhook-routes.tsx";
 import { instanceRoute } from "./shell/instance-route.tsx";
 import { rootRoute, shellRoute } from "./shell/root-routes.tsx";
 
-/** Any other address, inside the frame. */
+/** Unknown addresses, inside the frame. */
 const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFoundPage });
 
 const pagesOfInstance = instanceRoute.addChildren([

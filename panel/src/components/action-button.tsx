@@ -4,7 +4,7 @@ import { Button, type ButtonProps } from "react-aria-components";
 
 type Kind = "primary" | "secondary" | "danger" | "link";
 
-/** Something to press. While it works it keeps the focus, and does nothing when it is pressed again. */
+/** A button. While `isPending` it keeps the focus and ignores presses. */
 export function ActionButton({
   kind = "secondary",
   isPending = false,
@@ -28,5 +28,5 @@ function Anchor({ kind = "secondary", ...props }: ComponentProps<"a"> & { kind?:
   return <a {...props} data-kind={kind} className="button" />;
 }
 
-/** A link of the panel that looks like a button. */
+/** A link inside the panel that looks like a button. */
 export const LinkButton = createLink(Anchor);

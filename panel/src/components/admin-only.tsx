@@ -4,7 +4,7 @@ import { useTranslations } from "use-intl";
 import { sessionQuery } from "../gateway/queries.ts";
 import { Notice } from "./error-notice.tsx";
 
-/** Tells an agent why a page is empty, instead of offering what the gateway would refuse. */
+/** Shows an agent why the page is empty. */
 export function AdminOnly({ children }: { children: ReactNode }) {
   const t = useTranslations("common");
   const { data } = useQuery(sessionQuery);

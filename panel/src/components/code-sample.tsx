@@ -2,13 +2,12 @@ import { useRef, useState } from "react";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "./action-button.tsx";
 
-/** Text to copy: a key, an address, the body of an event. */
 export function CodeSample({ text, label }: { text: string; label: string }) {
   const t = useTranslations("common");
   const [isCopied, setCopied] = useState(false);
   const shown = useRef<HTMLElement>(null);
   const copy = async () => {
-    // Without HTTPS a page may not write to the clipboard: then the text is marked for the user's own copy.
+    // Without HTTPS the clipboard API is missing, so the text is selected for the user to copy.
     if (navigator.clipboard === undefined) getSelection()?.selectAllChildren(shown.current as HTMLElement);
     else await navigator.clipboard.writeText(text).then(() => setCopied(true));
   };

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** Names with their values, such as the fields of an instance. */
+/** Names with their values, as a `dl`. */
 export function DescriptionList({ items }: { items: readonly { name: string; value: ReactNode }[] }) {
   return (
     <dl className="description-list">
@@ -19,13 +19,13 @@ interface UsageBarProps {
   used: number;
   /** null: no limit. */
   limit: number | null;
-  /** The same in words. */
+  /** The same value as text. */
   text: string;
-  /** A share of a whole, of which much is no warning. */
+  /** Never shown as a warning, however full the bar is. */
   isPlain?: boolean;
 }
 
-/** How much of a limit is used; the words say the same as the bar. */
+/** How much of a limit is used, as a bar and as text. */
 export function UsageBar({ name, used, limit, text, isPlain = false }: UsageBarProps) {
   const id = useId();
   const share = limit === null || limit === 0 ? 0 : used / limit;
@@ -54,7 +54,7 @@ export interface Step {
   state: "done" | "here" | "ahead" | "failed";
 }
 
-/** Stations on a line: how far something has come, and what lies ahead. */
+/** The steps of a process: those done, the current one, and those ahead. */
 export function Stepper({ steps, isFlat = false }: { steps: readonly Step[]; isFlat?: boolean }) {
   return (
     <ol className="stepper" data-flat={isFlat ? "" : undefined}>

@@ -3,7 +3,7 @@ import { type ReactNode, type Ref, useEffect, useMemo, useRef } from "react";
 import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isPasswordRequired } from "../gateway/reauthentication.ts";
-import { type Fault, toRequestError } from "../gateway/to-request-error.ts";
+import { type RequestError, toRequestError } from "../gateway/to-request-error.ts";
 import { ActionButton, LinkButton } from "./action-button.tsx";
 import { PageHeader } from "./page-header.tsx";
 import type { Tone } from "./status-dot.tsx";
@@ -11,11 +11,11 @@ import { refusalsOf, useGatewayTexts } from "./use-gateway-texts.ts";
 
 interface ErrorNoticeProps {
   error: unknown;
-  /** For what could not be read. Without it the notice belongs to an act, and moves into view. */
+  /** For a failed read. Without it the notice belongs to an action and scrolls into view. */
   onRetry?: () => void;
 }
 
-/** A failed request in words, with its number for the log. */
+/** Why a request failed, with its request id. */
 export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   const t = useTranslations();
   const place = useInView(onRetry === undefined ? error : undefined);
@@ -41,7 +41,7 @@ export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
   );
 }
 
-/** The button of a long form may be far from the notice. */
+/** The submit button of a long form may be far from the notice. */
 function useInView(error: unknown) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -50,7 +50,7 @@ function useInView(error: unknown) {
   return place;
 }
 
-/** What went wrong, in the language of the panel; the gateway's own words below where they say more. */
+/** The error in the language of the panel, with the gateway's message below where it says more. */
 function ErrorText({ error }: { error: unknown }) {
   const textOf = useErrorText();
   const texts = useGatewayTexts();
@@ -72,15 +72,14 @@ function ErrorText({ error }: { error: unknown }) {
 interface NoticeProps {
   tone: Tone;
   title?: string;
-  /** Of the title: 2 right below the head of a page, otherwise 3. */
+  /** Heading level of the title: 2 directly below the page header, otherwise 3. */
   level?: 2 | 3;
-  /** Interrupts a screen reader; otherwise it waits for a pause. */
+  /** Announced at once by a screen reader (`alert`), otherwise in a pause (`status`). */
   isUrgent?: boolean;
   ref?: Ref<HTMLDivElement>;
   children: ReactNode;
 }
 
-/** Something the reader should know here and now. */
 export function Notice({ tone, title, level = 3, isUrgent, ref, children }: NoticeProps) {
   const Title = `h${level}` as const;
   return (
@@ -92,14 +91,14 @@ export function Notice({ tone, title, level = 3, isUrgent, ref, children }: Noti
 }
 
 interface ErrorPageProps {
-  /** The kind of page: the name of what it would show is not known. */
+  /** The kind of page, because the name of its content is unknown. */
   title: string;
   breadcrumbs?: ReactNode;
   error: unknown;
   onRetry: () => void;
 }
 
-/** A page whose content could not be read. */
+/** A page whose content could not be loaded. */
 export function ErrorPage({ title, breadcrumbs, error, onRetry }: ErrorPageProps) {
   return (
     <>
@@ -110,14 +109,13 @@ export function ErrorPage({ title, breadcrumbs, error, onRetry }: ErrorPageProps
 }
 
 interface DeletedPageProps {
-  /** The name of what was deleted. */
   title: string;
   breadcrumbs: ReactNode;
-  /** That it was deleted. */
+  /** Says that it was deleted. */
   text: string;
 }
 
-/** A page whose content was deleted elsewhere while it was open. */
+/** A page whose content was deleted elsewhere while the page was open. */
 export function DeletedPage({ title, breadcrumbs, text }: DeletedPageProps) {
   const t = useTranslations("common");
   return (
@@ -131,10 +129,13 @@ export function DeletedPage({ title, breadcrumbs, text }: DeletedPageProps) {
 }
 
 /**
- * The same object while the error is the same: a form would take another one for a new refusal of what the reader has
- * corrected. Issues are in the language of the panel. `prefix` is left out of the names of fields.
+ * Returns the same object for the same error, because a form shows field errors again when they change. Field names
+ * lose `prefix`.
  */
-export function useRequestError(error: unknown, prefix = ""): Fault & { fields: Record<string, string> } {
+export function useRequestError(
+  error: unknown,
+  prefix = "",
+): RequestError & { fields: Record<string, string> } {
   const texts = useGatewayTexts();
   return useMemo(() => {
     const refused = toRequestError(error);
@@ -146,7 +147,7 @@ export function useRequestError(error: unknown, prefix = ""): Fault & { fields: 
   }, [error, prefix, texts]);
 }
 
-/** Says why a request failed: in the words of the gateway, or in those of the panel. */
+/** The reason of a failure as one text, from the gateway or the panel. */
 export function useErrorText(): (error: unknown) => string {
   const t = useTranslations("connection");
   return (error) => {
@@ -155,7 +156,7 @@ export function useErrorText(): (error: unknown) => string {
   };
 }
 
-/** For a form: moves to its first field with a fault after the gateway has refused it. */
+/** The ref of a form, whose first invalid field gets the focus after a refusal. */
 export function useFocusOnError(error: unknown) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -164,7 +165,7 @@ export function useFocusOnError(error: unknown) {
   return form;
 }
 
-/** Leads to the page that links a phone, if the request failed because the instance of the page has none. */
+/** Links to the page that connects a phone, if the request failed because the instance has none. */
 export function LinkRemedy({ error }: { error: unknown }) {
   const t = useTranslations("connection");
   const id = useMatches({ select: (matches) => instanceOf(matches.at(-1)) });
@@ -181,7 +182,7 @@ interface Page {
   params: object;
 }
 
-/** Elsewhere `$id` is not that of an instance. */
+/** On other pages `$id` is no instance. */
 function instanceOf(page: Page | undefined): number | undefined {
   const { id }: { id?: number } = page?.fullPath.startsWith("/instances/$id") ? page.params : {};
   return id;

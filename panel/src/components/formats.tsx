@@ -1,12 +1,12 @@
 import { useFormatter, useNow, useTranslations } from "use-intl";
 
-/** How long ago, in words, with the exact time in the reader's zone on hover. */
+/** A relative time, with the exact local time as tooltip. */
 export function RelativeTime({ at }: { at: string | Date }) {
   const format = useFormatter();
   const now = useNow({ updateInterval: 10_000 });
   const date = new Date(at);
   const exact = format.dateTime(date, { dateStyle: "full", timeStyle: "long" });
-  // A clock that is a little slow must not say "in 2 seconds" of the past.
+  // A slow clock must not show a past time as "in 2 seconds".
   const shown = new Date(Math.min(date.getTime(), now.getTime()));
   return (
     <time dateTime={date.toISOString()} title={exact}>
@@ -17,7 +17,6 @@ export function RelativeTime({ at }: { at: string | Date }) {
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
-/** Writes a number of bytes with the unit that keeps it short. */
 export function useSizeFormat(): (bytes: number) => string {
   const format = useFormatter();
   return (bytes) => {
@@ -27,13 +26,13 @@ export function useSizeFormat(): (bytes: number) => string {
   };
 }
 
-/** Country, area and subscriber of Brazil and North America. */
+/** Country code, area code and subscriber number of Brazil and North America. */
 const KNOWN = [/^(55)(\d{2})(\d{4,5})(\d{4})$/, /^(1)(\d{3})(\d{3})(\d{4})$/];
 
-/** Calling codes have three digits, with these exceptions. */
+/** Country codes have three digits, with these exceptions. */
 const CALLING_CODE = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})(?=\d{5})/;
 
-/** Digits as people write a number: with a plus and the country code, and a gap before each three digits from the end. */
+/** Formats digits as an international number in groups of three. */
 export function formatPhone(digits: string): string {
   for (const pattern of KNOWN) {
     const known = pattern.exec(digits);
@@ -47,12 +46,12 @@ export function formatPhone(digits: string): string {
   return `+${code} ${groups.filter((group) => group !== "").join(" ")}`;
 }
 
-/** Undefined for a name that nobody can see. */
+/** Undefined if the name has no visible character. */
 export function visibleName(name: string | null | undefined): string | undefined {
   return name && /[^\p{C}\p{Z}\p{M}\u115f\u1160\u2800\u3164\uffa0]/u.test(name) ? name : undefined;
 }
 
-/** Statuses of contacts are the team's own words, except the first, which the gateway gives. */
+/** Statuses of contacts are free texts of the account, except the first, which the gateway sets. */
 export function useContactStatus(): (status: string) => string {
   const t = useTranslations("crm");
   return (status) => (status === "new" ? t("statusNew") : status);

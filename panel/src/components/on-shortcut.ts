@@ -1,9 +1,9 @@
 import { readLetterKeys } from "../preferences.ts";
 
-/** What a key does. Returns false when it does nothing now, so that the browser's own use of the key stays. */
+/** Returns false if the key does nothing now, which leaves it to the browser. */
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => unknown>>;
 
-/** Acts on keys of the page, named as in `KeyboardEvent.key`, with `Alt+` before it. Returns what ends it. */
+/** Handles keys, named as in `KeyboardEvent.key` with an optional prefix `Alt+`. Returns the unsubscribe function. */
 export function onShortcut(read: () => Shortcuts): () => void {
   const press = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey) return;
@@ -15,14 +15,14 @@ export function onShortcut(read: () => Shortcuts): () => void {
   return () => document.removeEventListener("keydown", press);
 }
 
-/** False: the page has no search. */
+/** Returns false if the page has no search field. */
 export function focusSearch(): boolean {
   const field = document.querySelector<HTMLInputElement>("main input[type='search']");
   field?.focus();
   return field !== null;
 }
 
-/** A dialog keeps all keys, and a field its letters. Speech input types letters, so they can be switched off. */
+/** Dialogs keep all keys, and fields keep letters. Letters can be switched off for speech input, which types them. */
 function isFree({ key, altKey, target }: KeyboardEvent): boolean {
   const at = target instanceof Element ? target : document.body;
   if (at.closest("[role='dialog'], [role='alertdialog']") !== null) return false;

@@ -12,7 +12,7 @@ interface PageHeaderProps {
   children?: ReactNode;
 }
 
-/** Title of a page, also in the tab, with what can be done on it. */
+/** The title of a page, also of the browser tab, with the page's actions. */
 export function PageHeader({ title, lead, breadcrumbs, children }: PageHeaderProps) {
   useEffect(() => {
     document.title = `${title} · Waygate`;
@@ -32,12 +32,11 @@ export function PageHeader({ title, lead, breadcrumbs, children }: PageHeaderPro
 interface SectionHeaderProps {
   title: string;
   lead?: ReactNode;
-  /** Links to the pages above. */
   breadcrumbs?: ReactNode;
   children?: ReactNode;
 }
 
-/** Title of a page of an instance, whose name is the heading above it. */
+/** The heading below the instance's name. */
 export function SectionHeader({ title, lead, breadcrumbs, children }: SectionHeaderProps) {
   return (
     <div className="section-head">
@@ -51,7 +50,7 @@ export function SectionHeader({ title, lead, breadcrumbs, children }: SectionHea
   );
 }
 
-/** Links to the pages of an area. On a phone the one of the open page is scrolled into view. */
+/** Tabs of an area. On a phone the active one is scrolled into view. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   const tabs = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
@@ -67,7 +66,7 @@ export function TabLinks({ label, children }: { label: string; children: ReactNo
   );
 }
 
-/** What a list without entries shows: what it is for, and how it gets its first entry. */
+/** An empty list: its purpose and how to add the first entry. */
 export function EmptyState({ title, help, children }: { title: string; help: string; children?: ReactNode }) {
   return (
     <section className="empty-state" aria-label={title}>
@@ -87,7 +86,6 @@ export function LoadingState() {
   );
 }
 
-/** The button below a list whose next page is not loaded yet. */
 export function LoadMore({
   query: { hasNextPage, isFetchingNextPage, fetchNextPage },
 }: {

@@ -13,7 +13,7 @@ interface PagedListProps<Row> {
   >;
   label: string;
   className?: string;
-  /** What an empty list shows. */
+  /** Shown when the list is empty. */
   none?: ReactNode;
   children(row: Row): ReactNode;
 }
@@ -22,7 +22,7 @@ export function rowsOf<Row>(data: Pages<Row> | undefined): Row[] {
   return data?.pages.flatMap((page) => page.data) ?? [];
 }
 
-/** A list that is read by pages: its rows, that it has none or could not be read, and the way to the next page. */
+/** A paginated list with its loading, error and empty states. */
 export function PagedList<Row>({ query, label, className = "rows", none, children }: PagedListProps<Row>) {
   const { data, error, isPending, refetch } = query;
   const rows = rowsOf(data);

@@ -2,13 +2,13 @@ import { focusSearch, onShortcut } from "./on-shortcut.ts";
 
 const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
 
-/** For the `ref` of a list: it is one stop of the Tab key, and the arrows, j and k move between its rows. */
+/** A `ref` that makes the list one Tab stop (roving tabindex). Arrow keys, j and k move between rows. */
 export const rovingTabIndex = createRovingTabIndex({ rows: ":scope > li" });
 
-/** The found chats and messages are one list. */
+/** Chats and messages that a search found count as one list. */
 export const resultsRovingTabIndex = createRovingTabIndex({ rows: ":scope > section > ul > li" });
 
-/** The arrows also move between the columns. A column without a card is itself a row. */
+/** Left and right move between columns. An empty column is itself a row. */
 export const boardRovingTabIndex = createRovingTabIndex({
   columns: ":scope > section",
   rows: ".lead-card, .lead-cards[data-empty]",
@@ -24,7 +24,7 @@ interface Column {
   readonly rows: readonly HTMLElement[];
 }
 
-/** The row that had the focus last is the stop, with the controls in it and those beside the rows of its column. */
+/** The stop is the row that last had the focus, with its controls and those of its column outside of rows. */
 function createRovingTabIndex(layout: Layout) {
   return (frame: HTMLElement | null) => {
     if (frame === null) return;
@@ -32,12 +32,12 @@ function createRovingTabIndex(layout: Layout) {
     let last: Element | undefined;
     const read = () => {
       const columns = readColumns(frame, layout);
-      return { columns, ...findPlace(columns, last) };
+      return { columns, ...findPosition(columns, last) };
     };
     const mark = () => markStops(read());
     const move = (step: Step) => {
       const now = read();
-      // From elsewhere, the first key leads to where one was.
+      // From outside the list, the first key returns to the last row.
       const row = frame.contains(document.activeElement) ? step(now) : now.columns[now.x]?.rows[now.y];
       const control = row?.matches(CONTROLS) ? row : row?.querySelector<HTMLElement>(CONTROLS);
       control?.focus();
@@ -78,23 +78,23 @@ function readColumns(frame: Element, { columns, rows }: Layout): Column[] {
   return frames.map((one) => ({ frame: one, rows: [...one.querySelectorAll<HTMLElement>(rows)] }));
 }
 
-interface Place {
+interface Position {
   x: number;
   y: number;
 }
 
-/** Where the last row is, otherwise the one that is open, otherwise the first. */
-function findPlace(columns: readonly Column[], last: Element | undefined): Place {
-  const place = (is: (row: Element) => boolean) =>
+/** The last row, otherwise the open one, otherwise the first. */
+function findPosition(columns: readonly Column[], last: Element | undefined): Position {
+  const find = (is: (row: Element) => boolean) =>
     columns.map(({ rows }, x) => ({ x, y: rows.findIndex(is) })).find(({ y }) => y !== -1);
   return (
-    place((row) => row === last) ??
-    place((row) => row.querySelector("[aria-current]") !== null) ??
-    place(() => true) ?? { x: 0, y: 0 }
+    find((row) => row === last) ??
+    find((row) => row.querySelector("[aria-current]") !== null) ??
+    find(() => true) ?? { x: 0, y: 0 }
   );
 }
 
-function markStops({ columns, x, y }: Place & { columns: readonly Column[] }): void {
+function markStops({ columns, x, y }: Position & { columns: readonly Column[] }): void {
   columns.forEach((column, at) => {
     const controls = [...column.frame.querySelectorAll<HTMLElement>(CONTROLS)];
     const stop = at === x ? column.rows[y] : undefined;
@@ -105,7 +105,7 @@ function markStops({ columns, x, y }: Place & { columns: readonly Column[] }): v
   });
 }
 
-/** A control that is never a stop stays so. */
+/** Leaves controls alone that never were a stop. */
 function setStop(control: HTMLElement, isStop: boolean): void {
   if (!isStop && control.tabIndex >= 0) {
     control.dataset.noStop = "";
@@ -116,18 +116,18 @@ function setStop(control: HTMLElement, isStop: boolean): void {
   }
 }
 
-/** A field keeps its keys. */
+/** Inputs keep their keys. */
 const isForRows = ({ target, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent) =>
   !(altKey || ctrlKey || metaKey || shiftKey) && !(target as Element).matches("input, select, textarea");
 
-/** A row that has the focus itself opens as its link does. */
+/** Enter on a focused row opens its link. */
 function openRow({ key, target }: KeyboardEvent, row: Element | undefined): boolean {
   const link = key === "Enter" && target === row ? row?.querySelector("a") : null;
   link?.click();
   return link != null;
 }
 
-type Step = (now: Place & { columns: readonly Column[] }) => HTMLElement | undefined;
+type Step = (now: Position & { columns: readonly Column[] }) => HTMLElement | undefined;
 
 const down: Step = ({ columns, x, y }) => columns[x]?.rows[y + 1];
 const up: Step = ({ columns, x, y }) => columns[x]?.rows[y - 1];

@@ -2,7 +2,6 @@ import { useTranslations } from "use-intl";
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { ErrorNotice, Notice } from "./error-notice.tsx";
 
-/** Why a sign-in was refused. */
 export function SignInError({ error }: { error: unknown }) {
   const t = useTranslations("signIn");
   if (!(error instanceof WaygateError)) return <ErrorNotice error={error} />;

@@ -8,7 +8,7 @@ import { hasUnsaved, LeaveDialog } from "./dialogs/unsaved-guard.tsx";
 import { useErrorText } from "./error-notice.tsx";
 import { showToast } from "./toasts.tsx";
 
-/** Ends the sign-in. Asks first if something on the page is not saved. */
+/** Signs out, after a confirmation if the page has unsaved changes. */
 export function SignOutButton() {
   const t = useTranslations("settings");
   const textOf = useErrorText();

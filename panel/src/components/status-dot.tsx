@@ -4,7 +4,7 @@ import type { InstanceStatus } from "../gateway/gateway.ts";
 
 export type Tone = "success" | "warning" | "danger" | "info" | "neutral";
 
-/** The shape says the same as the colour. */
+/** The shape repeats the meaning of the colour, for readers who cannot tell colours apart. */
 const SHAPES: Readonly<Record<Tone, string>> = {
   success: "M5 0a5 5 0 1 0 0 10A5 5 0 0 0 5 0z",
   warning: "M5 0v10A5 5 0 0 1 5 0zm0 1.2v7.6a3.8 3.8 0 0 0 0-7.6z",
@@ -21,7 +21,7 @@ export function StatusDot({ tone }: { tone: Tone }) {
   );
 }
 
-/** A state as a word, with a lamp whose shape says the same. */
+/** A status label with its dot. */
 export function StatePill({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span className="pill" data-tone={tone}>

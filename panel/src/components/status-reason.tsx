@@ -14,11 +14,11 @@ const KNOWN = [
   "rate_limited",
 ] as const;
 
-/** Why the instance is in its status and what helps, in a sentence. */
+/** Why the instance has its status, and what to do. */
 export function StatusReason({ status, reason }: { status: InstanceStatus; reason: string | null }) {
   const help = useTranslations("statusHelp");
   const why = useTranslations("reason");
-  // The reason belongs to the last end of a connection, which a new connection has outlived.
+  // The reason describes the last disconnection, which a new connection makes outdated.
   const isPast = status === "connected" || status === "created" || status === "qr_pending";
   const code = isPast ? undefined : KNOWN.find((known) => reason?.split(/[: ]/)[0] === known);
   return (

@@ -4,14 +4,14 @@ import { Bar, LinePath } from "@visx/shape";
 import { Fragment, type RefObject, useId, useLayoutEffect, useRef, useState } from "react";
 import { useFormatter, useTranslations } from "use-intl";
 
-/** Each has a colour of its own in both themes, and a pattern where colours are not enough. */
+/** Each tone has its own colour in both themes, and a pattern in forced colours. */
 export type SeriesTone = "first" | "second" | "third" | "bad";
 
 export interface Series {
   key: string;
   label: string;
   tone: SeriesTone;
-  /** One for each time; null: there is none, which lines show as a gap. */
+  /** One value for each time; null is a gap. */
   values: readonly (number | null)[];
 }
 
@@ -19,11 +19,11 @@ interface TimePlotProps {
   title: string;
   times: readonly Date[];
   series: readonly Series[];
-  /** Bars stand on each other; lines cross. */
+  /** Bars are stacked. */
   kind?: "bars" | "lines";
-  /** How the times are written below the plot. */
+  /** Format of the times on the axis. */
   step?: "hour" | "day";
-  /** Writes a value with its unit. */
+  /** Formats a value with its unit. */
   format?: (value: number) => string;
 }
 
@@ -32,7 +32,7 @@ const LEFT = 52;
 const BOTTOM = 28;
 const TOP = 8;
 
-/** Values over time, as a plot and as a table of the same values. */
+/** A time series as a chart and as a table. */
 export function TimePlot({ title, kind = "bars", ...props }: TimePlotProps) {
   const id = useId();
   const [frame, width] = useWidth();
@@ -72,7 +72,7 @@ function Picture({ times, series, kind, step = "hour", format, width }: PictureP
   const tops = totals.map((values) => (kind === "bars" ? sum(values) : Math.max(0, ...values)));
   const x = scaleBand({ domain: keys, range: [LEFT, width], padding: 0.25 });
   const y = scaleLinear({ domain: [0, Math.max(1, ...tops)], range: [HEIGHT - BOTTOM, TOP], nice: true });
-  // Without a unit the values are counts.
+  // Values without a unit are counts, so only whole ones get a tick.
   const marks = y.ticks(4).filter((value) => format !== undefined || Number.isInteger(value));
   const numTicks = Math.max(2, Math.floor(width / 90));
   const every = Math.max(1, Math.ceil(keys.length / numTicks));
@@ -140,7 +140,7 @@ function Bars({ keys, series, x, y }: MarksProps) {
   });
 }
 
-/** A value between two gaps has no line, so it is a dot. */
+/** A value between two gaps has no line, so it is drawn as a dot. */
 function Lines({ keys, series, x, y }: MarksProps) {
   const middle = x.bandwidth() / 2;
   return series.map(({ key, tone, values }) => (
@@ -172,7 +172,7 @@ function Lines({ keys, series, x, y }: MarksProps) {
   ));
 }
 
-/** The same values for a reader who cannot see the picture, or wants the exact ones. */
+/** The values as a table, for screen readers and for exact figures. */
 function PlotTable({ times, series, step = "hour", format }: Omit<TimePlotProps, "title" | "kind">) {
   const t = useTranslations("common");
   const formatter = useFormatter();
@@ -213,7 +213,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((all, one) => all + one, 0);
 }
 
-/** The width of an element in pixels, also after the window has changed; 0 before the first layout. */
+/** The width of an element in px, updated on resize; 0 before the first layout. */
 function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   const element = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

@@ -12,14 +12,14 @@ import type { Tone } from "./status-dot.tsx";
 interface Message {
   text: string;
   tone: Tone;
-  /** Takes back what the message reports. */
+  /** Reverts the action that the message reports. */
   undo?: () => void;
 }
 
 const SHOWN_MS = 8_000;
 const queue = new ToastQueue<Message>({ maxVisibleToasts: 3 });
 
-/** Reports the result of something that the user has just started. */
+/** Reports the result of an action of the user. */
 export function showToast(text: string, tone: Tone = "success", undo?: () => void): void {
   queue.add({ text, tone, ...(undo && { undo }) }, { timeout: SHOWN_MS });
 }

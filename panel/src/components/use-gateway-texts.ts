@@ -5,27 +5,26 @@ import type { Messages } from "../i18n/locales.ts";
 type ErrorTexts = Messages["errors"];
 type Params = Readonly<Record<string, string | number>>;
 
-/** Why a field or a row was refused: the gateway's code, its values, and its sentence. */
+/** Why the gateway rejected a field or a row. */
 export interface Refusal {
   code: string;
   params: Params;
   issue: string;
 }
 
-/** A request or a message that failed. */
 interface Failure {
   code: string;
   message: string;
-  /** Of a message. */
+  /** Of a failed message. */
   reason?: string;
   params?: Params;
-  /** Of a request. */
+  /** Of a failed request. */
   details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 interface Explanation {
   sentence: string;
-  /** The gateway's own words, where the sentence says less. */
+  /** The gateway's own message, if the sentence is less specific. */
   detail: string | undefined;
 }
 
@@ -34,7 +33,7 @@ export interface GatewayTexts {
   failure(failure: Failure): Explanation;
 }
 
-/** Codes that leave open what exactly is wrong: the gateway's own words name it. */
+/** Issue codes that do not say what exactly is wrong. The gateway's message is shown with them. */
 const OPEN_ISSUES = new Set<string>([
   "unknown_field",
   "not_supported",
@@ -49,7 +48,7 @@ const OPEN_ISSUES = new Set<string>([
   "invalid",
 ] satisfies (keyof ErrorTexts["issues"])[]);
 
-/** The same of the codes of errors. */
+/** Error codes of the same kind. */
 const OPEN_CODES = new Set<string>([
   "VALIDATION_ERROR",
   "FORBIDDEN",
@@ -62,7 +61,7 @@ const OPEN_CODES = new Set<string>([
   "MEDIA_DOWNLOAD_FAILED",
 ] satisfies (keyof ErrorTexts["codes"])[]);
 
-/** The gateway's codes in the language of the panel. Its sentences are English, so an English panel shows them. */
+/** Translates the gateway's codes. An English panel shows the gateway's messages themselves. */
 export function useGatewayTexts(): GatewayTexts {
   const t = useTranslations("errors");
   const isEnglish = useLocale() === "en";
@@ -70,7 +69,7 @@ export function useGatewayTexts(): GatewayTexts {
   return useMemo(() => {
     const translate = createTranslate(t);
     const issue = ({ code, params, issue: own }: Refusal) => {
-      // The line is that of the reader's file.
+      // The panel knows the line in the user's file, so it replaces the gateway's sentence in English too.
       if (!(code in errors.issues) || (isEnglish && code !== "duplicate_line")) return own;
       const text = translate(`issues.${code}`, { ...params, ...translateTypes(params, errors.types) });
       return OPEN_ISSUES.has(code) ? `${text} (${own})` : text;
@@ -96,12 +95,12 @@ export function useGatewayTexts(): GatewayTexts {
   }, [t, isEnglish, errors]);
 }
 
-/** The network's number is what the reader can search for. */
+/** Users search for the network's error number. */
 function inBrackets(number: string | number | undefined): string {
   return number === undefined ? "" : ` (${number})`;
 }
 
-/** By a code that only the gateway knows when it answers. */
+/** The key is a code of the gateway, which the types cannot know. */
 function createTranslate(t: ReturnType<typeof useTranslations<"errors">>) {
   return t as unknown as (key: string, params: Params) => string;
 }
@@ -112,13 +111,12 @@ function translateTypes({ expected }: Params, types: Readonly<Record<string, str
   return { expected: names.map((name) => types[name] ?? name).join(" / ") };
 }
 
-/** Of a message, or of a request that has sent one. */
+/** The reason of a message, also of one inside a failed request. */
 function reasonOf({ reason, params, details }: Failure): { reason?: string; params?: Params } {
   if (reason !== undefined) return { reason, ...(params && { params }) };
   return (details?.error ?? {}) as { reason?: string; params?: Params };
 }
 
-/** The wrong fields of a failed request. */
 export function refusalsOf(details: Failure["details"]): readonly (Refusal & { field: string })[] {
   return Array.isArray(details?.fields) ? details.fields : [];
 }

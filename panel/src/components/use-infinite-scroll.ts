@@ -1,9 +1,8 @@
 import { useLayoutEffect } from "react";
 
-/** How many rows before its end a list reads on. */
+/** Rows from the end at which the next page is fetched. */
 const READ_AHEAD = 20;
 
-/** What a long list needs of its query. */
 export interface ListQuery {
   hasNextPage: boolean;
   hasPreviousPage: boolean;
@@ -13,7 +12,7 @@ export interface ListQuery {
   fetchPreviousPage(): unknown;
 }
 
-/** Reads on in the direction in which the rows come to an end. */
+/** Fetches the next or previous page when the visible rows come near the end of what is loaded. */
 export function useInfiniteScroll(query: ListQuery, first: number, last: number, count: number): void {
   const { hasNextPage, hasPreviousPage, isFetching, error, fetchNextPage, fetchPreviousPage } = query;
   useLayoutEffect(() => {

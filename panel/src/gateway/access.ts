@@ -1,8 +1,8 @@
 import type { Signed } from "./gateway.ts";
 
 /**
- * Who may open a page: who may use all instances of the account, an administrator, one who manages accounts, or an
- * administrator of the owner's account.
+ * Who may open a page: a user with all instances, an administrator, a manager of accounts, or an administrator of the
+ * owner's account.
  */
 export type Need = "account" | "admin" | "manager" | "owner";
 
@@ -13,7 +13,7 @@ export function mayOpen(need: Need, { account, user }: Signed): boolean {
   return need === "admin" || account.account_type !== "client";
 }
 
-/** The first match counts, so that a page stands before the pages around it. */
+/** The first match counts, so specific paths come before their parents. */
 const NEEDS: readonly (readonly [path: RegExp, need: Need])[] = [
   [/^\/instances\/new$/, "admin"],
   [/^\/instances\/\$id\/(webhooks|integrations|settings)/, "admin"],
@@ -23,19 +23,19 @@ const NEEDS: readonly (readonly [path: RegExp, need: Need])[] = [
   [/^\/administration/, "manager"],
 ];
 
-/** What a page needs, by the path of its route; undefined: a sign-in is enough. */
+/** What the page at a route path requires; undefined if a sign-in is enough. */
 export function needOfPage(path: string): Need | undefined {
   return NEEDS.find(([pattern]) => pattern.test(path))?.[1];
 }
 
 const LONGEST_PATH = 2_000;
 
-/** Only a path of the panel, with its search: a link must not lead a signed-in user elsewhere. */
+/** Accepts only paths of the panel, so that a link cannot redirect a user to another site. */
 export function isOwnPath(to: unknown): to is string {
   return typeof to === "string" && /^\/(?![/\\])/.test(to) && to.length < LONGEST_PATH;
 }
 
-/** The search of the sign-in page, so that it leads back to `href`, an address of the panel. */
+/** Search parameters of the sign-in page that lead back to `href`. */
 export function toSignInSearch(href: string): { to?: string } {
   return href !== "/" && isOwnPath(href) ? { to: href } : {};
 }

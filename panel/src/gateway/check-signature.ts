@@ -1,26 +1,25 @@
-/** What a receiver got, as the reader pastes it. */
+/** A delivery as the user pastes it. */
 export interface SignatureClaim {
   secret: string;
-  /** The body as it was sent. */
   body: string;
   /** `webhook-id`. */
   eventId: string;
-  /** `X-Waygate-Signature` or `webhook-signature`; empty: only the expected ones are computed. */
+  /** `X-Waygate-Signature` or `webhook-signature`; empty only computes the expected ones. */
   signature: string;
   /** `webhook-timestamp` in seconds; the standard signature covers it. */
   timestamp: string;
 }
 
 export interface SignatureCheck {
-  /** `X-Waygate-Signature` that the secret gives. */
+  /** Expected `X-Waygate-Signature`. */
   body: string;
-  /** `webhook-signature` that the secret gives; undefined without a timestamp. */
+  /** Expected `webhook-signature`; undefined without a timestamp. */
   standard: string | undefined;
-  /** undefined: nothing to compare with, or its timestamp is missing. */
+  /** Undefined without a signature, or without the timestamp that it needs. */
   isGenuine: boolean | undefined;
 }
 
-/** Computes the signatures of a delivery in the browser; the secret leaves it on no way. */
+/** Computes the signatures of a delivery in the browser. The secret never leaves the page. */
 export async function checkSignature(claim: SignatureClaim): Promise<SignatureCheck> {
   const secret = claim.secret.trim();
   const given = claim.signature.trim();
@@ -46,7 +45,7 @@ async function sign(key: Uint8Array<ArrayBuffer>, data: Uint8Array<ArrayBuffer>)
   return new Uint8Array(await crypto.subtle.sign("HMAC", imported, data));
 }
 
-/** The bytes behind `whsec_`; a secret of another form is itself the key. */
+/** The key after `whsec_`; any other secret is used as bytes. */
 function standardKey(secret: string): Uint8Array<ArrayBuffer> {
   const encoded = secret.replace(/^whsec_/, "");
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0;
@@ -59,7 +58,7 @@ function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A page without HTTPS, except on the own machine, has no cryptography. */
+/** Web Crypto needs HTTPS or localhost. */
 export function canCheckSignatures(): boolean {
   return globalThis.crypto?.subtle !== undefined;
 }

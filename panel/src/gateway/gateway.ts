@@ -8,7 +8,7 @@ import { reportingOffline } from "./to-request-error.ts";
 
 const options: ClientOptions = { baseUrl: location.origin, fetch: reportingOffline(fetchAsPanel) };
 
-/** No page of another site can send the header, so the gateway accepts the session cookie with it alone. */
+/** The gateway accepts the session cookie only with this header, which no other site can send. */
 function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("x-waygate-panel", "1");
@@ -16,15 +16,15 @@ function fetchAsPanel(url: string | URL | Request, init: RequestInit = {}): Prom
 }
 
 const methods = createMethods(routes, options);
-/** For the sign-in itself, which a reauthentication would wait for. */
+/** Without reauthentication: sign-in requests would wait for themselves. */
 const plain = methods as unknown as Client;
 
-/** The typed client: the panel's only way to the gateway. */
+/** The typed API client of the panel. */
 export const gateway = passwordReauthentication.retrying(
   sessionReauthentication.retrying(methods),
 ) as unknown as Client;
 
-/** A new sign-in, which is kept. */
+/** Signs in and stores the session. */
 export async function signIn(input: {
   email: string;
   password: string;
@@ -36,12 +36,12 @@ export async function signIn(input: {
   return { account, user };
 }
 
-/** Who is signed in, without a reauthentication when nobody is. */
+/** The signed-in user. Does not ask for a sign-in if there is none. */
 export async function readSession(): Promise<Signed> {
   return (await plain.me()).data;
 }
 
-/** Ends the sign-in; one that has ended already needs none. */
+/** Signs out. A session that has already ended is no error. */
 export async function signOut(): Promise<void> {
   await plain.logout().catch((error) => {
     if (!(error instanceof WaygateError) || error.status !== 401) throw error;
@@ -50,8 +50,8 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Keeps a new sign-in in a cookie that no script can read. A browser that refuses it, as over plain HTTP, keeps the token
- * in the memory of this page: a reload then signs out. To be called with the token of each sign-in and password change.
+ * Stores the session in an HttpOnly cookie. If the browser rejects it, as over plain HTTP, the token stays in memory
+ * and a reload signs out. Call it after each sign-in and password change.
  */
 export async function keepSession(token: string): Promise<void> {
   setToken(token);
@@ -65,7 +65,7 @@ export async function keepSession(token: string): Promise<void> {
   }
 }
 
-/** Undefined after a sign-out. */
+/** Undefined signs out. */
 export function setToken(token: string | undefined): void {
   options.token = token;
 }
@@ -80,13 +80,13 @@ export type Pairing = NonNullable<Awaited<ReturnType<Client["getInstanceQr"]>>["
 export type CreatedInstance = Data<"createInstance">;
 export type Signed = Data<"me">;
 
-/** A random key, also where a page without HTTPS has no `crypto.randomUUID`. */
+/** A random key. `crypto.randomUUID` is missing without HTTPS. */
 export function createKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Waits; ends early when the browser is online again, or the signal aborts. */
+/** Waits, and ends early when the browser comes online or the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -102,7 +102,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 const RETRY = "waygate-retry";
 
-/** Ends every pause before another try. */
+/** Ends every pause before a retry. */
 export function retryNow(): void {
   dispatchEvent(new Event(RETRY));
 }

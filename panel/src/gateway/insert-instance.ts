@@ -4,7 +4,6 @@ import type { Instance } from "./gateway.ts";
 export type InstanceListPage = { data: Instance[]; pagination: { next_cursor: string | null } };
 type InstanceList = InfiniteData<InstanceListPage>;
 
-/** What a list of instances shows, and in which order. */
 export interface InstanceListFilter {
   status?: Instance["status"];
   search?: string;
@@ -13,14 +12,16 @@ export interface InstanceListFilter {
 
 type Placed = Pick<Instance, "id" | "name" | "status">;
 
-/** The page and the row before which an instance belongs; undefined: where the list has not been read yet. */
+/** The page and row before which an instance belongs; undefined if that part of the list is not loaded. */
 export interface ListPosition {
   page: number;
   row: number;
 }
 
-/** Undefined also if the list has the instance already, or does not show it. Only the gateway knows what a search finds. */
-export function findPlace(
+/**
+ * Undefined also if the list already contains the instance or filters it out. Only the gateway can evaluate a search.
+ */
+export function findPosition(
   { pages }: InstanceList,
   { status, search, sort = "newest" }: InstanceListFilter,
   instance: Placed,
@@ -43,13 +44,12 @@ const ORDERS: Readonly<Record<"newest" | "oldest" | "name", (a: Placed, b: Place
   name: (a, b) => a.name.toLowerCase() < b.name.toLowerCase(),
 };
 
-/** The list with the instance at its place, if it has one. */
 export function insertInstance(
   list: InstanceList,
   filter: InstanceListFilter,
   instance: Instance,
 ): InstanceList {
-  const place = findPlace(list, filter, instance);
+  const place = findPosition(list, filter, instance);
   if (place === undefined) return list;
   const pages = list.pages.map((page, at) =>
     at === place.page ? { ...page, data: page.data.toSpliced(place.row, 0, instance) } : page,
@@ -57,7 +57,6 @@ export function insertInstance(
   return { ...list, pages };
 }
 
-/** The list without an instance that was removed. */
 export function withoutInstance(list: InstanceList, removed: number): InstanceList {
   if (!list.pages.some(({ data }) => data.some(({ id }) => id === removed))) return list;
   const pages = list.pages.map((page) => ({ ...page, data: page.data.filter(({ id }) => id !== removed) }));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Instance } from "./gateway.ts";
-import { findPlace, type InstanceListPage, insertInstance, withoutInstance } from "./insert-instance.ts";
+import { findPosition, type InstanceListPage, insertInstance, withoutInstance } from "./insert-instance.ts";
 
 const instance = (id: number, name = `Desk ${id}`, status: Instance["status"] = "connected") =>
   ({ id, name, status }) as Instance;
 
-/** A list of two pages that were read; `isWhole`: nothing follows them. */
+/** A list with two loaded pages; `isWhole` means that no page follows. */
 function list(rows: Instance[], isWhole = false) {
   const half = Math.ceil(rows.length / 2);
   const page = (data: Instance[], next_cursor: string | null): InstanceListPage => ({
@@ -43,14 +43,14 @@ describe("an instance takes its place in a long list", () => {
   test("at the end of a list that was read whole", () => {
     const rows = [instance(1), instance(2)];
     expect(idsOf(insertInstance(list(rows, true), { sort: "oldest" }, instance(3)))).toEqual([[1], [2, 3]]);
-    expect(findPlace(list(rows), { sort: "oldest" }, instance(3))).toBeUndefined();
+    expect(findPosition(list(rows), { sort: "oldest" }, instance(3))).toBeUndefined();
   });
 
   test("only in a list that shows it and does not have it", () => {
-    expect(findPlace(newest, {}, instance(2))).toBeUndefined();
-    expect(findPlace(newest, {}, instance(7))).toBeUndefined();
-    expect(findPlace(newest, { status: "banned" }, instance(10))).toBeUndefined();
-    expect(findPlace(newest, { search: "desk" }, instance(10))).toBeUndefined();
+    expect(findPosition(newest, {}, instance(2))).toBeUndefined();
+    expect(findPosition(newest, {}, instance(7))).toBeUndefined();
+    expect(findPosition(newest, { status: "banned" }, instance(10))).toBeUndefined();
+    expect(findPosition(newest, { search: "desk" }, instance(10))).toBeUndefined();
   });
 
   test("until it is removed", () => {

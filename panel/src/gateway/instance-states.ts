@@ -1,7 +1,7 @@
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { gateway, type Instance, type InstanceState, type Pairing, pause } from "./gateway.ts";
 import {
-  findPlace,
+  findPosition,
   type InstanceListFilter,
   type InstanceListPage,
   insertInstance,
@@ -12,16 +12,16 @@ import { readEventStream, type StreamedEvent } from "./read-event-stream.ts";
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** Lists and counts are read again at most this often, also when thousands of instances change. */
+/** Minimum time between two refetches of lists and counts. */
 const REFRESH_MS = 1_000;
 
 const LISTS = { queryKey: ["instances", "list"] };
-/** A list of more pages is not read again as a whole when an instance joins or leaves it. */
+/** Longer lists are not refetched as a whole when an instance joins or leaves. */
 const MOST_PAGES = 5;
-/** Instances that take their place in a long list at once; more may join in an import. */
+/** Instances that are inserted into a long list in one refresh. An import may add more. */
 const MOST_PLACED = 20;
 
-/** A frame of the stream: the connection with what the phone must scan or type. */
+/** One frame of the stream: connection state and pairing code. */
 type StreamedState = Pick<
   InstanceState,
   | "id"
@@ -42,15 +42,15 @@ type StreamedState = Pick<
 > &
   Omit<Pairing, "id" | "status">;
 
-/** What is read again after changes that the cache cannot take over. */
+/** Refetches what a frame does not contain. */
 interface StateRefresh {
   lists(): void;
   counts(): void;
-  /** Places an instance in the long lists, which are not read again. */
+  /** Inserts an instance into the long lists, which are not refetched. */
   place(state: StreamedState): void;
 }
 
-/** Follows the states of all instances until the signal aborts, and writes them into what is on show. */
+/** Follows the states of all instances until the signal aborts, and writes them into the query cache. */
 export async function followInstanceStates(client: QueryClient, signal: AbortSignal): Promise<void> {
   let waitMs = SHORTEST_WAIT_MS;
   const refresh: StateRefresh = {
@@ -61,7 +61,7 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const { stream } = await gateway.streamInstanceStates({}, { signal });
-      // Between two streams changes may have passed unseen.
+      // Changes between two streams are unknown.
       if (!isFirst) void client.invalidateQueries({ queryKey: ["instances"] });
       waitMs = SHORTEST_WAIT_MS;
       for await (const frame of readEventStream(stream)) applyFrame(client, frame, refresh);
@@ -73,7 +73,7 @@ export async function followInstanceStates(client: QueryClient, signal: AbortSig
   }
 }
 
-/** Whether a list was scrolled so far that reading it again would cost many requests. */
+/** Whether a refetch of the list would cost many requests. */
 export function isLong(list: InfiniteData<unknown> | undefined): boolean {
   return (list?.pages.length ?? 0) > MOST_PAGES;
 }
@@ -111,13 +111,13 @@ function applyState(client: QueryClient, state: StreamedState, refresh: StateRef
     });
     return { ...old, pages: old.pages.map(patch) };
   });
-  // With another status it may belong to another list, and a new instance to any.
+  // A changed status or a new instance can change which lists contain it.
   if (!isMoved && isListed) return;
   refresh.lists();
   refresh.place(state);
 }
 
-/** Reads an instance and puts it where a long list on show would have it. */
+/** Fetches an instance and inserts it into the long lists. */
 function createPlacing(client: QueryClient): (state: StreamedState) => void {
   const waiting = new Map<number, StreamedState>();
   const longLists = () =>
@@ -128,13 +128,13 @@ function createPlacing(client: QueryClient): (state: StreamedState) => void {
   const belongs = (state: StreamedState) =>
     longLists().some(({ queryKey, filter }) => {
       const list = client.getQueryData<InfiniteData<InstanceListPage>>(queryKey);
-      return list !== undefined && findPlace(list, filter, state) !== undefined;
+      return list !== undefined && findPosition(list, filter, state) !== undefined;
     });
   const place = throttle(async () => {
     const ids = [...waiting.values()].filter(belongs).map(({ id }) => id);
     waiting.clear();
     for (const id of ids.slice(-MOST_PLACED)) {
-      // It may be removed by now, and comes with the next reading otherwise.
+      // A removed instance is ignored; a failed request is made up for by the next refetch.
       const { data: row } = await gateway.getInstance({ id }).catch(() => ({ data: undefined }));
       if (row === undefined) continue;
       for (const { queryKey, filter } of longLists())

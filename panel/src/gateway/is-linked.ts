@@ -2,7 +2,7 @@ import type { InstanceState } from "./gateway.ts";
 
 const GONE = new Set<InstanceState["status"]>(["logged_out", "banned"]);
 
-/** Whether the gateway keeps a message for the instance until it is connected. Otherwise it refuses the message. */
+/** Whether the gateway queues messages for the instance until it is connected, instead of refusing them. */
 export function isLinked({
   connected,
   jid,

@@ -9,7 +9,7 @@ export type LiveState = "connecting" | "live" | "reconnecting";
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
-/** A busy instance has hundreds of events per second; the lists are read again at most this often. */
+/** Minimum time between two refetches: a busy instance has hundreds of events per second. */
 const REFRESH_MS = 400;
 
 let state: LiveState = "connecting";
@@ -30,7 +30,6 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(subscribe, () => state);
 }
 
-/** An event of the account, as a webhook gets it. */
 export interface LiveEvent {
   event_id: string;
   event: string;
@@ -40,7 +39,7 @@ export interface LiveEvent {
 
 const followers = new Set<(event: LiveEvent) => void>();
 
-/** Calls `onEvent` for each event of the account that happens while the component is shown. */
+/** Calls `onEvent` for each event of the account while the component is mounted. */
 export function useLiveEvent(onEvent: (event: LiveEvent) => void): void {
   const latest = useRef(onEvent);
   latest.current = onEvent;
@@ -60,7 +59,7 @@ function publish({ data }: StreamedEvent): void {
   for (const follower of followers) follower(event as LiveEvent);
 }
 
-/** Follows the events of the account while the page is open, and refreshes what they change. */
+/** Refetches what the events of the account change. */
 export function useLiveEvents(): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -78,7 +77,7 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
     try {
       const headers: Record<string, string> = lastId === "" ? {} : { "last-event-id": lastId };
       const { stream } = await gateway.streamAccountEvents({}, { signal, headers });
-      // Between two streams changes may have passed unseen.
+      // Changes between two streams are unknown.
       if (state === "reconnecting") void client.invalidateQueries();
       setState("live");
       waitMs = SHORTEST_WAIT_MS;
@@ -103,7 +102,7 @@ function createRefresh(client: QueryClient): () => void {
     if (timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
-      // The list of instances follows their states by itself.
+      // Followed by its own stream.
       void client.invalidateQueries({
         queryKey: ["instances"],
         predicate: ({ queryKey }) => queryKey[1] !== "list",

@@ -2,16 +2,16 @@ import { infiniteQueryOptions, MutationCache, QueryClient, queryOptions } from "
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { gateway, type InstanceStatus } from "./gateway.ts";
 
-/** Statuses that change by themselves within seconds. */
+/** Statuses that change without user action within seconds. */
 const MOVING = new Set<InstanceStatus>(["connecting", "qr_pending", "passkey_required", "reconnecting"]);
 const MOVING_MS = 2_000;
 const RESTING_MS = 30_000;
 
-/** "always": without a network an act fails at once. Otherwise it would wait, and happen unasked later. */
+/** "always": without a network a mutation fails at once, instead of running unexpectedly later. */
 const MUTATIONS = { retry: false, networkMode: "always" } as const;
 
 export function createQueryClient(): QueryClient {
-  // What an act no longer finds was deleted elsewhere, so the page that shows it is out of date.
+  // A 404 on a mutation means that the page is outdated.
   const mutationCache = new MutationCache({
     onError: (error) => void (isNotFound(error) && client.invalidateQueries()),
   });
@@ -22,7 +22,6 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** Whether the gateway does not have what was asked for, or no longer. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof WaygateError && error.code === "NOT_FOUND";
 }
@@ -31,7 +30,7 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof WaygateError && error.status === 401;
 }
 
-/** A refusal stays a refusal; a lost request is repeated. */
+/** Retries lost requests, never refusals. */
 function shouldRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof WaygateError && error.status < 500;
   return !isRefused && failures < 2;
@@ -43,7 +42,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The account of the signed-in user, with its plan and what of it is used. */
+/** The account of the signed-in user, with its plan and usage. */
 export const accountQuery = queryOptions({
   queryKey: ["account"],
   queryFn: async ({ signal }) => (await gateway.getAccount({}, { signal })).data,
@@ -68,7 +67,7 @@ export const instanceQuery = (id: number) =>
     queryFn: async ({ signal }) => (await gateway.getInstance({ id }, { signal })).data,
   });
 
-/** The state of one instance; asked often while it changes. */
+/** The state of one instance, polled often while it changes. */
 export const stateQuery = (id: number) =>
   queryOptions({
     queryKey: ["instances", id, "state"],
@@ -76,7 +75,7 @@ export const stateQuery = (id: number) =>
     refetchInterval: ({ state }) => (state.data && MOVING.has(state.data.status) ? MOVING_MS : RESTING_MS),
   });
 
-/** What the phone must scan or type now. */
+/** The QR code or pairing code that the phone needs now. */
 export const pairingQuery = (id: number) =>
   queryOptions({
     queryKey: ["instances", id, "pairing"],
@@ -92,7 +91,7 @@ export const eventsQuery = (id: number) =>
     refetchInterval: RESTING_MS,
   });
 
-/** A message until it is read: then nothing changes any more. */
+/** Polls a message until it is read. */
 export const messageQuery = (id: number, messageId: string) =>
   queryOptions({
     queryKey: ["instances", id, "message", messageId],

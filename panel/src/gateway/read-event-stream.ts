@@ -1,14 +1,13 @@
-/** An event of a server-sent stream. */
 export interface StreamedEvent {
   id: string;
   name: string;
   data: string;
 }
 
-/** A frame of the gateway is at most 256 KiB. */
+/** The gateway's frames have at most 256 KiB. */
 const LONGEST_FRAME = 1_048_576;
 
-/** Reads server-sent events until the stream ends; throws when a frame is too long. */
+/** Reads server-sent events until the stream ends. Throws if a frame is too long. */
 export async function* readEventStream(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<StreamedEvent, void, undefined> {

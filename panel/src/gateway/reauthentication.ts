@@ -3,15 +3,15 @@ import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 
 type Method = (...input: never[]) => Promise<unknown>;
 
-/** What the user must do before refused requests can be repeated. */
+/** A pending sign-in or password confirmation. */
 export interface Reauthentication {
-  /** true: it is done, and the refused requests are repeated. */
+  /** true repeats the refused requests. */
   finish(isDone: boolean): void;
 }
 
-/** At most one sign-in is pending at a time, and only while a component shows it. */
+/** At most one reauthentication is pending, and only while a component shows it. */
 interface ReauthenticationStore {
-  /** The same methods, which sign in again and repeat a request that `isNeeded` names. */
+  /** The same methods, which reauthenticate and repeat a request if `isNeeded` matches its error. */
   retrying<Methods extends Record<string, Method>>(methods: Methods): Methods;
   subscribe(listener: () => void): () => void;
   current(): Reauthentication | undefined;
@@ -26,13 +26,13 @@ export function createReauthentication(isNeeded: (error: unknown) => boolean): R
     for (const listener of listeners) listener();
   };
 
-  /** Requests that are refused at the same time share one sign-in. */
+  /** Requests refused at the same time share one reauthentication. */
   const request = (): Promise<boolean> => {
     if (pending !== undefined) return pending.finished;
     let finish: (isDone: boolean) => void = () => {};
     const finished = new Promise<boolean>((resolve) => {
       finish = (isDone) => {
-        // A second call must not end the next sign-in.
+        // A second call must not end the next reauthentication.
         if (pending?.finish === finish) set(undefined);
         resolve(isDone);
       };
@@ -47,7 +47,7 @@ export function createReauthentication(isNeeded: (error: unknown) => boolean): R
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        // The pages are left, so nobody can sign in any more.
+        // The component is unmounted, so nobody can finish it.
         if (listeners.size === 0) pending?.finish(false);
       };
     },
@@ -78,22 +78,22 @@ function repeating(method: Method, mayRepeat: (error: unknown) => Promise<boolea
   };
 }
 
-/** With the password, when a request needs it again. */
+/** Confirms the password. */
 export const passwordReauthentication = createReauthentication(isPasswordRequired);
 
 export function isPasswordRequired(error: unknown): boolean {
   return error instanceof WaygateError && error.code === "PASSWORD_REQUIRED";
 }
 
-/** After the session has ended. */
+/** Signs in again after the session has ended. */
 export const sessionReauthentication = createReauthentication(isSessionEnded);
 
-/** A wrong password has the same status, but another code. */
+/** A wrong password has the same status with another code. */
 export function isSessionEnded(error: unknown): boolean {
   return error instanceof WaygateError && (error.code === "AUTH_REQUIRED" || error.code === "INVALID_TOKEN");
 }
 
-/** The pending sign-in. Its requests wait while the component is shown. */
+/** The pending reauthentication. Its requests wait while the component is mounted. */
 export function useReauthentication({
   subscribe,
   current,

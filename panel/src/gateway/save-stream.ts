@@ -1,11 +1,11 @@
 interface SaveStreamOptions {
   name: string;
   type: string;
-  /** Gets the number of bytes that have arrived. */
+  /** Receives the total number of bytes so far. */
   onProgress(bytes: number): void;
 }
 
-/** Saves a file of any length as it arrives; returns its last bytes as text. */
+/** Saves a file of any size as it arrives. Returns its last bytes as text. */
 export async function saveStream(
   stream: ReadableStream<Uint8Array>,
   { name, type, onProgress }: SaveStreamOptions,
@@ -25,13 +25,13 @@ export async function saveStream(
   return file.slice(-16).text();
 }
 
-/** Saves a file in the reader's downloads. */
+/** Downloads a file in the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads the file after the click has returned.
+  // The browser reads the file after the click handler returns.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

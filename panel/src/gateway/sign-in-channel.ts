@@ -1,13 +1,13 @@
 const CHANNEL = "waygate-sign-in";
 
-/** Tells the other tabs of this browser that there is a new sign-in. The cookie has it; the message is empty. */
+/** Notifies the other tabs of a new sign-in. The cookie carries the session, so the message is empty. */
 export function announceSignIn(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(null);
   channel.close();
 }
 
-/** Calls back when another tab may have signed in: at its word, and when the reader comes back to this one. */
+/** Calls back when another tab may have signed in, and when this tab becomes visible. */
 export function onSignInElsewhere(check: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   const ended = new AbortController();

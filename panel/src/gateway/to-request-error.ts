@@ -1,19 +1,17 @@
 import { WaygateError } from "../../../packages/client/src/waygate-error.ts";
 import { isSessionEnded } from "./reauthentication.ts";
 
-/** What the panel says of a failed request. */
-export interface Fault {
-  /** The words of the gateway; undefined: the panel has its own. */
+export interface RequestError {
+  /** The gateway's message; undefined if the panel has its own text. */
   message: string | undefined;
-  /** The panel's own words, in `connection`. */
+  /** Key of the panel's text in `connection`. */
   text: "unreachable" | "offlineRefused" | "notConnected" | "sessionEnded" | undefined;
   requestId: string | undefined;
-  /** Further data of the error. */
   details: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The gateway's own words where it gives some, since they name what is wrong and what to do. */
-export function toRequestError(error: unknown): Fault {
+/** Prefers the gateway's message, which says what is wrong and what to do. */
+export function toRequestError(error: unknown): RequestError {
   if (error instanceof OfflineError) return connectionError("offlineRefused");
   if (!(error instanceof WaygateError)) return connectionError("unreachable");
   if (error.code === "INSTANCE_NOT_CONNECTED")
@@ -23,18 +21,18 @@ export function toRequestError(error: unknown): Fault {
   return { message, text: undefined, requestId, details };
 }
 
-function connectionError(text: Fault["text"]): Fault {
+function connectionError(text: RequestError["text"]): RequestError {
   return { message: undefined, text, requestId: undefined, details: undefined };
 }
 
-/** A request that changes something was begun without a network, so it has not left the browser. */
+/** A mutation was started without a network and never sent. */
 export class OfflineError extends Error {
   override readonly name = "OfflineError";
 }
 
 /**
- * The same `fetch`, which throws OfflineError for a change without a network. It tries first: a gateway on the same
- * machine is reached without one.
+ * A `fetch` that throws OfflineError if a mutation fails while the browser is offline. It tries first, because a
+ * gateway on the same machine is reachable.
  */
 export function reportingOffline(send: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -8,7 +8,7 @@ export interface Access {
   may(need: Need): boolean;
 }
 
-/** What the signed-in user may do. The gateway decides; the panel only offers nothing that it would refuse. */
+/** What the signed-in user may do. The gateway enforces it; the panel only hides what it would refuse. */
 export function useAccess(): Access {
   const { data: signed } = useQuery(sessionQuery);
   return { signed, may: (need) => signed !== undefined && mayOpen(need, signed) };

@@ -17,7 +17,7 @@ import { integrations as ofPortuguese } from "./messages/pt-br/integrations.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The values that a text needs, each once; `#` stands for the one of a plural. */
+/** The placeholders of a text, each once; `#` is that of a plural. */
 function placeholdersOf(text: string): string[] {
   const found = [...text.matchAll(/\{(\w+)(?:\}|, plural,)/g)].map(([, name]) => String(name));
   return [...new Set(found)].sort();
@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-/** Codes of calls that the panel never makes. */
+/** Codes of routes that the panel does not use. */
 const ELSEWHERE = [
   "HEADERS_TOO_LARGE",
   "IDEMPOTENCY_MISMATCH",

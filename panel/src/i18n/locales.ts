@@ -7,7 +7,7 @@ import type { FirstMessages, Translated } from "./messages/translated.ts";
 
 type Areas = typeof csv & typeof webhooks & typeof integrations & typeof pairing;
 
-/** The texts of one language: those of the first load, and those that areas load with their pages. */
+/** The texts of one language: those of the first load and those of each area. */
 export type Messages = Translated<typeof en & Areas>;
 
 export const LOCALES = { "pt-BR": "Português (Brasil)", en: "English", es: "Español" } as const;
@@ -20,7 +20,7 @@ declare module "use-intl" {
   }
 }
 
-/** The first language of the browser that the panel speaks; otherwise English. */
+/** The browser's first supported language, otherwise English. */
 export function chooseLocale(wanted: readonly string[]): Locale {
   for (const tag of wanted) {
     const [language] = tag.toLowerCase().split("-");
@@ -30,7 +30,7 @@ export function chooseLocale(wanted: readonly string[]): Locale {
   return "en";
 }
 
-/** Each language is a file of its own, which only its readers load. `AreaTexts` adds the texts of an area. */
+/** Loads one language. `AreaTexts` adds the texts of an area. */
 export async function loadMessages(locale: Locale): Promise<Messages> {
   const first: FirstMessages =
     locale === "pt-BR"
@@ -47,7 +47,7 @@ type Loaders = {
   readonly [Name in Area]: Readonly<Record<Locale, () => Promise<Translated<Pick<Areas, Name>>>>>;
 };
 
-/** The texts of large areas, which the first load does without. */
+/** Texts of large areas, loaded with their pages. */
 export const AREA_TEXTS: Loaders = {
   csv: {
     "pt-BR": () => import("./messages/pt-br/csv.ts").then(({ csv: texts }) => texts),

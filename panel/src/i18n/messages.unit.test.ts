@@ -4,7 +4,6 @@ import { en } from "./messages/en.ts";
 import { es } from "./messages/es.ts";
 import { ptBr } from "./messages/pt-br.ts";
 
-/** Every text by its path. */
 function flatten(texts: object, path = ""): Map<string, string> {
   const entries = Object.entries(texts).flatMap(([key, value]): [string, string][] =>
     typeof value === "string" ? [[`${path}${key}`, value]] : [...flatten(value, `${path}${key}.`)],
@@ -12,7 +11,7 @@ function flatten(texts: object, path = ""): Map<string, string> {
   return new Map(entries);
 }
 
-/** What the code fills in: arguments and elements, each once; not the words of a plural, as in `one {gets}`. */
+/** Arguments and elements of a text, each once, without the branches of a plural such as `one {gets}`. */
 function holesOf(text: string): string[] {
   const found = [...text.matchAll(/(?<!\b(?:one|other) )\{(\w+)[,}]|<(\w+)>/g)].map(
     ([, argument, element]) => argument ?? element,
@@ -22,7 +21,6 @@ function holesOf(text: string): string[] {
 
 const AREAS = Object.keys(AREA_TEXTS) as Area[];
 
-/** The texts of the first load with those of every area. */
 async function wholeOf(first: object, locale: Locale): Promise<Map<string, string>> {
   const areas = await Promise.all(AREAS.map((area) => AREA_TEXTS[area][locale]()));
   return flatten(Object.assign({}, first, ...areas));
@@ -47,7 +45,7 @@ describe.each([
   });
 });
 
-/** "usted", orders to it, and "la pasarela": the panel says tú and "el gateway". */
+/** "usted", its imperatives, and "la pasarela". */
 const FORMAL_SPANISH = [
   /(?<!\p{L})(pasarelas?|ustedes|usted|su atención|le necesit[ae]|le ve)(?!\p{L})/iu,
   /(?<!\p{L})(Abra|Active|Añada|Busque|Compruebe|Copie|Elija|Escanee|Escriba|Filtre|Guarde|Haga|Inicie|Intente|Lea|Mire|Pida|Ponga|Pruebe|Pulse|Reenvíe|Repare|Revise|Toque|Vea|Vincule)(?!\p{L})/u,

@@ -26,13 +26,13 @@ import { BrandMark } from "./entry-frame.tsx";
 import { OwnPasswordPage } from "./own-password.tsx";
 import { ShortcutSheet } from "./shortcuts.tsx";
 
-/** Every page after the sign-in. */
+/** The frame of every page after the sign-in. */
 export function AppShell() {
   const { signed } = useAccess();
   return signed?.user.must_change_password ? <OwnPasswordPage /> : <PageFrame />;
 }
 
-/** Tabs below on a phone, a rail beside on a desktop. */
+/** Tabs at the bottom on a phone, a rail at the side on a desktop. */
 function PageFrame() {
   const t = useTranslations();
   useLiveEvents();
@@ -69,7 +69,7 @@ function AllowedPage() {
   return <Outlet />;
 }
 
-/** On a phone, what does not fit beside the first four is behind a button. */
+/** On a phone, tabs after the first four are in a menu. */
 function MainNavigation() {
   const t = useTranslations();
   const { may } = useAccess();
@@ -138,7 +138,7 @@ function Icon({ path }: { path: string }) {
   );
 }
 
-/** Says when what is on show may be out of date. */
+/** Shown while live updates are interrupted. */
 function ConnectionBar() {
   const t = useTranslations("connection");
   const live = useLiveState();
@@ -152,7 +152,6 @@ function ConnectionBar() {
   );
 }
 
-/** What a user sees who has typed the address of a page that is not for the own role or account. */
 function NotAllowedPage({ need }: { need: Need }) {
   const t = useTranslations();
   const { signed } = useAccess();
@@ -171,7 +170,7 @@ function NotAllowedPage({ need }: { need: Need }) {
   );
 }
 
-/** Asks for the password when a request needs it again. Once in the frame of all pages. */
+/** Confirms the password when a request requires it. */
 function PasswordDialog() {
   const reauthentication = useReauthentication(passwordReauthentication);
   const isOpen = reauthentication !== undefined;

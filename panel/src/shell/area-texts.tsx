@@ -9,7 +9,7 @@ interface AreaTextsProps {
   children: ReactNode;
 }
 
-/** Gives the pages of an area their texts, which are loaded with the first of them. */
+/** Provides the texts of an area, which load with its first page. */
 export function AreaTexts(props: AreaTextsProps) {
   return (
     <Suspense fallback={<LoadingState />}>
@@ -32,7 +32,7 @@ function Loaded({ area, children }: AreaTextsProps) {
 
 const loaded = new Map<string, Promise<Partial<Messages>>>();
 
-/** The same promise for the same texts; one that failed is asked for again. */
+/** Caches the promise. A failed one is requested again. */
 function load(area: Area, locale: Locale): Promise<Partial<Messages>> {
   const key = `${area} ${locale}`;
   const known = loaded.get(key);

@@ -4,7 +4,7 @@ import { PickList } from "../components/fields/pick-list.tsx";
 import { LOCALES } from "../i18n/locales.ts";
 import { useLanguage } from "./language-provider.tsx";
 
-/** The frame of the pages before the sign-in. */
+/** The layout of the pages before the sign-in. */
 export function EntryFrame({ children }: { children: ReactNode }) {
   const t = useTranslations();
   const { locale, change } = useLanguage();
@@ -23,7 +23,6 @@ export function EntryFrame({ children }: { children: ReactNode }) {
   );
 }
 
-/** A gate on a road, as on the tab of the browser. */
 export function BrandMark({ size = 30 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
@@ -36,7 +35,7 @@ export function BrandMark({ size = 30 }: { size?: number }) {
   );
 }
 
-/** What it means that this page came over plain HTTP: the browser then refuses the session cookie. */
+/** Shown over plain HTTP, where the browser rejects the session cookie. */
 export function MemoryHint() {
   const t = useTranslations("signIn");
   return window.isSecureContext ? null : <p className="hint">{t("inMemory")}</p>;

@@ -8,7 +8,6 @@ import { instanceQuery, stateQuery } from "../gateway/queries.ts";
 import { useAccess } from "../gateway/use-access.ts";
 import { shellRoute, withId } from "./root-routes.tsx";
 
-/** The pages of one instance, which share a head and tabs. */
 export const instanceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/instances/$id",
@@ -24,7 +23,7 @@ function InstanceFrame() {
   const state = useQuery(stateQuery(id));
   const { may } = useAccess();
   const error = row.error ?? state.error;
-  // What is shown stays, with the forms in it, while a later request fails.
+  // A failed refetch keeps the page, with the forms in it.
   if (error && !(row.data && state.data))
     return (
       <ErrorPage

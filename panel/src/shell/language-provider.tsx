@@ -11,7 +11,7 @@ interface Language {
 
 const LanguageContext = createContext<Language | undefined>(undefined);
 
-/** Gives every component the texts of the chosen language. `first` is loaded before the first paint. */
+/** Provides the texts of the chosen language. `first` is loaded before the first paint. */
 export function LanguageProvider({ first, children }: { first: Messages; children: ReactNode }) {
   const [shown, setShown] = useState({ locale: readLocale(), messages: first });
   const change = useCallback((locale: Locale) => {

@@ -1,7 +1,7 @@
 import { notFound } from "@tanstack/react-router";
 import { readId } from "../components/fields/read-search.ts";
 
-/** A route whose parameter is a whole number from 1. Any other address shows the page "not found". */
+/** A route parameter that is a positive integer. Other values show the "not found" page. */
 export function numberParam<Name extends string>(name: Name) {
   return {
     params: {

@@ -19,7 +19,6 @@ export const rootRoute = createRootRouteWithContext<RouterContext>()({
   ),
 });
 
-/** Every page that needs a signed-in user. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
@@ -34,5 +33,4 @@ export const shellRoute = createRoute({
   },
 });
 
-/** `$id` in the address of a page is a number. */
 export const withId = numberParam("id");

@@ -7,7 +7,7 @@ import { CheckField } from "../components/fields/check-field.tsx";
 import { focusSearch, onShortcut, type Shortcuts } from "../components/on-shortcut.ts";
 import { readLetterKeys, saveLetterKeys } from "../preferences.ts";
 
-/** Keys of the page, named as in `KeyboardEvent.key`, with `Alt+` before it. */
+/** Keys as in `KeyboardEvent.key`, with an optional prefix `Alt+`. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
@@ -23,7 +23,7 @@ const KEYS = [
   ["list", ["?"]],
 ] as const;
 
-/** The list of all shortcuts, and those that work on every page. */
+/** The list of all shortcuts, with those that work on every page. */
 export function ShortcutSheet() {
   const t = useTranslations("shortcuts");
   const close = useTranslations("common")("close");

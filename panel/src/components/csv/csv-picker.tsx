@@ -18,7 +18,7 @@ const DETECT: CsvChoice = { delimiter: "", encoding: "", head: "" };
 const SAMPLE_ROWS = 4;
 const MOST_SHOWN = 200;
 
-/** Reads a CSV file in the browser: nothing of it leaves the page before a later step. */
+/** Reads a CSV file in the browser. Nothing is uploaded. */
 export function CsvPicker({ maxRows, csv, onRead }: CsvPickerProps) {
   const t = useTranslations("csv");
   const { isReading, error, choice, open, change } = useCsvFile(maxRows, onRead);
@@ -67,10 +67,10 @@ function useCsvFile(maxRows: number, onRead: CsvPickerProps["onRead"]) {
     latest.current = own;
     setSource({ file, choice });
     setReading(true);
-    // Loaded with the first file: most visits of the page need no parser.
+    // Loads the parser with the first file: most visits need none.
     const reader = await import("./read-csv.ts");
     const found = await reader.readCsv(file, choice, maxRows).catch((error: unknown) => error);
-    // Another file or format was chosen meanwhile.
+    // The user has chosen another file or format since.
     if (latest.current !== own) return;
     const isError = found instanceof Error;
     setError(found instanceof reader.CsvError ? found.kind : isError ? "unreadable" : undefined);
@@ -131,7 +131,7 @@ interface FirstLineProps {
   onChange(head: CsvChoice["head"]): void;
 }
 
-/** Asks about a first line that is none of the usual names: a list without names must not lose its first entry. */
+/** Asks whether an unusual first line is a header or an entry. */
 function FirstLineNotice({ csv: { columns, rows, hasHead }, onChange }: FirstLineProps) {
   const t = useTranslations("csv");
   if (hasHead && findColumnMeanings(columns).includes("phone")) return null;
@@ -148,7 +148,7 @@ function FirstLineNotice({ csv: { columns, rows, hasHead }, onChange }: FirstLin
   );
 }
 
-/** The first rows, so that a wrong separator or encoding shows at once. */
+/** The first rows, which show a wrong separator or encoding. */
 function CsvSample({ csv }: { csv: CsvFile }) {
   const t = useTranslations("csv");
   return (

@@ -23,7 +23,6 @@ export function ListExport<Row extends object>({ name, columns, readPage }: List
   return <ExportButton name={name} read={read} />;
 }
 
-/** Saves a list as a CSV file, with every page of it. */
 export function ExportButton({ name, read }: { name: string; read(): Promise<Table> }) {
   const t = useTranslations("common");
   const save = useMutation({

@@ -12,7 +12,7 @@ import type { CsvFile } from "./read-csv.ts";
 
 type CheckedRecipients = Awaited<ReturnType<typeof gateway.checkRecipients>>["data"];
 
-/** A line of a file that names no number. */
+/** A line of a file without a phone number. */
 export interface LocalProblem {
   line: number;
   value: string;
@@ -21,18 +21,17 @@ export interface LocalProblem {
 
 /** A number of a file or of a contact. */
 export interface CheckedNumber {
-  /** Line of the file; undefined: a contact. */
+  /** Line of the file; undefined for a contact. */
   line?: number;
-  /** Id of the contact. */
   lead?: number;
   phone: string;
 }
 
 export interface CheckOptions {
   purpose: "campaign" | "import";
-  /** The purpose that recipients must have agreed to; "": none. */
+  /** The purpose that recipients must have consented to; "" for none. */
   consent?: string;
-  /** The sender, whose country counts. */
+  /** The sender. Its country is the default country of the numbers. */
   instance?: number | undefined;
   addsCountry: boolean;
 }
@@ -41,12 +40,12 @@ interface NumberCheckProps {
   numbers: readonly CheckedNumber[];
   local: readonly LocalProblem[];
   how: CheckOptions;
-  /** Undefined: every number has a country code. */
+  /** Undefined if every number has a country code. */
   onAddCountry?: () => void;
   onCorrect?: (line: number, phone: string) => void;
 }
 
-/** What the gateway would do with these numbers. It stores none of them. */
+/** Shows what the gateway would do with these numbers. The gateway stores none of them. */
 export function NumberCheck({ numbers, local, how, onAddCountry, onCorrect }: NumberCheckProps) {
   const t = useTranslations("csv");
   const { data, error, refetch } = useNumberCheck(numbers, how);
@@ -63,7 +62,7 @@ export function NumberCheck({ numbers, local, how, onAddCountry, onCorrect }: Nu
   );
 }
 
-/** One press corrects every number without a country code; nothing if there is none. */
+/** Adds the country code to every number without one. */
 function AddCountry({ checked, onPress }: { checked: CheckedRecipients; onPress: () => void }) {
   const t = useTranslations("csv");
   const names = new Intl.DisplayNames(useLocale(), { type: "region" });
@@ -78,7 +77,7 @@ function AddCountry({ checked, onPress }: { checked: CheckedRecipients; onPress:
   );
 }
 
-/** The numbers that were checked come with the result: a corrected line can move the others. */
+/** Returns the checked numbers with the result, because a correction can move the lines below. */
 function useNumberCheck(
   numbers: readonly CheckedNumber[],
   { consent = "", instance, addsCountry }: CheckOptions,
@@ -172,11 +171,10 @@ function Problems({ onCorrect, ...found }: ProblemsProps) {
   );
 }
 
-/** Problems that the gateway names at most. */
+/** The gateway lists at most this many problems. */
 const LISTED = 1_000;
 const CORRECTABLE = new Set(["invalid", "assumed", "duplicate", "missing"]);
 
-/** The problems in words. */
 function useProblems({ checked, numbers, local, purpose }: Omit<ProblemsProps, "onCorrect">): ShownProblem[] {
   const t = useTranslations("csv");
   const textOf = useProblemText(purpose);
@@ -207,7 +205,7 @@ function useProblems({ checked, numbers, local, purpose }: Omit<ProblemsProps, "
 
 type FoundProblem = CheckedRecipients["problems"][number];
 
-/** Digits that can be of two numbers, or of none: only a person knows. */
+/** Digits that are valid as two different numbers, or as none. */
 function isAmbiguous({ code }: FoundProblem): boolean {
   return code?.startsWith("ambiguous") ?? false;
 }

@@ -6,11 +6,11 @@ import { ExportButton } from "./list-export.tsx";
 
 export interface ShownProblem {
   key: string;
-  /** Of the file, from 1; undefined: a contact. */
+  /** Line of the file, from 1; undefined for a contact. */
   line: number | undefined;
   value: string;
   text: string;
-  /** What the field for a correction begins with; undefined: nothing can be corrected here. */
+  /** Initial text of the correction field; undefined if nothing can be corrected. */
   correction?: string | undefined;
 }
 
@@ -19,11 +19,11 @@ interface ProblemGroupsProps {
   onCorrect?: (line: number, phone: string) => void;
 }
 
-/** A larger group is folded, so that the others are in sight. */
+/** Larger groups start collapsed. */
 const OPEN_AT_MOST = 10;
 const SHOWN = 50;
 
-/** What is wrong with the lines of a file: one group for each problem, the largest first. */
+/** Problems of a file's lines in one group for each kind, the largest first. */
 export function ProblemGroups({ problems, onCorrect }: ProblemGroupsProps) {
   const format = useFormatter();
   const sorted = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
@@ -123,7 +123,7 @@ function Correction({ line, first, onCorrect }: CorrectionProps) {
   );
 }
 
-/** The corrected line leaves the table, so the reader goes on with the next one. */
+/** Moves the focus to the next line, because the corrected one leaves the table. */
 function focusNextField(form: HTMLFormElement): void {
   const fields = [...document.querySelectorAll<HTMLInputElement>(".correction input")];
   const own = fields.findIndex((field) => form.contains(field));

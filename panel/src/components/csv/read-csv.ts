@@ -4,10 +4,10 @@ import { findOtherFormat } from "../../../../src/platform/text/find-other-format
 import type { CsvRecordFault } from "../../../../src/platform/text/read-csv-texts.ts";
 
 export interface CsvChoice {
-  /** "": detected. */
+  /** "" detects it. */
   delimiter: CsvDelimiter | "";
   encoding: CsvEncoding | "";
-  /** Whether the first line names the columns; "": detected. */
+  /** Whether the first line is a header; "" detects it. */
   head: "names" | "entry" | "";
 }
 
@@ -21,14 +21,13 @@ export interface CsvFile {
   name: string;
   columns: readonly string[];
   rows: readonly CsvRow[];
-  /** Lines that cannot be read. */
   broken: readonly { line: number; text: string; fault: CsvRecordFault }[];
   delimiter: CsvDelimiter;
   encoding: CsvEncoding;
   hasHead: boolean;
 }
 
-/** Why a file is refused before it is read further. */
+/** Why a file is rejected as a whole. */
 export class CsvError extends Error {
   readonly kind: "too_large" | "other_format" | "too_many_columns" | "too_many_rows" | "empty";
 
@@ -40,7 +39,7 @@ export class CsvError extends Error {
 
 export const MAX_FILE_BYTES = 16_777_216;
 
-/** Reads a CSV file as the gateway does; the page stays usable meanwhile. */
+/** Reads a CSV file as the gateway does, without blocking the page. */
 export async function readCsv(file: File, choice: CsvChoice, maxRows: number): Promise<CsvFile> {
   if (file.size > MAX_FILE_BYTES) throw new CsvError("too_large");
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -19,10 +19,10 @@ interface Page<Row> {
   pagination: { next_cursor: string | null };
 }
 
-/** More rows than a spreadsheet reads easily; the list says when it was cut. */
+/** Spreadsheets become slow above this. The export reports when it was cut. */
 const MOST_ROWS = 10_000;
 
-/** All rows of a list with pages, from the first on. */
+/** Reads every page of a list. */
 export async function readEveryPage<Row>(
   readPage: (page: { limit: number; cursor?: string }) => Promise<Page<Row>>,
   mostRows = MOST_ROWS,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readEveryPage, toCsv } from "./to-csv.ts";
 
-/** A list of the numbers from 0, 200 a page. */
+/** A list of the numbers from 0, with 200 on a page. */
 function listOf(total: number) {
   return async ({ limit, cursor = "0" }: { limit: number; cursor?: string }) => {
     const from = Number(cursor);

@@ -3,19 +3,18 @@ import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
 
 interface ConfirmDialogProps {
-  /** On the button that opens the dialog. */
+  /** Text of the button that opens the dialog. */
   label: string;
   kind?: "primary" | "secondary" | "link";
   title: string;
-  /** What will happen, in words. */
   consequence: string;
   confirmLabel: string;
-  /** Where "Cancel" could mean the act itself. */
+  /** Needed where "Cancel" could be read as the action itself. */
   backLabel?: string;
   onConfirm(): void;
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { label, kind = "secondary", title, consequence, confirmLabel, backLabel, onConfirm } = props;
   const t = useTranslations("common");

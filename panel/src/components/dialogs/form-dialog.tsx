@@ -7,23 +7,25 @@ import { readForm } from "../fields/read-search.ts";
 import { LeaveDialog, UnsavedGuard, useEntered } from "./unsaved-guard.tsx";
 
 interface FormDialogProps {
-  /** On the button that opens the dialog. */
+  /** Text of the button that opens the dialog. */
   label: string;
   kind?: "primary" | "secondary" | "link";
   title: string;
   submitLabel: string;
-  /** The fields of the form. */
   children: ReactNode;
-  /** Gets the text fields by name. The dialog closes when it resolves, and shows why it rejects. */
+  /**
+   * Receives the text fields by name. The dialog closes when the promise resolves, and shows the error when it
+   * rejects.
+   */
   onSubmit(fields: Partial<Record<string, string>>): Promise<unknown>;
   mutation: { isPending: boolean; error: unknown; reset(): void };
-  /** Asks before what was entered is lost. */
+  /** Asks before it discards what the user entered. */
   isGuarded?: boolean;
-  /** Whether something was chosen of which the form learns nothing. */
+  /** Whether the user changed a control that is not a form field. */
   isChosen?: boolean;
 }
 
-/** A form in a dialog. Errors of fields stand at their fields, others above them. */
+/** A form in a dialog. Field errors are shown at their fields, other errors above them. */
 export function FormDialog(props: FormDialogProps) {
   const { label, kind = "secondary", title, submitLabel, children, onSubmit, mutation } = props;
   const t = useTranslations("common");
@@ -60,7 +62,7 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-/** Whether the dialog is open. If it is guarded, it closes only after a question when something was entered. */
+/** A guarded dialog asks before it discards what the user entered. */
 function useGuardedOpen({ mutation, isGuarded = false, isChosen = false }: FormDialogProps) {
   const [isOpen, setOpen] = useState(false);
   const [isAsking, setAsking] = useState(false);

@@ -18,7 +18,7 @@ import { FormField } from "../fields/form-field.tsx";
 import { readForm } from "../fields/read-search.ts";
 import { SignInError } from "../sign-in-error.tsx";
 
-/** Asks for a new sign-in over the page, so that what is typed there stays. Once in the frame of all pages. */
+/** Asks for a new sign-in above the page, which keeps what the user typed. */
 export function SessionDialog() {
   const reauthentication = useReauthentication(sessionReauthentication);
   return (
@@ -75,7 +75,7 @@ function SessionForm({ reauthentication }: { reauthentication: Reauthentication 
   );
 }
 
-/** The refused requests go on; everything else on show is read again, since it may have changed meanwhile. */
+/** Repeats the refused requests and refetches everything on the page. */
 function useGoOn(reauthentication: Reauthentication) {
   const queries = useQueryClient();
   return (signed: Signed) => {
@@ -85,7 +85,7 @@ function useGoOn(reauthentication: Reauthentication) {
   };
 }
 
-/** Goes on when the same user has signed in in another tab. The page shows nothing of another user's. */
+/** Continues when the same user has signed in in another tab. Never shows one user's page to another. */
 function useSignInElsewhere(before: Signed | undefined, goOn: (signed: Signed) => void): void {
   const latest = useRef({ before, goOn });
   latest.current = { before, goOn };
@@ -104,7 +104,7 @@ function useSignInElsewhere(before: Signed | undefined, goOn: (signed: Signed) =
   }, []);
 }
 
-/** To the sign-in page, for another user. What is typed on the page is given up. */
+/** Goes to the sign-in page for another user and discards what was typed. */
 function useLeave() {
   const queries = useQueryClient();
   const navigate = useNavigate();

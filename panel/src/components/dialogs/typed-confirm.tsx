@@ -15,20 +15,19 @@ import { ActionButton } from "../action-button.tsx";
 import { ErrorNotice } from "../error-notice.tsx";
 
 interface TypedConfirmProps {
-  /** On the button that opens the dialog. */
+  /** Text of the button that opens the dialog. */
   label: string;
   title: string;
-  /** What will happen, in words. */
   consequence: ReactNode;
-  /** What the reader must type. */
+  /** The text that the user must type. */
   word: string;
   confirmLabel: string;
-  /** The dialog closes when it resolves, and shows why it rejects. */
+  /** The dialog closes when the promise resolves, and shows the error when it rejects. */
   onConfirm(): Promise<unknown>;
   mutation: { isPending: boolean; error: unknown; reset(): void };
 }
 
-/** Asks before something large that cannot be undone: the reader types what it concerns. */
+/** Confirms a large irreversible action: the user types the name of its target. */
 export function TypedConfirm({ label, ...props }: TypedConfirmProps) {
   return (
     <DialogTrigger onOpenChange={() => props.mutation.reset()}>

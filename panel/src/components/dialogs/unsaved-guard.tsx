@@ -4,14 +4,14 @@ import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { useTranslations } from "use-intl";
 import { ActionButton } from "../action-button.tsx";
 
-/** The forms of the page with something to lose. The first of them asks for all, so that one question is enough. */
+/** The dirty forms of the page. Only the first one asks, for all of them. */
 const unsaved = new Set<string>();
 
 export function hasUnsaved(): boolean {
   return unsaved.size > 0;
 }
 
-/** Asks before what is not saved is lost, by another page or a reload. After a save, navigate with `ignoreBlocker`. */
+/** Asks before navigation or a reload discards unsaved changes. After a save, navigate with `ignoreBlocker`. */
 export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
   const id = useId();
   useEffect(() => {
@@ -28,7 +28,6 @@ export function UnsavedGuard({ isDirty }: { isDirty: boolean }) {
   return <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />;
 }
 
-/** Asks whether what is not saved may be lost. */
 export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): void }) {
   const t = useTranslations("common");
   return (
@@ -49,16 +48,16 @@ export function LeaveDialog({ onStay, onLeave }: { onStay(): void; onLeave(): vo
   );
 }
 
-/** For a form whose fields keep their own values: whether something was entered since it was shown or saved. */
+/** For an uncontrolled form: whether the user entered something since it was shown or saved. */
 export function useEntered() {
   const [isEntered, setEntered] = useState(false);
   const enter = () => setEntered(true);
   return {
     isEntered,
-    /** For a checkbox, which reports nothing to its form. */
+    /** For a checkbox, which fires no `input` event on its form. */
     enter,
     clear: () => setEntered(false),
-    /** Of the form. */
+    /** Props of the form. */
     listener: { onInput: enter },
   };
 }

@@ -8,7 +8,7 @@ interface CheckFieldProps {
   isDisabled?: boolean;
 }
 
-/** One thing that is on or off. */
+/** A checkbox. */
 export function CheckField({ label, hint, ...field }: CheckFieldProps) {
   return (
     <Checkbox {...field} className="check">
@@ -29,7 +29,7 @@ interface CheckListProps<Value extends string> {
   onChange(value: Value[]): void;
 }
 
-/** A choice of several. */
+/** Several checkboxes. */
 export function CheckList<Value extends string>(props: CheckListProps<Value>) {
   const { label, hint, options, value, onChange } = props;
   return (
@@ -55,7 +55,7 @@ export function CheckList<Value extends string>(props: CheckListProps<Value>) {
   );
 }
 
-/** The box of a checkbox; CSS shows its tick while the checkbox is selected. */
+/** The box of a checkbox. CSS shows its tick. */
 function CheckMark() {
   return (
     <svg className="check-mark" width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">

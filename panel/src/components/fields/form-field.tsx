@@ -6,13 +6,13 @@ interface FormFieldProps {
   name: string;
   label: string;
   hint?: string;
-  /** The hint is about what was typed: it stands out, and a screen reader reads it at once. */
+  /** Stands out, and a screen reader announces it at once. */
   isHintUrgent?: boolean;
   type?: "text" | "email" | "password" | "tel" | "url";
   autoComplete?: HTMLInputAutoCompleteAttribute;
   placeholder?: string;
   defaultValue?: string;
-  /** With `onInput`: the text is kept outside. */
+  /** Controlled together with `onInput`. */
   value?: string;
   onInput?: (text: string) => void;
   inputMode?: "decimal" | "numeric";
@@ -21,11 +21,11 @@ interface FormFieldProps {
   isOptional?: boolean;
   isLong?: boolean;
   isReadOnly?: boolean;
-  /** The field has the focus as soon as it is shown. */
+  /** Takes the focus when it is first shown. */
   hasFocus?: boolean;
 }
 
-/** A labelled field; what is wrong with it appears below it and is read with it. */
+/** A labelled input with its error below it. */
 export function FormField({
   label,
   hint,
@@ -49,7 +49,7 @@ export function FormField({
           {hint}
         </Text>
       )}
-      {/* Keeps its height: a button below must not move while it is being pressed. */}
+      {/* Keeps its height, so that a button below does not move while it is pressed. */}
       <div className="field-error-slot">
         <FieldError className="field-error">
           {({ validationDetails, validationErrors }) => (
@@ -63,7 +63,7 @@ export function FormField({
   );
 }
 
-/** Its place keeps the height of a fault of several lines too, which goes when the pointer presses a button below. */
+/** Keeps the height of an error of several lines until the pointer is released, so that no button below moves away. */
 function MultilineError({ text }: { text: string }) {
   const shown = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
@@ -77,23 +77,23 @@ type PhoneFieldProps = Omit<FormFieldProps, "type" | "value" | "onInput" | "hint
   hint: string;
 };
 
-/** What the gateway reads at most: a link to a chat fits with its text. */
+/** Length that the gateway accepts: a wa.me link with a text fits. */
 export const LONGEST_PHONE_TEXT = 200;
 
-/** A field for a phone number, which says when the country code is missing. The gateway may know the country, so it is a hint. */
+/** A phone number. A missing country code is only a hint, because the gateway may know the country. */
 export function PhoneField({ hint, onChange, ...field }: PhoneFieldProps) {
   const t = useTranslations("common");
   const [isWithoutCode, setWithoutCode] = useState(false);
   const latest = useRef("");
   const judge = async (typed: string) => {
     latest.current = typed;
-    // Loaded with the first number: it knows the numbers of every country.
+    // Loaded with the first number, because it contains the numbering plans of all countries.
     const { lacksCountryCode } = await import("./lacks-country-code.ts");
     if (latest.current === typed) setWithoutCode(lacksCountryCode(typed));
   };
   const enter = (typed: string) => {
     onChange?.();
-    // Without the file there is no hint.
+    // If the chunk cannot be loaded, there is no hint.
     judge(typed).catch(() => {});
   };
   return (
@@ -110,12 +110,12 @@ export function PhoneField({ hint, onChange, ...field }: PhoneFieldProps) {
 
 interface TimeFieldProps {
   label: string;
-  /** ISO 8601 in UTC; empty: no time. */
+  /** ISO 8601 in UTC; empty for no time. */
   value: string;
   onChange(value: string): void;
 }
 
-/** A point in time in the reader's zone. */
+/** A date and time in the user's time zone. */
 export function TimeField({ label, value, onChange }: TimeFieldProps) {
   const id = useId();
   return (

@@ -1,11 +1,11 @@
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
 
-/** Fewer digits may be the begin of many numbers, and more are in no national number. */
+/** Fewer digits can start many numbers, and more exist in no national number. */
 const FEWEST = 8;
 const MOST_NATIONAL = 11;
 const LONGEST_CHECKED = 13;
 
-/** Whether the typed number cannot be international, whatever digits follow. */
+/** Whether no digits could follow that make the number international. */
 export function lacksCountryCode(typed: string): boolean {
   const text = typed.trim();
   const bare = text.replace(/[+()\-.\s]/g, "");
@@ -17,7 +17,7 @@ export function lacksCountryCode(typed: string): boolean {
   return !canBecomeInternational(digits);
 }
 
-/** Tries the number as it is, and with every digit repeated up to the length of a long number. */
+/** Tries the number itself and, up to the maximum length, with each digit repeated after it. */
 function canBecomeInternational(digits: string): boolean {
   const lengths = Array.from({ length: LONGEST_CHECKED - digits.length + 1 }, (_, more) => more);
   return lengths.some((more) => [..."0123456789"].some((digit) => isValid(digits + digit.repeat(more))));

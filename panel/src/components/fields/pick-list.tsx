@@ -5,16 +5,15 @@ interface PickListProps<Value extends string> {
   label: string;
   value: Value;
   options: Readonly<Record<Value, string>>;
-  /** Further choices below a title; a title without choices is left out. */
+  /** More choices, each group below a title. Empty groups are left out. */
   groups?: Readonly<Record<string, readonly Option[]>>;
   onChange(value: Value): void;
   hint?: string;
 }
 
-/** The value of a choice, and its words. */
 export type Option = readonly [value: string, text: string];
 
-/** A choice of few; the browser's own list is the most usable one on a phone. */
+/** A native select, the most usable list on a phone. */
 export function PickList<Value extends string>({
   label,
   value,
@@ -69,7 +68,7 @@ interface NamedPickProps {
   defaultValue?: string;
 }
 
-/** A choice of few that is sent with the fields of its form. */
+/** A native select that is submitted with its form. */
 export function NamedPick({ name, label, hint, options, defaultValue }: NamedPickProps) {
   const id = useId();
   return (
@@ -97,19 +96,19 @@ export function NamedPick({ name, label, hint, options, defaultValue }: NamedPic
   );
 }
 
-/** Regions of Unicode that are no country. */
+/** Unicode regions that are no countries. */
 const NO_COUNTRIES = new Set(["EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"]);
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 const COUNTRIES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
-/** The countries by their codes of two letters, in the order of their names; `none` is the first choice. */
+/** Country names by ISO code, sorted by name, after the choice `none`. */
 export function useCountries(none: string): Record<string, string> {
   const locale = useLocale();
   return useMemo(() => {
     const names = new Intl.DisplayNames(locale, { type: "region", fallback: "none" });
     const found = COUNTRIES.flatMap((code): [string, string][] => {
       const name = NO_COUNTRIES.has(code) ? undefined : names.of(code);
-      // A code that was replaced by another one has the region of that one.
+      // Leaves out deprecated codes, which resolve to the region that replaced them.
       return name === undefined || new Intl.Locale(`und-${code}`).region !== code ? [] : [[code, name]];
     });
     return { "": none, ...Object.fromEntries(found.toSorted(([, a], [, b]) => a.localeCompare(b, locale))) };
@@ -117,13 +116,13 @@ export function useCountries(none: string): Record<string, string> {
 }
 
 interface CountryPickProps {
-  /** Empty: none is chosen. */
+  /** Empty if none is chosen. */
   value: string;
   none: string;
   onChange(country: string): void;
 }
 
-/** The country of phone numbers without a country code. */
+/** The default country of phone numbers without a country code. */
 export function CountryPick({ value, none, onChange }: CountryPickProps) {
   const t = useTranslations("common");
   const options = useCountries(none);
@@ -141,14 +140,14 @@ export function CountryPick({ value, none, onChange }: CountryPickProps) {
 interface ZonePickProps {
   label: string;
   hint: string;
-  /** Empty: none is chosen. */
+  /** Empty if none is chosen. */
   value: string;
-  /** The choice of none; default: one must be chosen. */
+  /** Text of the empty choice; without it a zone is required. */
   none?: string;
   onChange(zone: string): void;
 }
 
-/** A choice among the time zones that this browser knows by their place, and the chosen one: zones have several names. */
+/** The time zones of this browser, and the chosen one, which may have another name here. */
 export function ZonePick({ label, hint, value, none, onChange }: ZonePickProps) {
   const t = useTranslations("common");
   const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -159,7 +158,7 @@ export function ZonePick({ label, hint, value, none, onChange }: ZonePickProps) 
   for (const zone of Intl.supportedValuesOf("timeZone")) {
     if (suggested.includes(zone)) continue;
     const [area = "", ...place] = zone.split("/");
-    // Typing the begin of a city finds it.
+    // Typing the first letters of a city selects it.
     const choices = groups[area] ?? [];
     groups[area] = choices;
     choices.push([zone, nameZone(place.reverse().join(", ") || area)]);

@@ -9,7 +9,6 @@ interface ValueFieldProps {
   value: string;
   onChange(value: string): void;
   type?: "text" | "email" | "tel" | "url" | "number" | "search" | "date" | "time" | "datetime-local";
-  /** What is wrong with the value; undefined: nothing. */
   error?: string | undefined;
   name?: string;
   placeholder?: string;
@@ -22,7 +21,7 @@ interface ValueFieldProps {
   areaRef?: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** A labelled field whose value its page keeps. */
+/** A labelled, controlled input. */
 export function ValueField(props: ValueFieldProps) {
   const { label, hint, error, placeholder, isLong, min, max, step, areaRef, type = "text", ...field } = props;
   return (
@@ -58,7 +57,7 @@ interface FilterFieldProps {
   placeholder?: string;
 }
 
-/** A typed filter of a list, applied with Enter or the button beside it. */
+/** A text filter of a list, applied with Enter or its button. */
 export function FilterField({ label, value, onChange, isNumber = false, placeholder }: FilterFieldProps) {
   const t = useTranslations("common");
   const id = useId();

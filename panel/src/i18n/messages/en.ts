@@ -8,7 +8,7 @@ import { crm } from "./en/crm.ts";
 import { errors } from "./en/errors.ts";
 import { instancePages, instances } from "./en/instances.ts";
 
-/** English is the source: the other languages have exactly these keys. */
+/** English is the source. The other languages have the same keys. */
 export const en = {
   ...common,
   ...shell,

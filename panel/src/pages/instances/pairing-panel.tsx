@@ -148,11 +148,11 @@ function Countdown({ until, label }: { until: string; label: "renews" | "codeRen
   );
 }
 
-type Fault = NonNullable<Pairing["pairing_error"]>;
+type PairingError = NonNullable<Pairing["pairing_error"]>;
 type PairingErrorCode = keyof Messages["pairing"];
 
 /** Why an attempt to link failed, and what helps. */
-export function PairingErrorNotice({ error }: { error: Fault }) {
+export function PairingErrorNotice({ error }: { error: PairingError }) {
   const t = useTranslations("link");
   return (
     <Notice tone="danger" title={t("failed")} isUrgent>
@@ -167,7 +167,7 @@ export function PairingErrorNotice({ error }: { error: Fault }) {
 const SAYS_MORE = new Set<string>(["pairing_unavailable", "client_outdated"] satisfies PairingErrorCode[]);
 
 /** The gateway's own words for a code that the panel does not know, and where they say more than the panel's. */
-function ErrorText({ error: { code, message, action, retry_at } }: { error: Fault }) {
+function ErrorText({ error: { code, message, action, retry_at } }: { error: PairingError }) {
   const t = useTranslations("pairing");
   const format = useFormatter();
   const locale = useLocale();

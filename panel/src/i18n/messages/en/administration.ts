@@ -1,6 +1,6 @@
 import { describeFinding, type FindingKey } from "../../../../../src/platform/findings.ts";
 
-/** The gateway's own words. */
+/** The gateway's own texts. */
 function describeFindings<Key extends FindingKey>(...keys: Key[]): Record<Key, string> {
   return Object.fromEntries(keys.map((key) => [key, describeFinding(key)])) as Record<Key, string>;
 }

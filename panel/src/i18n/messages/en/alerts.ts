@@ -1,6 +1,5 @@
 import { describeFinding, FINDINGS } from "../../../../../src/platform/findings.ts";
 
-/** What needs a person, by the key and the values of the alert. */
 export const alerts = {
   alerts: {
     instance: "{name} is no longer connected: {status}.",

@@ -1,4 +1,3 @@
-/** The texts about files with numbers, and what is wrong with these. */
 export const csv = {
   csv: {
     drop: "Drop a CSV file here",

@@ -1,4 +1,4 @@
-/** What the gateway says in English, in the words of the panel: by the codes of errors, wrong fields and failed messages. */
+/** The gateway's codes of errors, field issues and failed messages. */
 export const errors = {
   errors: {
     foreign: "This response is not from the gateway (status {status}). Check the proxy in front of it.",

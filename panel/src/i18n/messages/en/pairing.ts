@@ -1,4 +1,4 @@
-/** Why an attempt to link failed and what helps, by the code of the gateway. */
+/** By the gateway's code of a failed pairing. */
 export const pairing = {
   pairing: {
     qr_expired: {

@@ -1,4 +1,3 @@
-/** What needs a person, by the key and the values of the alert. */
 export const alerts = {
   alerts: {
     instance: "{name} ya no está conectada: {status}.",

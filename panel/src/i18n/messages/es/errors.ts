@@ -1,4 +1,3 @@
-/** What the gateway says in English, in the words of the panel: by the codes of errors, wrong fields and failed messages. */
 export const errors = {
   errors: {
     foreign: "Esta respuesta no es del gateway (estado {status}). Revisa el proxy que tiene delante.",

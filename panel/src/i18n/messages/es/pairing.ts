@@ -1,4 +1,3 @@
-/** Why an attempt to link failed and what helps, by the code of the gateway. */
 export const pairing = {
   pairing: {
     qr_expired: {
