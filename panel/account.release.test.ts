@@ -13,7 +13,6 @@ describeInBrowser("the account in the panel", () => {
   });
   afterAll(() => story?.close());
 
-  /** Signs in and opens a page of the account by its tab. */
   async function open(page: Page, tab?: string): Promise<void> {
     await story.signIn(page);
     await page.getByRole("navigation", { name: "Main" }).waitFor();
@@ -25,7 +24,7 @@ describeInBrowser("the account in the panel", () => {
     if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
   }
 
-  test("the account shows what its plan allows in words, and takes a new name and another behaviour", async () => {
+  test("the account page shows the plan's limits as text, and saves a new name and settings", async () => {
     await story.gateway.connectInstance({ name: "Front desk" });
     const page = await story.openPage(DESKTOP);
     await open(page);
@@ -44,7 +43,7 @@ describeInBrowser("the account in the panel", () => {
       time_zone: "America/Sao_Paulo",
       default_country: "BR",
     });
-    // Zones have several names, of which a browser lists one.
+    // A zone can have several names, and a browser lists only one of them.
     for (const time_zone of ["America/Argentina/Buenos_Aires", "America/Buenos_Aires"]) {
       await story.gateway.owner.updateAccount({ settings: { time_zone } });
       await page.reload();
@@ -57,7 +56,7 @@ describeInBrowser("the account in the panel", () => {
     await page.waitForURL(/instances\/\d+\/settings$/);
   });
 
-  test("an administrator adds a user, gives it another role, and removes it after reading what that means", async () => {
+  test("an administrator adds a user, changes the role, and removes the user after reading the consequence", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Users");
     await story.heading(page, "Users");
@@ -90,7 +89,7 @@ describeInBrowser("the account in the panel", () => {
     await page.getByText("Your own password is changed at Your sign-in.").waitFor();
   });
 
-  test("an agent is limited to an instance, which the list names, and is offered nothing that concerns the whole account", async () => {
+  test("an agent is limited to one instance, which the list shows, and sees nothing about the whole account", async () => {
     const { createInstance, owner } = story.gateway;
     await createInstance({ name: "Branch" });
     await createInstance({ name: "Head office" });
@@ -128,10 +127,10 @@ describeInBrowser("the account in the panel", () => {
     expect(await own.getByRole("button", { name: "New quick reply" }).count()).toBe(0);
   });
 
-  test("a change that needs the password asks for it, says when it is wrong, and then goes on by itself", async () => {
+  test("a change that needs the password asks for it, reports a wrong one, and then completes", async () => {
     const { pool } = story.gateway.database;
     const page = await story.openPage(DESKTOP);
-    // The new sign-in is as if the password had been given an hour ago.
+    // New sessions count as confirmed an hour ago.
     await pool.query("alter table sign_in alter confirmed_at set default now() - interval '1 hour'");
     await open(page, "Users");
     await pool.query("alter table sign_in alter confirmed_at set default now()");
@@ -151,7 +150,7 @@ describeInBrowser("the account in the panel", () => {
     await page.getByRole("listitem").filter({ hasText: "bia@example.com" }).waitFor();
   });
 
-  test("an assistant is listed with what it reaches, and loses access when it is disconnected", async () => {
+  test("an assistant is listed with its permissions, and loses access when it is disconnected", async () => {
     const { database, owner, connectInstance } = story.gateway;
     const { id } = await connectInstance({ name: "Night shift" });
     const { data: me } = await owner.me();
@@ -182,7 +181,7 @@ describeInBrowser("the account in the panel", () => {
     expect((await owner.listAssistants()).data).toEqual([]);
   });
 
-  test("data are exported whole, and made anonymous only after the name of the account is typed", async () => {
+  test("all data are exported, and anonymised only after the user types the account's name", async () => {
     const { owner } = story.gateway;
     await owner.createLead({ name: "Carla", phone: "5511987650044" });
     const { data: account } = await owner.getAccount();
@@ -223,7 +222,7 @@ describeInBrowser("the account in the panel", () => {
     await story.lookBoth(page, "account-privacy");
   });
 
-  test("a consent is recorded, and its withdrawal replaces it and keeps it", async () => {
+  test("a withdrawal replaces a recorded consent and keeps its record", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Privacy");
     for (const decision of ["yes", "no"]) {
@@ -240,7 +239,7 @@ describeInBrowser("the account in the panel", () => {
     await records.getByText("Replaced").waitFor();
   });
 
-  test("a weak new password is refused in words, and a good one ends the other sign-ins", async () => {
+  test("a weak new password is refused with a reason, and a strong one ends all other sessions", async () => {
     const { url, owner } = story.gateway;
     const pupil = {
       name: "Dora",

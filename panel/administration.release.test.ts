@@ -18,7 +18,6 @@ describeInBrowser("the administration in the panel", () => {
   });
   afterAll(() => story?.close());
 
-  /** Signs in and opens a page of the administration by its tab. */
   async function open(page: Page, tab?: string): Promise<void> {
     await story.signIn(page);
     await page
@@ -30,7 +29,7 @@ describeInBrowser("the administration in the panel", () => {
     if (tab !== undefined) await pages.getByRole("link", { name: tab, exact: true }).click();
   }
 
-  /** As a restore leaves a delivery that was pending in the backup. */
+  /** The state in which a restore leaves a pending delivery. */
   async function holdDelivery(): Promise<void> {
     const { db } = story.gateway.database;
     const now = new Date();
@@ -51,7 +50,7 @@ describeInBrowser("the administration in the panel", () => {
       .execute();
   }
 
-  test("the overview counts the gateway, and leads to the instances behind a figure", async () => {
+  test("the overview shows totals of the gateway, with links to the instances behind each", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page);
     await story.heading(page, "The whole gateway");
@@ -65,7 +64,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByRole("heading", { name: "Front desk" }).waitFor();
   });
 
-  test("the monitor names an instance that is banned and a webhook that fails, with what to do", async () => {
+  test("the monitor lists a banned instance and a failing webhook with their remedies", async () => {
     const { gateway } = story;
     const { id, client } = await gateway.connectInstance({ name: "Returns" });
     await client.createWebhook({ id, name: "Shop", url: "http://127.0.0.1:9/hook", events: ["*"] });
@@ -91,7 +90,7 @@ describeInBrowser("the administration in the panel", () => {
     await story.heading(page, "Returns");
   });
 
-  test("an account is created with a generated password, blocked, given a new password, and removed by its name", async () => {
+  test("an account is created with a generated password, blocked, given a new password, and removed after its name is typed", async () => {
     const { url } = story.gateway;
     const page = await story.openPage(DESKTOP);
     await open(page, "Accounts");
@@ -134,7 +133,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByRole("link", { name: "Florist" }).waitFor({ state: "detached" });
   });
 
-  test("the list of accounts is found by a part of a name, has an address, and is exported as it is filtered", async () => {
+  test("the list of accounts is searched by part of a name, keeps its filter in the URL, and is exported filtered", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Accounts");
     await page.getByRole("link", { name: "Bakery" }).waitFor();
@@ -153,7 +152,7 @@ describeInBrowser("the administration in the panel", () => {
     await page.getByRole("heading", { name: "No account matches" }).waitFor();
   });
 
-  test("a plan is created with a limit, shows why it is refused, is changed and deleted", async () => {
+  test("a plan is created with a limit, shows its validation errors, is changed and deleted", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Plans");
     await page.getByRole("heading", { name: "standard" }).waitFor();
@@ -196,7 +195,7 @@ describeInBrowser("the administration in the panel", () => {
     await card.waitFor({ state: "detached" });
   });
 
-  test("each log is filtered by its address, and an entry opens to all that was recorded", async () => {
+  test("each log keeps its filter in the URL, and an entry expands to all its fields", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Logs");
     const audit = page.getByRole("list", { name: "Audit" });
@@ -226,7 +225,7 @@ describeInBrowser("the administration in the panel", () => {
     }
   });
 
-  test("a backup is made with progress, its restore test is told in words, and its file is downloaded", async () => {
+  test("a backup shows its progress and the result of its restore test, and is downloaded", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "Backups");
     await page.getByRole("heading", { name: "No backup yet" }).waitFor();
@@ -246,7 +245,7 @@ describeInBrowser("the administration in the panel", () => {
     expect(() => gunzipSync(bytes)).toThrow();
   });
 
-  test("the privacy requests of all accounts are listed, filtered and lead to their account", async () => {
+  test("the privacy requests of all accounts are listed and filtered, with links to their accounts", async () => {
     const { client } = await signIn(story.gateway.url, { email: "boss@bakery.example" });
     await (await client.exportData()).json();
     const page = await story.openPage(DESKTOP);
@@ -261,7 +260,7 @@ describeInBrowser("the administration in the panel", () => {
     await story.heading(page, "Bakery");
   });
 
-  test("the system shows its nodes, what works, and where the global webhook is set", async () => {
+  test("the system page shows nodes, health, and where to set the global webhook", async () => {
     const page = await story.openPage(DESKTOP);
     await open(page, "System");
     await page.getByText("Database works").waitFor();
@@ -270,7 +269,7 @@ describeInBrowser("the administration in the panel", () => {
     await story.lookBoth(page, "administration-system");
   });
 
-  test("work that a restore holds back is decided after its consequence is read", async () => {
+  test("an operator decides about the work that a restore holds back after reading the consequence", async () => {
     await holdDelivery();
     const page = await story.openPage(DESKTOP);
     await open(page);

@@ -46,7 +46,7 @@ describeInBrowser("the campaigns of the panel", () => {
     return rows[0].count;
   }
 
-  test("a campaign gets from a CSV file to its report, and nothing is stored before its problems are shown", async () => {
+  test("a campaign runs from a CSV file to its report, and nothing is stored before its problems are shown", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const [ana, leo, gone] = [newPhone(), newPhone(), newPhone()];
     await gateway.owner.createLead({ phone: gone, opted_out: true });
@@ -137,7 +137,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await look(page, "campaigns");
   });
 
-  test("the problems of a list are grouped and corrected in place, and its first line is no lost recipient", async () => {
+  test("the problems of a list are grouped and corrected in place, and a list without header keeps its first recipient", async () => {
     const { openPage, look, press } = story;
     const page = await openPage();
     await openCampaigns(page);
@@ -183,7 +183,7 @@ describeInBrowser("the campaigns of the panel", () => {
     return data.id;
   }
 
-  test("a pause acts at once, the page follows the campaign live, and a cancel says what it means", async () => {
+  test("a pause acts at once, the page follows the campaign live, and cancelling shows its consequence", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const id = await startLongCampaign("June");
     const page = await openPage(DESKTOP);
@@ -213,7 +213,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await page.getByRole("link", { name: "June" }).waitFor();
   });
 
-  test("an act without a network is refused in words at once, and is not carried out later", async () => {
+  test("an action without a network fails at once with a reason, and does not run later", async () => {
     const { gateway, openPage, press, heading } = story;
     const { data } = await gateway.owner.createCampaign({
       name: "Offline",
@@ -235,7 +235,7 @@ describeInBrowser("the campaigns of the panel", () => {
     expect((await gateway.owner.getCampaign({ id: data.id })).data.status).toBe("created");
   });
 
-  test("a draft that is not saved is lost only after a question, and keeps its times in a named zone", async () => {
+  test("an unsaved draft is discarded only after a confirmation, and keeps its times in a named zone", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     await gateway.createInstance({ name: "Spare" });
     await gateway.owner.updateAccount({ settings: { time_zone: "Asia/Tokyo" } });
@@ -277,7 +277,7 @@ describeInBrowser("the campaigns of the panel", () => {
     await gateway.owner.updateAccount({ settings: { time_zone: null } });
   });
 
-  test("a campaign that is deleted elsewhere is shown as deleted on the pages that are open", async () => {
+  test("open pages show a campaign that was deleted elsewhere as deleted", async () => {
     const { gateway, openPage, look, heading, url } = story;
     const { owner } = gateway;
     const { data } = await owner.createCampaign({
@@ -295,14 +295,14 @@ describeInBrowser("the campaigns of the panel", () => {
     for (const one of [page, editor])
       await expect
         .poll(async () => {
-          // The reader comes back to the page.
+          // The user returns to the tab.
           await one.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
           return one.getByText("This campaign was deleted.").count();
         })
         .toBe(1);
     await look(page, "campaign-deleted");
     expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
-    // What was typed can still be copied.
+    // The typed text can still be copied.
     expect(await editor.getByLabel("Text", { exact: true }).inputValue()).toBe("Hello, dear friends");
   });
 

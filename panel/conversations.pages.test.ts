@@ -29,7 +29,6 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
   const write = ({ id, client }: TestInstance, text: string, from = BIA, push_name = "Bia Souza") =>
     client.sandboxReceive({ id, from, text, push_name });
 
-  /** Signs in and opens the chats of the instance. */
   async function openChats(name: string, viewport = DESKTOP, locale = "en-GB"): Promise<Page> {
     const page = await story.openPage(viewport, locale);
     await story.signIn(page, "instances");
@@ -57,7 +56,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await field(page).press("Enter");
   };
 
-  test("sees a message at once, answers it with the keyboard, and sees how far the answer has come", async () => {
+  test("sees a message at once, replies with the keyboard, and sees the delivery status of the reply", async () => {
     const shop = await story.gateway.connectInstance({ name: "Front desk" });
     const page = await openChats("Front desk");
     await page.getByText("No conversation yet").waitFor();
@@ -75,7 +74,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await bubble(page, "One moment, please.").getByText("Read", { exact: true }).waitFor();
     expect(await field(page).inputValue()).toBe("");
     await expect.poll(() => page.title()).toBe("Bia Souza · Waygate");
-    // Who answers has read.
+    // A reply marks the chat as read.
     await page.getByRole("button", { name: "Mark as read" }).waitFor({ state: "detached" });
     await write(shop, "Thank you!");
     await bubble(page, "Thank you!").waitFor();
@@ -97,7 +96,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     ]);
   });
 
-  test("answers four chats from the open list with 12 keys beside the words", async () => {
+  test("replies to four chats from the open list with 12 keystrokes besides the texts", async () => {
     const shop = await story.gateway.connectInstance({ name: "Monday" });
     const waiting = ["5511977771241", "5511977771242", "5511977771243", "5511977771244"];
     const answer = "Yes, it is.";
@@ -178,7 +177,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     expect(await bubble(page, "This message was deleted.").count()).toBe(2);
   });
 
-  test("reads a message as WhatsApp formats it, whatever its writer intends", async () => {
+  test("reads a message with WhatsApp's formatting, even a hostile one", async () => {
     const shop = await story.gateway.connectInstance({ name: "Formats" });
     const { id } = shop;
     await write(
@@ -287,7 +286,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     ]);
   });
 
-  test("reads why a message was not sent and sends it again, and sees that one is accepted whose response was lost", async () => {
+  test("reads why a message failed and sends it again, and sees that a message with a lost response was accepted", async () => {
     const shop = await story.gateway.connectInstance({ name: "Failures" });
     const { id, client } = shop;
     await write(shop, "Hello", REFUSED, "Rui");
@@ -307,12 +306,12 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await once.getByText("The gateway cannot be reached.").waitFor();
     await page.unroute("**/send-text");
     await page.route("**/send-text", async (route) => {
-      // The gateway gets the request, and its response is lost.
+      // The gateway accepts the request, but the response is lost.
       await route.fetch();
       await route.abort();
     });
     await page.getByRole("button", { name: "Try again" }).click();
-    // The events tell that it was accepted.
+    // The events show that it was accepted.
     await once.getByText("Delivered", { exact: true }).waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
     expect(await once.count()).toBe(1);
@@ -320,7 +319,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     expect(data.map(({ text, status }) => [text, status])).toEqual([["Only once", "delivered"]]);
     await client.sandboxRead({ id, from: UNREAD, message_id: data[0]?.message_id ?? "" });
     await once.getByText("Read", { exact: true }).waitFor({ state: "attached" });
-    // Nothing of it waits any more, also where the message itself is not on show.
+    // The outbox is empty, also where the message itself is not shown.
     await page.getByRole("searchbox", { name: "Search chats and messages" }).fill("Hello");
     await page.getByRole("link", { name: /Ana.*Hello/ }).click();
     await page.getByRole("link", { name: "Show newer messages" }).waitFor();
@@ -330,7 +329,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await once.waitFor();
   });
 
-  test("shows an accepted message once, and its receipt for good, when a response is later than the events", async () => {
+  test("shows an accepted message once and keeps its receipt when the response arrives after the events", async () => {
     const shop = await story.gateway.connectInstance({ name: "Slow line" });
     await write(shop, "Hello");
     const page = await openChats("Slow line");
@@ -394,7 +393,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.getByText("Nothing found").waitFor();
   });
 
-  test("knows the contact: creates a lead with fields, notes, an opt-out and a consent", async () => {
+  test("creates a lead for the contact with fields, notes, an opt-out and a consent", async () => {
     const shop = await story.gateway.connectInstance({ name: "Customers" });
     const { owner } = story.gateway;
     await owner.createCustomField({ name: "city" });
@@ -473,7 +472,7 @@ describeInBrowser("a person who talks to contacts in the panel", () => {
     await page.waitForURL(/\/link$/);
   });
 
-  test("takes a quick reply by its name, and reads who wrote what in a group", async () => {
+  test("uses a quick reply by its shortcut, and sees each sender in a group", async () => {
     const shop = await story.gateway.connectInstance({ name: "Groups" });
     const { id, client } = shop;
     await story.gateway.owner.saveQuickReply({

@@ -23,7 +23,7 @@ describeInBrowser("the contacts of the panel", () => {
   const waitForStage = (id: number, stage: string | null) =>
     waitUntil(async () => (await stageOf(id)) === stage);
 
-  test("a new team begins with stages and a contact, and finds both by a filter", async () => {
+  test("a new team creates stages and a contact, and finds both with a filter", async () => {
     const { openPage, look, press, follow, heading } = story;
     const page = await openPage();
     await story.signIn(page, "crm");
@@ -68,7 +68,7 @@ describeInBrowser("the contacts of the panel", () => {
     expect(await page.getByRole("region", { name: "Talking" }).count()).toBe(0);
   });
 
-  test("a contact moves on the board by drag, by keyboard and by its list, and a move can be undone", async () => {
+  test("a contact is moved on the board by drag, by keyboard and by a list, and a move can be undone", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { data: eva } = await gateway.owner.createLead({
       name: "Eva Lima",
@@ -86,7 +86,7 @@ describeInBrowser("the contacts of the panel", () => {
     await card.getByText("vip").dragTo(column("Beta").getByRole("grid"));
     await column("Beta").getByRole("row", { name: "Eva Lima" }).waitFor();
     await waitForStage(eva.id, "Beta");
-    // It stays as long as it has the focus.
+    // The toast stays while it has the focus.
     await page.getByRole("button", { name: "Undo" }).focus();
     await page.getByText("Eva Lima is in Beta.").waitFor();
     await look(page, "board-moved");
@@ -158,7 +158,7 @@ describeInBrowser("the contacts of the panel", () => {
     await story.heading(page, name);
   });
 
-  test("a contact from abroad is changed and exported, and a pasted link is a phone, in an account with a country", async () => {
+  test("in an account with a default country, a foreign contact is changed and exported, and a pasted link is read as a phone", async () => {
     const { owner } = story.gateway;
     await owner.updateAccount({ settings: { default_country: "BR" } });
     onTestFinished(() => void owner.updateAccount({ settings: { default_country: null } }));
@@ -193,7 +193,7 @@ describeInBrowser("the contacts of the panel", () => {
     expect((await owner.getLeadDetails({ id: lead.id })).data.phone).toBe("51987654388");
   });
 
-  test("a contact's page keeps tags, fields by their types, notes, and consent with its opt-out", async () => {
+  test("a contact's page saves tags, typed fields, notes, and consent with its opt-out", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     const { owner } = gateway;
     const phone = newPhone();
@@ -280,7 +280,7 @@ describeInBrowser("the contacts of the panel", () => {
     await waitUntil(async () => (await owner.listLeads({ q: "Duda Reis" })).data.length === 0);
   });
 
-  test("a person's data are erased from the contact's page after the name is typed and the password given", async () => {
+  test("a person's data are erased from the contact's page after the user types the name and the password", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { owner } = gateway;
     const phone = newPhone();
@@ -289,7 +289,7 @@ describeInBrowser("the contacts of the panel", () => {
     await desk.client.sandboxReceive({ id: desk.id, from: phone, text: "I moved house" });
     const page = await openPage();
     const { pool } = gateway.database;
-    // The new sign-in is as if the password had been given an hour ago.
+    // New sessions count as confirmed an hour ago.
     await pool.query("alter table sign_in alter confirmed_at set default now() - interval '1 hour'");
     await story.signIn(page, `crm/${lead.id}`);
     await heading(page, "Lia Prado");
@@ -310,7 +310,7 @@ describeInBrowser("the contacts of the panel", () => {
     expect(JSON.stringify(data)).not.toMatch(new RegExp(`Lia|moved|${phone}`));
   });
 
-  test("a contact that is deleted elsewhere is shown as deleted on the pages that are open", async () => {
+  test("open pages show a contact that was deleted elsewhere as deleted", async () => {
     const { gateway, openPage, look, heading } = story;
     const { owner } = gateway;
     const { data: lead } = await owner.createLead({ name: "Rosa Dias", phone: newPhone() });
@@ -319,7 +319,7 @@ describeInBrowser("the contacts of the panel", () => {
     await heading(page, "Rosa Dias");
     await page.getByLabel("New tag").fill("vip");
     await owner.deleteLead({ id: lead.id });
-    // The page learns of it from the first act, or when it reads again.
+    // The page notices it at the first action or refetch.
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("heading", { name: "This contact was deleted." }).waitFor();
     expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);
@@ -333,7 +333,7 @@ describeInBrowser("the contacts of the panel", () => {
     await expectReadAgain(page, "This contact was deleted.");
   });
 
-  /** A page reads again when its reader comes back to it, at most every few seconds. */
+  /** A page refetches when the user returns to it, at most every few seconds. */
   async function expectReadAgain(page: Page, title: string): Promise<void> {
     await expect
       .poll(async () => {
@@ -343,7 +343,7 @@ describeInBrowser("the contacts of the panel", () => {
       .toBe(1);
   }
 
-  test("contacts come from a file whose columns are chosen, and each refused row is named by its line", async () => {
+  test("contacts are imported from a file with chosen columns, and each rejected row is listed with its line", async () => {
     const { gateway, openPage, look, press, follow, heading } = story;
     await gateway.owner.updateAccount({ settings: { default_country: "BR" } });
     const page = await openPage(PHONE);
@@ -387,7 +387,7 @@ describeInBrowser("the contacts of the panel", () => {
     expect((await gateway.owner.listLeads({ q: "Lia" })).data).toMatchObject([{ phone: "5511987654321" }]);
   });
 
-  test("a quick reply is written with a preview, changed, and put back after it was deleted", async () => {
+  test("a quick reply is written with a preview, changed, deleted and restored", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { owner } = gateway;
     const page = await openPage();

@@ -11,13 +11,12 @@ import { startReceiver } from "../test/servers/receiver.ts";
 import { OWNER, PASSWORD } from "../test/sign-in.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
-/** The home page of an account without an instance. */
 const HOME = "From nothing to a first message";
 const STRONG = "gravel trombone oyster lamp";
 
 beforeAll(buildDist);
 
-/** A gateway that has never been started, as a process of its own. */
+/** A gateway process that was never started before. */
 async function prepareFirstStart(): Promise<() => Promise<{ gateway: LaunchedGateway; link: string }>> {
   const database = await createTestDatabase();
   const data = await makeScratchDir();
@@ -44,7 +43,7 @@ async function prepareFirstStart(): Promise<() => Promise<{ gateway: LaunchedGat
   };
 }
 
-/** The first address of this machine that is not its loopback one. */
+/** The first address of this machine besides loopback. */
 const LAN = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === "IPv4")?.address;
@@ -56,7 +55,7 @@ describeInBrowser("the way into the panel", () => {
   });
   afterAll(() => story?.close());
 
-  test("the printed link leads a new owner to a signed webhook, by what is visible", async () => {
+  test("the printed link leads a new owner to a signed webhook, using only visible controls", async () => {
     const { openPage, press, follow, heading } = story;
     const receiver = await startReceiver();
     onTestFinished(() => receiver.close());
@@ -81,7 +80,7 @@ describeInBrowser("the way into the panel", () => {
     await page.getByText("Your program answered with status 200").waitFor();
   });
 
-  test("the link leaves the address at once, a weak password is refused in words, and a used link says so", async () => {
+  test("the link's secret leaves the address bar at once, a weak password is refused with a reason, and a used link says so", async () => {
     const { openPage, look, press, heading } = story;
     const start = await prepareFirstStart();
     const { link, gateway } = await start();
@@ -108,7 +107,7 @@ describeInBrowser("the way into the panel", () => {
     expect(gateway.output().split(secret)).toHaveLength(2);
   });
 
-  test("a kill between printing and using loses nothing: the next start prints another link, and both work", async () => {
+  test("after a kill between printing and using the link, the next start prints another one, and both work", async () => {
     const { openPage } = story;
     const start = await prepareFirstStart();
     const first = await start();
@@ -123,7 +122,7 @@ describeInBrowser("the way into the panel", () => {
     }
   });
 
-  test("a user whose password an administrator has chosen chooses another one, and only then the panel opens", async () => {
+  test("a user with a password set by an administrator must choose another one before the panel opens", async () => {
     const { url, gateway, openPage, look, press, heading } = story;
     const ana = { name: "Ana", email: "ana@example.com", password: PASSWORD };
     await gateway.owner.confirmPassword({ password: OWNER.password });
@@ -146,7 +145,7 @@ describeInBrowser("the way into the panel", () => {
     await heading(page, "Contacts");
   });
 
-  test("a person whose e-mail belongs to many accounts chooses one, and gets into the eleventh by its number", async () => {
+  test("a person with many accounts chooses one, and opens the eleventh by its number", async () => {
     const { url, gateway, openPage, press, follow, look, heading } = story;
     const email = "carla@example.com";
     const make = async (name: string, password = PASSWORD) => {
@@ -205,7 +204,7 @@ describeInBrowser("the way into the panel", () => {
     expect(await page.context().cookies()).toMatchObject([DEVICE]);
     await page.reload({ waitUntil: "load" });
     await heading(page, "Sign in");
-    // Another program behind the same address guesses: this browser is known, and signs in.
+    // Another client behind the same address guesses passwords. This known browser can still sign in.
     for (let i = 0; i < 6; i++)
       await fetch(new URL("/api/auth/login", url), {
         method: "POST",
@@ -216,7 +215,7 @@ describeInBrowser("the way into the panel", () => {
     await heading(page, HOME);
   });
 
-  test("after the session has ended, a new sign-in leads back to the page with its filters", async () => {
+  test("a new sign-in after the end of a session leads back to the page with its filters", async () => {
     const { url, openPage, signIn, heading, press } = story;
     const page = await openPage(DESKTOP);
     await signIn(page);
@@ -230,7 +229,7 @@ describeInBrowser("the way into the panel", () => {
     await page.waitForURL("**/panel/crm?search=Ana&stage=Novo");
   });
 
-  test("a sign-out after the session has ended leads to the sign-in and asks for none before", async () => {
+  test("a sign-out after the end of a session leads to the sign-in page without a sign-in dialog", async () => {
     const { url, openPage, signIn, heading, press } = story;
     const page = await openPage(DESKTOP);
     await signIn(page);
@@ -245,7 +244,7 @@ describeInBrowser("the way into the panel", () => {
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("a sign-out asks first if something on the page is not saved", async () => {
+  test("a sign-out asks for confirmation if the page has unsaved changes", async () => {
     const { openPage, signIn, heading, press } = story;
     const page = await openPage();
     await signIn(page, "administration/plans/new");
@@ -269,7 +268,7 @@ describeInBrowser("the way into the panel", () => {
     const me = `${story.gateway.url}/api/auth/me`;
     const opened = await page.context().newPage();
     expect((await opened.goto(me))?.status()).toBe(401);
-    // Another host of this machine is another site.
+    // Another host name of this machine is another site.
     await opened.goto(url.replace("127.0.0.1", "localhost"), { waitUntil: "load" });
     await heading(opened, "Sign in");
     const headers = `{ "x-waygate-panel": "1" }`;
@@ -299,7 +298,7 @@ describeInBrowser("the way into the panel", () => {
   );
 });
 
-/** Evaluates in a page of the same site whose policy allows every request: that of a text. */
+/** Evaluates a script in a page of the same site without a CSP. */
 async function withoutPolicy(page: Page, script: string): Promise<unknown> {
   await page.route("**/blank", (route) => route.fulfill({ contentType: "text/html", body: "" }));
   await page.goto(`${new URL(page.url()).origin}/blank`);

@@ -10,7 +10,7 @@ import {
   startPanelStory,
 } from "../test/stories/panel-story.ts";
 
-/** Before a sign-in: the stories of the entry open them. */
+/** Pages before the sign-in, which the stories of the entry cover. */
 const ENTRY = ["/panel", "/sign-in", "/welcome"];
 const NAMES = {
   instance: "Front desk",
@@ -19,7 +19,7 @@ const NAMES = {
   campaign: "May",
   account: "Bakery",
 };
-/** No word of them fits into the window of a phone. */
+/** No single word of these fits on a phone. */
 const LONG_NAMES = {
   instance: `Instance${"N".repeat(70)}`,
   webhook: `Webhook${"N".repeat(55)}`,
@@ -27,13 +27,13 @@ const LONG_NAMES = {
   campaign: `Campaign${"M".repeat(90)}`,
   account: `Account${"N".repeat(60)}`,
 };
-/** The route of every address that no other route takes. */
+/** The catch-all route. */
 const UNKNOWN_ADDRESS = "/$";
 const NOT_FOUND = ["There is no such page", "Esta página não existe", "Esta página no existe"];
 
 describeInBrowser("every page of the panel", () => {
   let story: PanelStory;
-  /** What stands in an address for each parameter of a path. */
+  /** Values of the path parameters. */
   let values: Record<string, string>;
 
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describeInBrowser("every page of the panel", () => {
   });
   afterAll(() => story?.close());
 
-  /** Something of every kind, so that no page is empty. The numbers begin with `numbers`. */
+  /** Creates one of everything, so that no page is empty. Phone numbers start with `numbers`. */
   async function fill(names: typeof NAMES, numbers: string): Promise<Record<string, string>> {
     const { owner, connectInstance } = story.gateway;
     const { id, client } = await connectInstance({ name: names.instance });
@@ -89,7 +89,7 @@ describeInBrowser("every page of the panel", () => {
     };
   }
 
-  /** Of every route, as the router of the panel has them. */
+  /** All routes of the panel's router. */
   async function readPaths(page: Page): Promise<string[]> {
     const paths = await page.evaluate<string[]>("Object.keys(__TSR_ROUTER__.routesByPath)");
     return paths.filter((path) => !ENTRY.includes(path));
@@ -100,7 +100,7 @@ describeInBrowser("every page of the panel", () => {
     await page.locator(".frame h1").waitFor();
   }
 
-  /** Without a new load, which would ask for the sign-in again. */
+  /** Navigates without a reload, which would sign out. */
   async function visit(page: Page, path: string): Promise<void> {
     const to = JSON.stringify(`/panel${path}`);
     await page.evaluate(`history.pushState({}, "", ${to}); dispatchEvent(new PopStateEvent("popstate"));`);
@@ -121,7 +121,7 @@ describeInBrowser("every page of the panel", () => {
     }
   }
 
-  /** `/instances/$id/chats` is kept as `page-instances-id-chats`. */
+  /** `/instances/$id/chats` becomes `page-instances-id-chats`. */
   const nameOf = (path: string) =>
     `page-${path.replaceAll("$", "").split("/").filter(Boolean).join("-") || "home"}`;
 
@@ -182,7 +182,7 @@ async function expectFit(page: Page, name: string): Promise<void> {
   expect.soft(outside, name).toEqual([]);
 }
 
-/** Texts that leave the box around them or the window; what its box cuts off or scrolls is left out. */
+/** Texts that overflow their box or the window, except in boxes that clip or scroll. */
 const FIND_TEXT_OUTSIDE = `(() => {
   const texts = document.createTreeWalker(document.querySelector("#root"), NodeFilter.SHOW_TEXT);
   const found = [];

@@ -22,7 +22,6 @@ describeInBrowser("the panel in a browser", () => {
   });
   afterAll(() => story?.close());
 
-  /** A sign-in leads to the home page, from where the instances are one step away. */
   const openInstances = async (page: Page) => {
     await story.signIn(page);
     const main = page.getByRole("navigation", { name: "Main" });
@@ -30,7 +29,7 @@ describeInBrowser("the panel in a browser", () => {
     await story.heading(page, "Instances");
   };
 
-  test("a new owner gets from the first page to a read message by what is visible", async () => {
+  test("a new owner gets from the first page to a read message using only visible controls", async () => {
     const { openPage, look, press, follow, heading, signIn, url } = story;
     const page = await openPage();
     await page.goto(url, { waitUntil: "load" });
@@ -67,7 +66,7 @@ describeInBrowser("the panel in a browser", () => {
     await look(page, "send");
   });
 
-  test("a webhook that the panel adds gets a signed test, and the panel shows how it was answered", async () => {
+  test("a webhook that the panel adds receives a signed test, and the panel shows the response", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const receiver: Receiver = await startReceiver();
     const { id } = await gateway.connectInstance({ name: "Night shift" });
@@ -79,13 +78,13 @@ describeInBrowser("the panel in a browser", () => {
     await page.getByText("Your program answered with status 200").waitFor();
     await look(page, "webhook");
     const { data } = await gateway.owner.listWebhooks({ id });
-    // The page itself has a receiver open.
+    // The page itself has opened a receiver.
     const added = data.map(({ url }) => url).filter((url) => !url.endsWith("/webhook-receiver"));
     expect(added).toEqual([receiver.url]);
     await receiver.close();
   });
 
-  test("an instance that loses its phone is shown as unlinked at once, with what helps", async () => {
+  test("an instance that loses its phone is shown as unlinked at once, with the remedy", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { id } = await gateway.connectInstance({ name: "Returns" });
     const page = await openPage(DESKTOP);
@@ -128,7 +127,7 @@ describeInBrowser("the panel in a browser", () => {
     await look(page, `settings-${locale}`);
   });
 
-  test("a wrong password is refused in words, and the keyboard alone is enough to sign in", async () => {
+  test("a wrong password is refused with a reason, and the keyboard alone is enough to sign in", async () => {
     const { openPage, look, heading, url } = story;
     const page = await openPage();
     await page.goto(`${url}instances`, { waitUntil: "load" });
@@ -146,7 +145,7 @@ describeInBrowser("the panel in a browser", () => {
     await heading(page, "Instances");
   });
 
-  test("a page without a connection says so, and is live again with it", async () => {
+  test("a page reports a lost connection, and is live again when the connection returns", async () => {
     const { openPage, look, signIn } = story;
     const page = await openPage();
     const streams = "**/stream*";
@@ -184,7 +183,7 @@ describe("the build of the panel", () => {
     chunks = JSON.parse(readFileSync(join(ROOT, "dist/panel/manifest.json"), "utf8"));
   });
 
-  /** A chunk with all that it imports statically. */
+  /** A chunk with all its static imports. */
   function closure(name: string, found = new Set<string>()): Set<string> {
     if (found.has(name)) return found;
     found.add(name);

@@ -18,7 +18,7 @@ describeInBrowser("the home page of the panel", () => {
   const home = (page: Awaited<ReturnType<PanelStory["openPage"]>>) =>
     page.locator("nav").first().getByRole("link", { name: "Home" }).click();
 
-  test("an empty account is shown the way to the first message", async () => {
+  test("an empty account shows the steps to the first message", async () => {
     const { openPage, signIn, heading, look, follow } = story;
     const page = await openPage();
     await signIn(page);
@@ -30,7 +30,7 @@ describeInBrowser("the home page of the panel", () => {
     await heading(page, "New instance");
   });
 
-  test("what needs a person is said in sentences with the act that helps, live, and the last day is drawn", async () => {
+  test("alerts appear live with their remedies, and the last day is drawn as a chart", async () => {
     const { gateway, openPage, signIn, heading, look, follow } = story;
     const desk = await gateway.connectInstance({ name: "Front desk" });
     const night = await gateway.connectInstance({ name: "Night shift" });
@@ -71,7 +71,7 @@ describeInBrowser("the home page of the panel", () => {
     await look(page, `home-${locale}`);
   });
 
-  test("a home page without figures says why, and has them after another try", async () => {
+  test("a home page that cannot load its figures says why, and shows them after a retry", async () => {
     const { openPage, signIn, look, press } = story;
     const page = await openPage();
     await page.route("**/api/account/overview", (route) =>
@@ -90,7 +90,7 @@ describeInBrowser("the home page of the panel", () => {
     await page.getByRole("heading", { name: "The last 24 hours" }).waitFor();
   });
 
-  test("a failing webhook says in the language of the reader why no delivery arrives", async () => {
+  test("a failing webhook says in the user's language why deliveries fail", async () => {
     const { gateway, openPage, look, signIn } = story;
     const receiver = await startReceiver();
     await receiver.shut();

@@ -27,7 +27,7 @@ describeInBrowser("the instances of the panel", () => {
     await story.heading(page, name);
   };
 
-  test("the list is searched, limited to a status, ordered, linked to and exported", async () => {
+  test("the list is searched, filtered by status, sorted, linked to and exported", async () => {
     const { gateway, openPage, look, press, heading } = story;
     await gateway.connectInstance({ name: "Alpha" });
     await gateway.createInstance({ name: "Gamma" });
@@ -60,7 +60,7 @@ describeInBrowser("the instances of the panel", () => {
     ]);
   });
 
-  test("an address whose number is none shows that it has no page, and asks the gateway nothing", async () => {
+  test("a URL with an invalid number shows the not-found page without a request to the gateway", async () => {
     const { gateway, openPage } = story;
     const { id } = await gateway.connectInstance({ name: "Numbered" });
     const page = await openPage(DESKTOP);
@@ -88,7 +88,7 @@ describeInBrowser("the instances of the panel", () => {
     expect(asked.filter((url) => /NaN|\/(0|abc|x|1\.5)\b/.test(url))).toEqual([]);
   });
 
-  test("every setting is explained, checked where it stands, saved, and can be discarded", async () => {
+  test("every setting is explained and validated at its field, and can be saved or discarded", async () => {
     const { gateway, openPage, look, press } = story;
     const { id } = await gateway.connectInstance({ name: "Settings shop" });
     const page = await openPage();
@@ -137,7 +137,7 @@ describeInBrowser("the instances of the panel", () => {
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Settings shop");
   });
 
-  test("after the session has ended, a sign-in over the page keeps the form, and its act goes on", async () => {
+  test("after the session has ended, a sign-in above the page keeps the form and completes its action", async () => {
     const { gateway, openPage, look, press, heading, url } = story;
     const { id } = await gateway.connectInstance({ name: "Long open" });
     const page = await openPage();
@@ -170,7 +170,7 @@ describeInBrowser("the instances of the panel", () => {
     await page.waitForURL(`${url}instances/${id}/settings`);
   });
 
-  test("a sign-in in another tab closes the question of a page whose session has ended, and its act goes on", async () => {
+  test("a sign-in in another tab closes the sign-in dialog of a page whose session has ended, and completes its action", async () => {
     const { gateway, openPage, press, heading, url } = story;
     const { id } = await gateway.connectInstance({ name: "Two tabs" });
     const page = await openPage(DESKTOP);
@@ -193,14 +193,14 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByText("The settings are saved.").waitFor();
     await dialog.waitFor({ state: "detached" });
     expect((await gateway.owner.getInstance({ id })).data.name).toBe("By the other tab");
-    // A browser that lost the message finds the session when the reader comes back.
+    // A tab that missed the message finds the session when the user returns to it.
     const cookies = await page.context().cookies();
     await saveWithoutSession("After a look elsewhere");
     await page.context().addCookies(cookies);
     await page.evaluate(`dispatchEvent(new Event("focus"))`);
     await dialog.waitFor({ state: "detached" });
     await heading(page, "After a look elsewhere");
-    // Another user's session must not do what this one wanted.
+    // Another user's session must not complete this user's action.
     await gateway.owner.confirmPassword({ password: OWNER.password });
     const second = { name: "Dora", email: "dora@example.com", password: OWNER.password };
     await gateway.owner.createUser({ ...second, role: "agent", must_change_password: false });
@@ -216,7 +216,7 @@ describeInBrowser("the instances of the panel", () => {
     expect((await gateway.owner.getInstance({ id })).data.name).toBe("After a look elsewhere");
   });
 
-  test("a proxy is tried before it is used, in words", async () => {
+  test("a proxy is tested before it is used, and the result is explained", async () => {
     const { gateway, openPage, look, press } = story;
     const proxy = await startHttpProxy();
     await gateway.owner.createInstance({ name: "Proxied", network: "whatsapp" });
@@ -245,12 +245,12 @@ describeInBrowser("the instances of the panel", () => {
     await section.getByLabel("Address of the proxy").fill("http://127.0.0.1:1");
     await openTab(page, "Logs");
     await leaving.getByRole("button", { name: "Leave" }).click();
-    // One question is enough for the settings and the proxy.
+    // One confirmation covers the settings and the proxy.
     await page.waitForURL(/\/logs$/);
     await proxy.close();
   });
 
-  test("a new key is shown once with what ends, also a leaked key with the keys made with it, and an instance is deleted only by its typed name", async () => {
+  test("a new key is shown once, a leaked key ends with the keys made with it, and an instance is deleted only after its name is typed", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { id, api_key } = await gateway.createInstance({ name: "Old shop" });
     const page = await openPage(DESKTOP);
@@ -296,7 +296,7 @@ describeInBrowser("the instances of the panel", () => {
     await expect(gateway.owner.getInstance({ id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("the logs show each kind in words, can be limited and linked to, and are exported", async () => {
+  test("the logs explain each kind of entry, and can be filtered, linked to and exported", async () => {
     const { gateway, openPage, look, press } = story;
     const shop = await gateway.connectInstance({ name: "Logged" });
     await shop.client.sendText({ id: shop.id, number: "5511999990004", text: "Hello" });
@@ -322,7 +322,7 @@ describeInBrowser("the instances of the panel", () => {
     expect(readFileSync(await (await download).path(), "utf8")).toContain("/send-text");
   });
 
-  test("the receiver of the panel shows a signed webhook as a program gets it, and checks its signature", async () => {
+  test("the built-in receiver shows a signed webhook and verifies its signature", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Receiving" });
     const page = await openPage(DESKTOP);
@@ -341,7 +341,7 @@ describeInBrowser("the instances of the panel", () => {
     expect((await gateway.owner.listWebhooks({ id })).data).toEqual([]);
   });
 
-  test("a connected phone shows its profile, which can be changed, and reconnecting says what it does", async () => {
+  test("a connected phone shows its profile, which can be changed, and reconnecting is explained", async () => {
     const { gateway, openPage, look, press } = story;
     const { id } = await gateway.connectInstance({ name: "Profiled" });
     const page = await openPage();
@@ -364,7 +364,7 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByText("The gateway is reconnecting.").waitFor();
   });
 
-  test("a state that changes elsewhere is on show at once, and a new instance appears by itself", async () => {
+  test("a state that changes elsewhere is shown at once, and a new instance appears automatically", async () => {
     const { gateway, openPage } = story;
     const { id } = await gateway.connectInstance({ name: "Watched" });
     const page = await openPage();
@@ -377,7 +377,7 @@ describeInBrowser("the instances of the panel", () => {
     await page.getByRole("listitem").filter({ hasText: "Appeared" }).waitFor();
   });
 
-  test("a list that was scrolled past 500 instances takes in a new one, and drops one that is deleted", async () => {
+  test("a list scrolled past 500 instances adds a new one and drops a deleted one", async () => {
     const { gateway, openPage } = story;
     const { id } = await gateway.createInstance({ name: "First of many" });
     await gateway.database.pool.query(

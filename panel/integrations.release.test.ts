@@ -28,7 +28,7 @@ describeInBrowser("the integrations in the panel", () => {
     await Promise.all([n8n.shut(), typebot.shut(), chatwoot.stop()]);
   });
 
-  test("what is not set up yet is explained, with the first steps in the other program", async () => {
+  test("an integration that is not set up shows the first steps in the other program", async () => {
     const { gateway, openPage, look, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Museum" });
     const page = await openPage(PHONE);
@@ -40,7 +40,7 @@ describeInBrowser("the integrations in the panel", () => {
     await look(page, "integration-n8n-new");
   });
 
-  test("a workflow of n8n is set up, its refusal explained, and its token never shown again", async () => {
+  test("an n8n workflow is set up, its refusal is explained, and its token is never shown again", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Bakery" });
     const auth = { name: "Authorization", value: "Bearer right-token" };
@@ -81,7 +81,7 @@ describeInBrowser("the integrations in the panel", () => {
     expect(data).toMatchObject({ status: "ok", config: { auth: "bearer", reply_mode: "response" } });
   });
 
-  test("a bot of Typebot is set up with its words, paused, resumed and removed", async () => {
+  test("a Typebot bot is set up with its keywords, paused, resumed and removed", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Florist" });
     typebot.publish("florist", [bubble("b1", "Hello")]);
@@ -123,7 +123,7 @@ describeInBrowser("the integrations in the panel", () => {
     expect((await gateway.owner.listIntegrations({ id })).data).toEqual([]);
   });
 
-  test("an inbox of Chatwoot is set up, a wrong token and a warning are explained, and its test succeeds", async () => {
+  test("a Chatwoot inbox is set up, a wrong token and a warning are explained, and its test succeeds", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const { id } = await gateway.connectInstance({ name: "Hotel" });
     const page = await openPage(PHONE);
@@ -141,7 +141,7 @@ describeInBrowser("the integrations in the panel", () => {
     await page.getByRole("heading", { name: "Saved, but look at this" }).waitFor();
     await look(page, "integration-chatwoot-warned");
     expect(chatwoot.inbox.webhook_url).toContain("/webhooks/chatwoot/");
-    // The release before private addresses are refused.
+    // The last release that accepts private addresses.
     chatwoot.version = "4.13.0";
     await press(page, "Test Chatwoot");
     await page.getByRole("heading", { name: "Chatwoot works" }).waitFor();

@@ -40,7 +40,7 @@ describeInBrowser("linking a phone in the panel, against a server that speaks as
     await story.heading(page, `Link ${name}`);
   };
   const picture = (page: Page) => page.getByRole("img", { name: "QR code to scan with the phone" });
-  /** What the camera of the phone reads from the picture that is on show. */
+  /** Decodes the QR code on the screen. */
   const readCode = async (page: Page, id: number) => {
     const read = async () => (await story.gateway.owner.getInstanceQr({ id })).data;
     await expect
@@ -49,7 +49,7 @@ describeInBrowser("linking a phone in the panel, against a server that speaks as
     return (await read())?.qr_code ?? "";
   };
 
-  test("the code redraws itself after its time, asks to be scanned once more, and the page is linked live", {
+  test("the QR code is renewed in time and for a second scan, and the page shows the linked phone live", {
     timeout: 600_000,
   }, async () => {
     const { openPage, look, press, heading } = story;
@@ -76,7 +76,7 @@ describeInBrowser("linking a phone in the panel, against a server that speaks as
     await look(page, "pairing-linked");
   });
 
-  test("a code for typing is shown, a wrong one is explained, and the right one links", async () => {
+  test("a pairing code is shown, a wrong one is explained, and the right one links the phone", async () => {
     const { gateway, openPage, look, press, heading } = story;
     await gateway.owner.updateAccount({ settings: { default_country: "BR" } });
     const { phone } = await openShop("Second desk");
@@ -110,7 +110,7 @@ describeInBrowser("linking a phone in the panel, against a server that speaks as
     await heading(page, "Linked");
   });
 
-  test("an account with a passkey is asked for it, by a link for its owner, and is then linked live", async () => {
+  test("an account with a passkey is linked through a link for its owner, and the page shows it live", async () => {
     const { gateway, openPage, look, press, heading } = story;
     const { id, phone } = await openShop("Passkey desk");
     const page = await openPage(DESKTOP);

@@ -7,19 +7,19 @@ import { DESKTOP, type PanelStory, startPanelStory } from "../test/stories/panel
 
 const CHATS = 100_000;
 const MESSAGES = 1_000_000;
-/** Of one chat, whose thread is scrolled. */
+/** Messages of the chat whose thread is scrolled. */
 const IN_ONE_CHAT = 50_000;
 const AT_ONCE = 250_000;
 const MOST_NODES = 2_500;
 const SCROLLS = 120;
 const INSTANCES = 10_000;
-/** How long a busy chat stays open, and how often a message arrives in it. */
+/** How long the busy chat stays open. */
 const WATCHED_MS = 10 * 60_000;
 const EVERY_MS = 500;
-/** What a page may grow by meanwhile: its lists keep a limited number of messages. */
+/** Allowed heap growth meanwhile: the lists keep a bounded number of messages. */
 const MOST_GROWTH_MB = 25;
 
-/** Rows as a year of messages would leave them, so that lists and threads have their real size. */
+/** Inserts rows as after a year of messages, for realistic sizes. */
 async function seed({ gateway: { database } }: PanelStory, { id }: TestInstance): Promise<void> {
   const { pool } = database;
   await pool.query(
@@ -34,7 +34,7 @@ async function seed({ gateway: { database } }: PanelStory, { id }: TestInstance)
   await pool.query("analyze message; analyze conversation");
 }
 
-/** Instances beside the first, as their rows are: none of them is started. */
+/** Inserts rows of instances that are never started. */
 async function seedInstances({ gateway: { database } }: PanelStory, { id }: TestInstance): Promise<void> {
   await database.pool.query(
     `insert into instance (account_id, lane, global_lane, name, network, webhook_secret, status)
@@ -64,7 +64,7 @@ interface Figures {
   p95_ms: number;
 }
 
-/** Scrolls like a wheel, one step for each frame, and measures the time between frames. */
+/** Scrolls one step per frame and measures the time between frames. */
 async function scroll(page: Page, selector: string, step: number): Promise<Figures> {
   const times = await page.evaluate(
     async ({ selector, step, SCROLLS }) => {
@@ -128,7 +128,7 @@ describe("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", 
     await first.waitFor();
     const heapBefore = await usedHeapMb(page);
     const list = await scroll(page, ".chat-scroll", 2_400);
-    // How far the measured steps come depends on the machine.
+    // How far the steps scroll depends on the machine.
     const further = rows.filter({ hasText: /Person \d{4}/ });
     await expect.poll(() => scrollOn(page, ".chat-scroll", 2_400, further)).toBeGreaterThan(5);
     expect(await rows.count()).toBeLessThan(40);
@@ -205,7 +205,7 @@ describe("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", 
     process.stdout.write(`Instances at scale: ${JSON.stringify({ ...figures, heap_mb })}\n`);
   });
 
-  /** After everything that is not used has been collected. */
+  /** After a garbage collection. */
   async function usedHeapMb(page: Page): Promise<number> {
     const session = await page.context().newCDPSession(page);
     await session.send("HeapProfiler.collectGarbage");
@@ -214,7 +214,7 @@ describe("a panel with 100,000 chats, 1,000,000 messages and 10,000 instances", 
     return Math.round(usedSize / 1048576);
   }
 
-  /** One more step; tells how many of the wanted rows are shown. */
+  /** Scrolls once more and counts the wanted rows. */
   async function scrollOn(page: Page, selector: string, step: number, wanted: Locator): Promise<number> {
     await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollTop += ${step}`);
     return wanted.count();

@@ -4,7 +4,6 @@ import { waitUntil } from "../test/gateway.ts";
 import { PASSWORD, signIn } from "../test/sign-in.ts";
 import { DESKTOP, describeInBrowser, type PanelStory, startPanelStory } from "../test/stories/panel-story.ts";
 
-/** A password that the user has chosen. */
 const OWN = { password: PASSWORD, must_change_password: false };
 
 interface Tenant {
@@ -26,7 +25,7 @@ describeInBrowser("tenants and roles in the panel", () => {
   });
   afterAll(() => story?.close());
 
-  /** An account with an instance, a chat and a lead, all of which carry its name. */
+  /** An account with an instance, a chat and a lead that carry its name. */
   async function makeTenant(name: string, person: string): Promise<Tenant> {
     const email = `boss@${name.toLowerCase()}.example`;
     const { owner, url } = story.gateway;
@@ -54,7 +53,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     return page;
   }
 
-  /** Goes to an address without a new load, as the token is kept in memory. */
+  /** Navigates without a reload, because the token is in memory. */
   async function visit(page: Page, path: string): Promise<void> {
     const to = JSON.stringify(`/panel${path}`);
     await page.evaluate(`history.pushState({}, "", ${to}); dispatchEvent(new PopStateEvent("popstate"));`);
@@ -90,7 +89,7 @@ describeInBrowser("tenants and roles in the panel", () => {
         expect(await textOf(page), `${own.name} at ${path}`).not.toContain(other.name);
       }
     }
-    // What happens in one account while both look is shown to its own people alone.
+    // Live changes of one account are shown to its own users only.
     await Promise.all([visit(left, "/instances"), visit(right, "/instances")]);
     await right.getByRole("link", { name: "Garage desk", exact: true }).waitFor();
     const { client } = await signIn(story.gateway.url, { email: bakery.email });
@@ -102,7 +101,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     await right.getByText("Connected", { exact: true }).waitFor();
   });
 
-  test("the address of another tenant's instance shows that there is no such instance, and nothing of it", async () => {
+  test("the URL of another tenant's instance shows the not-found page and nothing of the instance", async () => {
     const page = await enter(garage.email);
     for (const path of ["", "/chats", "/webhooks", "/integrations", "/logs", "/settings", "/link", "/send"]) {
       await visit(page, `/instances/${bakery.instance}${path}`);
@@ -117,7 +116,7 @@ describeInBrowser("tenants and roles in the panel", () => {
     expect(await textOf(page)).not.toContain("Bakery");
   });
 
-  test("an agent is offered what it may do, and an address that it may not open says so in words", async () => {
+  test("an agent sees only what it may do, and a forbidden page says why", async () => {
     const page = await enter("agent@garage.example");
     const main = page.getByRole("navigation", { name: "Main" });
     await main.getByRole("link", { name: "Instances" }).waitFor();

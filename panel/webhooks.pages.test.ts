@@ -37,7 +37,7 @@ describeInBrowser("the webhooks in the panel", () => {
     return { ...shop, webhook: data, say, logs };
   }
 
-  test("a failed webhook is found, explained in words and sent again until it arrives", async () => {
+  test("a failed webhook is found, explained and sent again until it arrives", async () => {
     const { openPage, look, press, follow } = story;
     const shop = await addShop("Bakery");
     await receiver.shut();
@@ -66,7 +66,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.getByText("Working", { exact: true }).waitFor();
   });
 
-  test("the first webhook is added with its faults at the fields, and its test shows the answer", async () => {
+  test("the first webhook is added with errors at its fields, and its test shows the response", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const shop = await gateway.connectInstance({ name: "Florist" });
     const page = await openPage(DESKTOP);
@@ -101,7 +101,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await look(page, "webhook-test-failed");
   });
 
-  test("a webhook that is not saved is lost only after a question, and a save asks none", async () => {
+  test("an unsaved webhook is discarded only after a confirmation, and a saved one without", async () => {
     const { gateway, openPage, press, follow } = story;
     const shop = await addShop("Atelier");
     const page = await openPage(DESKTOP);
@@ -127,7 +127,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await page.waitForURL(`${story.url}instances/${shop.id}/logs`);
   });
 
-  test("after an outage the failed events are counted and sent again, and the plots show it", async () => {
+  test("after an outage the failed events are counted and sent again, and the charts show it", async () => {
     const { openPage, look, press, follow } = story;
     const shop = await addShop("Garage", { retry_enabled: false });
     receiver.respond(503);
@@ -152,7 +152,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await expect.poll(() => page.url()).toContain("period=week");
   });
 
-  test("an event that is still being tried is not counted as given up, and the page says so", async () => {
+  test("an event that is still being retried is not counted as failed, and the page says so", async () => {
     const { openPage, look } = story;
     const shop = await addShop("Kiosk");
     receiver.respond(503);
@@ -165,7 +165,7 @@ describeInBrowser("the webhooks in the panel", () => {
     await look(page, "webhook-still-tried");
   });
 
-  test("a secret is replaced with a grace for the previous one, and a webhook is paused and deleted", async () => {
+  test("a secret is rotated with an overlap for the previous one, and a webhook is paused and deleted", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const shop = await addShop("Tailor");
     const page = await openPage(PHONE);
@@ -193,7 +193,7 @@ describeInBrowser("the webhooks in the panel", () => {
     expect((await gateway.owner.listWebhooks({ id: shop.id })).data).toEqual([]);
   });
 
-  test("events and deliveries are filtered by their address, exported, and sent again to one webhook", async () => {
+  test("events and deliveries keep their filter in the URL, are exported, and are sent again to one webhook", async () => {
     const { gateway, openPage, look, press, follow } = story;
     const shop = await addShop("Library", { retry_enabled: false });
     await shop.say("Arrives");

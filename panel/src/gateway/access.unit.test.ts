@@ -13,7 +13,7 @@ function signedInAs(account_type: Kind, role: Role, instance_ids: number[] | nul
   };
 }
 
-test("an agent opens no page for administrators, in whichever account", () => {
+test("an agent opens no page for administrators in any account", () => {
   for (const kind of ["owner", "reseller", "client"] as const) {
     const agent = signedInAs(kind, "agent");
     expect([mayOpen("admin", agent), mayOpen("manager", agent), mayOpen("owner", agent)]).toEqual([
@@ -60,7 +60,7 @@ test("the sign-in leads back to the whole address of a page, with its filters", 
   expect(toSignInSearch("/crm?search=Ana&stage=Novo")).toEqual({ to: "/crm?search=Ana&stage=Novo" });
 });
 
-test("the sign-in needs no address to lead to the first page, nor for one of unusual length", () => {
+test("the sign-in leads to the first page without an address and with one of unusual length", () => {
   expect(toSignInSearch("/")).toEqual({});
   expect(toSignInSearch(`/crm?search=${"a".repeat(2_000)}`)).toEqual({});
 });

@@ -18,7 +18,7 @@ function list(rows: Instance[], isWhole = false) {
 
 const idsOf = ({ pages }: { pages: InstanceListPage[] }) => pages.map(({ data }) => data.map(({ id }) => id));
 
-describe("an instance takes its place in a long list", () => {
+describe("an instance is inserted into a long list", () => {
   const newest = list([instance(9), instance(7), instance(5), instance(3)]);
 
   test("at the top when it is new", () => {
@@ -28,32 +28,32 @@ describe("an instance takes its place in a long list", () => {
     ]);
   });
 
-  test("between its neighbours when its new status brings it there", () => {
+  test("between its neighbours when its new status matches the filter", () => {
     expect(idsOf(insertInstance(newest, { status: "connected" }, instance(4)))).toEqual([
       [9, 7],
       [5, 4, 3],
     ]);
   });
 
-  test("by its name, whatever the case", () => {
+  test("by its name, ignoring case", () => {
     const named = list([instance(1, "alpha"), instance(2, "Gamma")]);
     expect(idsOf(insertInstance(named, { sort: "name" }, instance(3, "Beta")))).toEqual([[1], [3, 2]]);
   });
 
-  test("at the end of a list that was read whole", () => {
+  test("at the end of a completely loaded list", () => {
     const rows = [instance(1), instance(2)];
     expect(idsOf(insertInstance(list(rows, true), { sort: "oldest" }, instance(3)))).toEqual([[1], [2, 3]]);
     expect(findPosition(list(rows), { sort: "oldest" }, instance(3))).toBeUndefined();
   });
 
-  test("only in a list that shows it and does not have it", () => {
+  test("only if the list shows such instances and does not contain it", () => {
     expect(findPosition(newest, {}, instance(2))).toBeUndefined();
     expect(findPosition(newest, {}, instance(7))).toBeUndefined();
     expect(findPosition(newest, { status: "banned" }, instance(10))).toBeUndefined();
     expect(findPosition(newest, { search: "desk" }, instance(10))).toBeUndefined();
   });
 
-  test("until it is removed", () => {
+  test("until it is removed again", () => {
     expect(idsOf(withoutInstance(newest, 5))).toEqual([[9, 7], [3]]);
     expect(withoutInstance(newest, 6)).toBe(newest);
   });

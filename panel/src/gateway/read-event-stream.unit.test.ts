@@ -17,7 +17,7 @@ async function readAll(...parts: string[]): Promise<StreamedEvent[]> {
   return events;
 }
 
-test("an event is read whole, wherever the network cuts it", async () => {
+test("an event is read completely wherever the network splits it", async () => {
   const events = await readAll(
     "retry: 2000\n\nid: evt_1\nev",
     'ent: message.sent\ndata: {"a":1}\n',
@@ -30,7 +30,7 @@ test("an event without its end is not reported", async () => {
   expect(await readAll("id: evt_1\nevent: message.sent\ndata: {}")).toEqual([]);
 });
 
-test("a frame without an end is refused before it fills the memory", async () => {
+test("an endless frame is rejected before it fills the memory", async () => {
   const part = `data: ${"x".repeat(600_000)}`;
   await expect(readAll(part, part)).rejects.toThrow("too long");
 });

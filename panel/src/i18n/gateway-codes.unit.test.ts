@@ -36,19 +36,19 @@ describe.each([
   ["Spanish", es.errors, ofSpanish.integrations.problem],
   ["Portuguese", ptBr.errors, ofPortuguese.integrations.problem],
 ])("in %s", (_, errors, problems) => {
-  test("every code of a wrong field has words, with its params", () => {
+  test("every issue code has a text with its params", () => {
     expect(needsOf(errors.issues)).toEqual(paramsOf(ISSUE_CODES));
   });
 
-  test("every reason of a failed message has words, with its params", () => {
+  test("every reason of a failed message has a text with its params", () => {
     expect(needsOf(errors.reasons)).toEqual(paramsOf(SEND_REASONS));
   });
 
-  test("the words for a disabled webhook are of reasons of a delivery, with their params", () => {
+  test("the texts of a disabled webhook belong to delivery reasons and use their params", () => {
     expect(paramsOf(DELIVERY_REASONS)).toMatchObject(needsOf(errors.disabled));
   });
 
-  test("every reason of a failed integration has words", () => {
+  test("every reason of a failed integration has a text", () => {
     expect(Object.keys(problems).sort()).toEqual(Object.keys(INTEGRATION_REASONS).sort());
   });
 });
@@ -62,17 +62,17 @@ const ELSEWHERE = [
   "ROUTE_NOT_FOUND",
 ];
 
-test("every code of an error has words", () => {
+test("every error code has a text", () => {
   const silent = Object.keys(ERROR_CODES).filter((code) => !(code in en.errors.codes));
   expect(silent.sort()).toEqual(ELSEWHERE);
 });
 
-test("an issue in words has no full stop, since a sentence may go on behind it", () => {
+test("the text of an issue has no full stop, because a sentence may continue after it", () => {
   const texts = [en, es, ptBr].flatMap(({ errors }) => Object.values<string>(errors.issues));
   expect(texts.filter((text) => text.endsWith("."))).toEqual([]);
 });
 
-test("the English words for a failed pairing and a demand of the network are the gateway's own", () => {
+test("the English texts of failed pairings and required actions are the gateway's own", () => {
   const own = PAIRING_ERROR_CODES.map((code) => {
     const { message, action } = pairingError(code);
     return [code, { message, action: action.replace("`retry_at`", "{time}") }];

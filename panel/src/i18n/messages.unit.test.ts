@@ -53,7 +53,7 @@ const FORMAL_SPANISH = [
   /(?<!\p{L})(léa|guárde|vincúle|inténte|muéstre|cópie|déje|envíe|escanée|elíja|ábra|pruébe)(l[aeo]s?)(?!\p{L})/iu,
 ];
 
-test("the Spanish texts say tú to the reader, and el gateway", async () => {
+test("the Spanish texts use tú and el gateway", async () => {
   const isFormal = (text: string) => FORMAL_SPANISH.some((words) => words.test(text));
   expect([...(await wholeOf(es, "es"))].filter(([, text]) => isFormal(text))).toEqual([]);
   expect(isFormal("Léalo en el teléfono.")).toBe(true);
@@ -76,7 +76,7 @@ test.each([
   expect([...texts].filter(([, text]) => /\bleads?\b/i.test(text))).toEqual([]);
 });
 
-test("the panel speaks the first language of the browser that it knows", () => {
+test("the panel uses the browser's first supported language", () => {
   expect(chooseLocale(["fr-CA", "pt-PT", "en"])).toBe("pt-BR");
   expect(chooseLocale(["es-419"])).toBe("es");
   expect(chooseLocale(["de"])).toBe("en");

@@ -16,7 +16,7 @@ test("every page of a list is read, in its order", async () => {
   expect([rows.length, rows[0], rows[449], isCut]).toEqual([450, 0, 449, false]);
 });
 
-test("a list that is too long is cut, and says so", async () => {
+test("a list that is too long is cut, and the export reports it", async () => {
   const { rows, isCut } = await readEveryPage(listOf(1_000), 400);
   expect([rows.length, isCut]).toEqual([400, true]);
 });

@@ -40,7 +40,7 @@ test.each([
   expect(lacksCountryCode(typed)).toBe(false);
 });
 
-test("nobody is told that the code is missing while typing a number that has it", () => {
+test("no hint about a missing code appears while a number with a code is typed", () => {
   for (const number of [
     "5511987651234",
     "551187651234",

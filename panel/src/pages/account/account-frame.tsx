@@ -4,7 +4,6 @@ import { useTranslations } from "use-intl";
 import { TabLinks } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
-/** The tabs above every page of the account. */
 export function AccountFrame() {
   const t = useTranslations("account");
   const { may } = useAccess();

@@ -19,7 +19,7 @@ import { accountQuery } from "../../gateway/queries.ts";
 import { useAccess } from "../../gateway/use-access.ts";
 import type { OwnAccount } from "./account-queries.ts";
 
-/** The account itself: what its plan allows, what of it is used, and how it behaves. */
+/** The plan, usage and settings of the account. */
 export function AccountPage() {
   const t = useTranslations("account");
   const { data, error, refetch } = useQuery(accountQuery);
@@ -60,7 +60,6 @@ function Lead({ account }: { account: OwnAccount }) {
   );
 }
 
-/** Name and settings, for administrators. */
 function Behaviour({ account }: { account: OwnAccount }) {
   const t = useTranslations();
   const [settings, setSettings] = useState(account.settings);
@@ -139,7 +138,6 @@ function useSave() {
 const MIB = 1_048_576;
 const PARTS = ["campaigns", "crm", "integrations"] as const;
 
-/** What the plan allows and what of it is used, as bars and in words. */
 function PlanUse({ account: { plan, used } }: { account: OwnAccount }) {
   const t = useTranslations("account.plan");
   const format = useFormatter();

@@ -35,7 +35,7 @@ export const assistantsQuery = infiniteQueryOptions({
 
 const WORKING_MS = 2_000;
 
-/** Asked again while a request is being processed. */
+/** Polled while a request is processing. */
 export const dataRequestsQuery = infiniteQueryOptions({
   queryKey: ["account", "data-requests"],
   queryFn: ({ pageParam, signal }) => gateway.listDataRequests(pageFrom(pageParam), { signal }),

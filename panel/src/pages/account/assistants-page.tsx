@@ -26,7 +26,7 @@ const COLUMNS = [
   "last_used_at",
 ] as const;
 
-/** The assistants that users have connected, what each reaches, and how to connect one. */
+/** The connected assistants with their permissions, and how to connect one. */
 export function AssistantsPage() {
   const t = useTranslations("account.assistants");
   const { may } = useAccess();
@@ -100,7 +100,7 @@ function AssistantRow({ row }: { row: Assistant }) {
 
 const KEY = "wg_...";
 
-/** The three ways in which an assistant reaches the tools, with what to copy. */
+/** The three ways to connect an assistant, with the values to copy. */
 function ConnectAssistant() {
   const t = useTranslations("account.connect");
   const address = `${location.origin}/mcp`;

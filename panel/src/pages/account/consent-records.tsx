@@ -25,7 +25,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-/** Who has agreed to what; records are added and never changed. */
+/** Consent records are append-only. */
 export function ConsentRecords() {
   const t = useTranslations("account.consent");
   const query = useInfiniteQuery(consentQuery);

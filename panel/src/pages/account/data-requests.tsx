@@ -20,7 +20,6 @@ const COLUMNS = [
   "processed_at",
 ] as const;
 
-/** The exports and anonymisations that users of the account have asked for. */
 export function DataRequests() {
   const t = useTranslations("account.requests");
   const query = useInfiniteQuery(dataRequestsQuery);
@@ -55,7 +54,7 @@ const TONES: Readonly<Record<DataRequest["status"], Tone>> = {
   failed: "danger",
 };
 
-/** One request; `children` stand before it, such as the name of its account. */
+/** `children` come first, for example the name of the account. */
 export function RequestEntry({ row, children }: { row: DataRequest; children?: ReactNode }) {
   const t = useTranslations("account");
   const changed = Object.values(row.affected).reduce((all, count) => all + count, 0);

@@ -8,7 +8,7 @@ import { rowsOf } from "../../components/paged-list.tsx";
 import { StatusPill } from "../../components/status-dot.tsx";
 import { accountQuery, instancesQuery } from "../../gateway/queries.ts";
 
-/** Which keys exist and what they reach. A key belongs to one instance, so each is changed there. */
+/** All keys with their scope. A key belongs to one instance, whose page changes it. */
 export function KeysPage() {
   const t = useTranslations();
   const query = useInfiniteQuery(instancesQuery);
@@ -49,7 +49,7 @@ export function KeysPage() {
   );
 }
 
-/** Whether a key reaches beyond its instance, which surprises those who do not know it. */
+/** Whether the keys may manage other instances. */
 function KeysManage() {
   const t = useTranslations("account.keys");
   const { data } = useQuery(accountQuery);

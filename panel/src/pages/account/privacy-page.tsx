@@ -20,7 +20,6 @@ import { dataRequestsQuery, type OwnAccount } from "./account-queries.ts";
 import { ConsentRecords } from "./consent-records.tsx";
 import { DataRequests } from "./data-requests.tsx";
 
-/** How long data are kept, how they are taken out or made anonymous, and who has agreed to what. */
 export function PrivacyPage() {
   const t = useTranslations("account.privacy");
   const { may } = useAccess();
@@ -44,7 +43,7 @@ export function PrivacyPage() {
   );
 }
 
-/** Takes all data of the account out as one file. */
+/** Exports all data of the account as one file. */
 function ExportData() {
   const t = useTranslations("account.exportData");
   const queries = useQueryClient();
@@ -56,7 +55,7 @@ function ExportData() {
       const { stream } = await gateway.exportData();
       const name = `waygate-export-${new Date().toISOString().slice(0, 10)}.json`;
       const end = await saveStream(stream, { name, type: "application/json", onProgress: setReceived });
-      // The document ends with its last brace only if it is whole.
+      // The export is complete only if its JSON ends.
       return { isWhole: end.trimEnd().endsWith("}") };
     },
     onSettled: () => queries.invalidateQueries({ queryKey: dataRequestsQuery.queryKey }),
@@ -88,7 +87,7 @@ function ExportData() {
 const SCOPES = ["messages", "conversations", "leads", "account", "all"] as const;
 type Scope = (typeof SCOPES)[number];
 
-/** Removes what identifies people, for good. */
+/** Removes personal data irreversibly. */
 function AnonymiseData({ accountName }: { accountName: string }) {
   const t = useTranslations("account.anonymise");
   const queries = useQueryClient();
@@ -135,7 +134,7 @@ const KINDS = ["message", "campaign", "lead", "event", "log"] as const;
 type Kind = (typeof KINDS)[number];
 type Setting = `${Kind}_retention_days`;
 
-/** After how many days each kind of data is deleted. */
+/** Retention in days for each kind of data. */
 function RetentionForm({ account }: { account: OwnAccount }) {
   const t = useTranslations();
   const queries = useQueryClient();

@@ -1,7 +1,7 @@
 import { useTranslations } from "use-intl";
 import { StatusDot } from "../../components/status-dot.tsx";
 
-/** What each role may do, as docs/guides/accounts.md has it. */
+/** The same table as in docs/guides/accounts.md. */
 const RIGHTS = {
   messages: ["agent", "admin", "super_admin"],
   crm: ["agent", "admin", "super_admin"],

@@ -5,7 +5,7 @@ import { PageHeader } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 import { PasswordForm } from "../../shell/own-password.tsx";
 
-/** The own sign-in: who is signed in, and the password. Each further means gets a section of its own here. */
+/** The signed-in user and the password. */
 export function SecurityPage() {
   const t = useTranslations();
   const { signed } = useAccess();

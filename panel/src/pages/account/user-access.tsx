@@ -16,11 +16,11 @@ const ALL = "all";
 interface UserAccessProps {
   user?: AccountUser;
   hint?: string;
-  /** Of the request that sends the form. */
+  /** Error of the request that sends the form. */
   error: unknown;
 }
 
-/** The role of a user and, for an agent, the instances. The form sends both as text: see `readAccess`. */
+/** The role of a user and, for an agent, the instances. `readAccess` reads the form. */
 export function UserAccess({ user, hint, error }: UserAccessProps) {
   const t = useTranslations("account.users");
   const roles = useGrantableRoles();
@@ -63,13 +63,13 @@ function InstanceChoice({ value, onChange }: { value: string[]; onChange(value: 
   return <CheckList label={t("reachList")} options={options} value={value} onChange={onChange} />;
 }
 
-/** What the fields of `UserAccess` say. */
+/** Reads the fields of `UserAccess`. */
 export function readAccess({ role, instance_ids }: Partial<Record<string, string>>) {
   const ids = instance_ids === ALL ? null : instance_ids?.split(",").filter(Boolean).map(Number);
   return { role: role as Role, instance_ids: ids };
 }
 
-/** The instances of an agent who may not use all of the account. */
+/** The instances of an agent with restricted access. */
 export function UserInstances({ user: { instance_ids: ids } }: { user: AccountUser }) {
   const t = useTranslations("account.users");
   const { data } = useInfiniteQuery({ ...instancesQuery, enabled: ids !== null });
@@ -79,7 +79,7 @@ export function UserInstances({ user: { instance_ids: ids } }: { user: AccountUs
   return <p className="hint">{instances === "" ? t("reachesNone") : t("reaches", { instances })}</p>;
 }
 
-/** The roles that the signed-in user may give to others, with their names. */
+/** The roles that the signed-in user may assign, with their names. */
 function useGrantableRoles(): Record<string, string> {
   const t = useTranslations("settings.roles");
   const isSuper = useAccess().signed?.user.role === "super_admin";

@@ -12,7 +12,7 @@ import { useAccess } from "../../gateway/use-access.ts";
 import type { AccountUser } from "./account-queries.ts";
 import { readAccess, UserAccess, UserInstances } from "./user-access.tsx";
 
-/** A user with what an administrator may do to it; the own row has the way to the own sign-in. */
+/** A user with the actions of an administrator. The own row links to the own sign-in. */
 export function UserRow({ user }: { user: AccountUser }) {
   const t = useTranslations();
   const { signed } = useAccess();

@@ -18,7 +18,6 @@ import { UserRow } from "./user-row.tsx";
 
 const COLUMNS = ["id", "name", "email", "role", "instance_ids", "created_at"] as const;
 
-/** Who may sign in to the account, and what each may do. */
 export function UsersPage() {
   const t = useTranslations("account.users");
   const { role } = useSearch({ from: "/shell/account/users" });
@@ -81,7 +80,6 @@ function RoleFilter({ role }: { role: Role | undefined }) {
   );
 }
 
-/** Adds a user to the account. */
 function AddUser() {
   const t = useTranslations("account.users");
   const queries = useQueryClient();

@@ -4,7 +4,7 @@ import { useTranslations } from "use-intl";
 import { TabLinks } from "../../components/page-header.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
-/** The tabs above every page of the administration; a reseller has those of its customers. */
+/** The tabs of the administration. A reseller sees those of its customers. */
 export function AdministrationFrame() {
   const t = useTranslations("administration");
   const { may } = useAccess();

@@ -36,7 +36,7 @@ export const overviewQuery = queryOptions({
   refetchInterval: LIVE_MS,
 });
 
-/** The last 24 hours of the account of the signed-in user. */
+/** The signed-in user's account over the last 24 hours. */
 export const hoursQuery = queryOptions({
   queryKey: [KEY, "hours"],
   queryFn: async ({ signal }) => (await gateway.accountOverview({}, { signal })).data,
@@ -88,7 +88,7 @@ export const logsQuery = (filter: Omit<Input<"listLogs">, "limit" | "cursor">) =
     ...pages,
   });
 
-/** Asked often while a backup is being made. */
+/** Polled often while a backup is running. */
 export const backupsQuery = infiniteQueryOptions({
   queryKey: [KEY, "backups"],
   queryFn: ({ pageParam, signal }) => gateway.listBackups(pageFrom(pageParam), { signal }),

@@ -1,4 +1,4 @@
-/** The words of the gateway that addresses of the administration may hold. */
+/** Values that URLs of the administration may contain. */
 export const ACCOUNT_STATUSES = ["active", "trial", "paused", "blocked", "expired", "cancelled"] as const;
 export const ACCOUNT_TYPES = ["owner", "reseller", "client"] as const;
 export const LOG_TYPES = ["audit", "api", "connections", "messages", "webhooks"] as const;
@@ -18,7 +18,7 @@ export const INSTANCE_STATUSES = [
   "error",
 ] as const;
 
-/** What the addresses of filtered lists hold. */
+/** Search parameters of the filtered lists. */
 export interface MonitorSearch {
   status?: (typeof INSTANCE_STATUSES)[number] | undefined;
   account?: number | undefined;
@@ -46,7 +46,7 @@ export interface RequestsSearch {
   status?: (typeof REQUEST_STATUSES)[number] | undefined;
 }
 
-/** A day becomes its end in the reader's zone. Anything else goes to the gateway as typed, which says what is wrong. */
+/** Turns a date into the end of that day in local time. The gateway validates everything else. */
 export function readTrialEnd(typed: string): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(typed.trim())) return typed;
   const end = new Date(`${typed.trim()}T23:59:59`);

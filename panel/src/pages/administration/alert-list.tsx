@@ -17,7 +17,7 @@ const KNOWN = [
   "no_live_session_host",
 ] as const;
 
-/** What needs a person, the critical first, each with what helps. */
+/** Alerts with their remedies, critical ones first. */
 export function AlertList({ alerts }: { alerts: readonly Alert[] }) {
   const t = useTranslations("administration.alerts");
   if (alerts.length === 0) {
@@ -72,7 +72,7 @@ function AlertEntry({ alert }: { alert: Alert }) {
   );
 }
 
-/** Pages of the own account open; of another account, its page in the administration. */
+/** An alert of the own account links to its page, one of another account to that account. */
 function AlertLinks({ alert: { account_id, instance_id, webhook_id, key } }: { alert: Alert }) {
   const t = useTranslations("administration.alerts");
   const { signed } = useAccess();

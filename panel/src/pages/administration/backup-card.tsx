@@ -17,7 +17,6 @@ const TONES: Readonly<Record<Backup["status"], Tone>> = {
   failed: "danger",
 };
 
-/** One backup: its state in words, what is in it, and its file. */
 export function BackupCard({ backup }: { backup: Backup }) {
   const t = useTranslations("administration.backups");
   const tone = TONES[backup.status];

@@ -29,7 +29,6 @@ const COLUMNS = [
   "rows",
 ] as const;
 
-/** The backups, each with what its restore test has shown. */
 export function BackupsPage() {
   const t = useTranslations("administration.backups");
   const queries = useQueryClient();
@@ -40,7 +39,7 @@ export function BackupsPage() {
   const make = useMutation({
     mutationFn: () => {
       const made = gateway.createBackup();
-      // The list shows the backup while it is being made.
+      // The backup is listed while it runs.
       setTimeout(() => void refresh(), 500);
       return made;
     },

@@ -7,7 +7,7 @@ import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { heldWorkQuery } from "./administration-queries.ts";
 
-/** What waits after a restore until a person decides; nothing in all other cases. */
+/** Work that a restore has put on hold until an operator decides. */
 export function HeldWorkNotice() {
   const t = useTranslations("administration.held");
   const queries = useQueryClient();

@@ -72,7 +72,7 @@ const COLUMNS: Readonly<Record<LogType, readonly string[]>> = {
   ],
 };
 
-/** The logs of the gateway, newest first; each filtered view has an address of its own. */
+/** The logs of the gateway, newest first. The URL holds the filters. */
 export function LogsPage() {
   const t = useTranslations("administration.logs");
   const search = useSearch({ from: "/shell/administration/logs" });
@@ -104,7 +104,7 @@ export function LogsPage() {
   );
 }
 
-/** Only the filters that the log knows: the gateway refuses the others. */
+/** Drops filters of other logs, which the gateway rejects. */
 function toFilter(type: LogType, { account, instance, action, event, result }: LogsSearch) {
   return {
     type,
@@ -148,7 +148,6 @@ interface FiltersOfTypeProps {
   show(change: Partial<LogsSearch>): void;
 }
 
-/** The filters that only some logs have. */
 function FiltersOfType({ type, search, show }: FiltersOfTypeProps) {
   const t = useTranslations("administration");
   const common = useTranslations("common");
@@ -191,7 +190,7 @@ function FiltersOfType({ type, search, show }: FiltersOfTypeProps) {
   );
 }
 
-/** One entry; it opens to everything that was recorded, under the names that the API has. */
+/** One entry that expands to all recorded fields, under their API names. */
 function LogRow({ row }: { row: LogEntry }) {
   const t = useTranslations();
   const { title, note, tone } = summarise(row);
@@ -219,7 +218,7 @@ type AuditEntry = Extract<LogEntry, { type: "audit" }>;
 
 const ACTORS = ["user", "key", "admin", "system", "public"] as const;
 
-/** The number of a key is that of its instance. */
+/** A key has the id of its instance. */
 function actorOf({ actor, actor_id }: AuditEntry, t: ReturnType<typeof useTranslations<never>>): string {
   const known = ACTORS.find((one) => one === actor);
   return known ? t(`administration.logs.actors.${known}`, { id: String(actor_id ?? "") }) : actor;
@@ -236,7 +235,7 @@ interface Summary {
   tone: Tone;
 }
 
-/** What the first line of an entry says. */
+/** Title of an entry. */
 function summarise(row: LogEntry): Summary {
   switch (row.type) {
     case "audit":

@@ -13,7 +13,7 @@ import { HeldWorkNotice } from "./held-work-notice.tsx";
 import { QueueTable } from "./queue-table.tsx";
 import { WatchedInstances } from "./watched-instances.tsx";
 
-/** Everything that runs, with advice for each problem; renews itself every few seconds. */
+/** All parts of the gateway with advice, refreshed every few seconds. */
 export function MonitorPage() {
   const t = useTranslations("administration.monitor");
   const { status, account } = useSearch({ from: "/shell/administration/monitor" });
@@ -42,7 +42,7 @@ export function MonitorPage() {
   );
 }
 
-/** Webhooks whose receivers fail, and those that were switched off for it. */
+/** Webhooks that fail, or were disabled for failing. */
 function FailingWebhooks({ webhooks }: Pick<Monitor, "webhooks">) {
   const t = useTranslations("administration.webhooks");
   if (webhooks.length === 0) return null;

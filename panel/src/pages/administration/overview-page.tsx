@@ -11,7 +11,6 @@ import { INSTANCE_STATUSES } from "./administration-search.ts";
 import { HeldWorkNotice } from "./held-work-notice.tsx";
 import { HealthSummary } from "./queue-table.tsx";
 
-/** The whole gateway at a glance: what needs a person first, then its figures. */
 export function OverviewPage() {
   const t = useTranslations("administration.overview");
   const { may } = useAccess();
@@ -89,7 +88,7 @@ function Figures() {
   );
 }
 
-/** How many instances have which status, each a link to them. */
+/** Instances by status, with links. */
 function StatusBars() {
   const t = useTranslations();
   const { data } = useInfiniteQuery(monitorQuery());

@@ -2,7 +2,6 @@ import { useFormatter, useTranslations } from "use-intl";
 import { DescriptionList } from "../../components/description-list.tsx";
 import type { Plan } from "./administration-queries.ts";
 
-/** The limits and parts of a plan, to read. */
 export function PlanFacts({ plan }: { plan: Plan }) {
   const t = useTranslations("administration.plans");
   const format = useFormatter();
@@ -30,7 +29,7 @@ export function PlanFacts({ plan }: { plan: Plan }) {
   );
 }
 
-/** The limits of a plan in the order in which they are shown; each an empty field for none. */
+/** In display order; an empty field means no limit. */
 export const PLAN_LIMITS = [
   "max_instances",
   "max_users",
@@ -55,7 +54,7 @@ export const PLAN_DAYS = [
 
 export const PLAN_PARTS = ["campaigns", "crm", "integrations"] as const;
 
-/** The plan of the gateway's owner, which the gateway refuses to change. */
+/** The owner's plan cannot be changed. */
 export function isFixedPlan({ name }: { name: string }): boolean {
   return name === "unlimited";
 }

@@ -17,7 +17,6 @@ import { isFixedPlan, PLAN_DAYS, PLAN_LIMITS, PLAN_PARTS, PlanFacts } from "./pl
 
 type NewPlan = Parameters<typeof gateway.createPlan>[0];
 
-/** Creates or changes a plan, with every limit explained. */
 export function PlanPage() {
   const t = useTranslations("administration.plans");
   const { planId } = useParams({ from: "/shell/administration/plans/$planId" });
@@ -111,7 +110,7 @@ function readPlan(typed: Partial<Record<string, string>>): NewPlan {
   const parts = PLAN_PARTS.map((part) => [part, typed[part] !== "no"]);
   return {
     name,
-    // What is no number goes to the gateway as typed, which says what is wrong with it.
+    // The gateway validates everything that is no number.
     price: Number.isFinite(Number(price)) ? Number(price) : (price as unknown as number),
     ...Object.fromEntries(limits),
     features: Object.fromEntries([...days, ...parts]),

@@ -15,7 +15,6 @@ import { isFixedPlan, PLAN_LIMITS, PlanFacts } from "./plan-facts.tsx";
 
 const COLUMNS = ["id", "name", "price", ...PLAN_LIMITS, "features"] as const;
 
-/** What accounts may have and how fast they may be. */
 export function PlansPage() {
   const t = useTranslations("administration.plans");
   const { may } = useAccess();

@@ -6,7 +6,7 @@ import { healthQuery, type Monitor } from "./administration-queries.ts";
 
 const KNOWN = ["session", "webhook", "campaign", "integration", "backup", "privacy"] as const;
 
-/** What waits, by kind of work, and how late it is. */
+/** Pending jobs by kind, with their delay. */
 export function QueueTable({ queues }: Pick<Monitor, "queues">) {
   const t = useTranslations("administration.queues");
   const format = useFormatter();
@@ -45,7 +45,7 @@ export function QueueTable({ queues }: Pick<Monitor, "queues">) {
   );
 }
 
-/** Whether the gateway works and is fit for production, in one sentence. */
+/** Whether the gateway works and is ready for production. */
 export function HealthSummary() {
   const t = useTranslations("administration.system");
   const { data, error, refetch } = useQuery(healthQuery);

@@ -26,7 +26,6 @@ const COLUMNS = [
   "processed_at",
 ] as const;
 
-/** Who has exported data or made them anonymous, and whether it is done. */
 export function RequestsPage() {
   const t = useTranslations("administration.requests");
   const { account, type, status } = useSearch({ from: "/shell/administration/requests" });

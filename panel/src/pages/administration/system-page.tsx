@@ -10,7 +10,7 @@ import { HealthSummary, QueueTable } from "./queue-table.tsx";
 
 type BlockerText = `blockers.${keyof Messages["administration"]["system"]["blockers"]}`;
 
-/** The processes of the gateway, whether they are fit for production, and what is not done here. */
+/** The processes of the gateway, and production checks. */
 export function SystemPage() {
   const t = useTranslations("administration.system");
   const monitor = useInfiniteQuery(monitorQuery());

@@ -40,7 +40,6 @@ interface WatchedInstancesProps {
   filter: MonitorSearch;
 }
 
-/** The instances of all accounts with their recent activity. */
 export function WatchedInstances({ query, filter }: WatchedInstancesProps) {
   const t = useTranslations("administration.watched");
   const rows = query.data?.pages.flatMap(({ data }) => data.instances) ?? [];
@@ -94,7 +93,6 @@ function Filters({ filter }: Pick<WatchedInstancesProps, "filter">) {
   );
 }
 
-/** What helps a watched instance, if it needs anything. */
 function Advice({ row: { action_reason, status } }: { row: Watched }) {
   const t = useTranslations();
   if (action_reason === null) return null;

@@ -13,7 +13,7 @@ import { ACTIVE, type Campaign, type CampaignWithTotals, campaignQuery } from ".
 const ENDED = new Set<Campaign["status"]>(["completed", "cancelled", "failed"]);
 const BY_PERSON = new Set([null, "user", "error_rate"]);
 
-/** What the state of the campaign allows, each with its consequence in words. */
+/** The actions that the campaign's state allows. */
 export function CampaignActions({ campaign }: { campaign: CampaignWithTotals }) {
   const t = useTranslations("campaigns");
   const { id, status, archived_at } = campaign;
@@ -152,7 +152,7 @@ function useCampaignChange(id: number) {
   });
 }
 
-/** The first start asks, because a message that has gone out does not come back. */
+/** Asks first, because a sent message cannot be recalled. */
 function StartButton({ campaign, change }: ChangeButtonProps) {
   const t = useTranslations("campaigns");
   const { status, totals, name } = campaign;

@@ -22,7 +22,7 @@ export const RECIPIENT_STATUSES = [
   "cancelled",
 ] as const satisfies readonly Recipient["status"][];
 
-/** The filter of the list in its address; what is not valid is left out. */
+/** Reads the list's filter from the URL and drops invalid values. */
 export function readCampaignFilter(search: Record<string, unknown>): CampaignFilter {
   const status = CAMPAIGN_STATUSES.find((known) => known === search.status);
   const instance = Number(search.instance);
@@ -33,7 +33,7 @@ export function readCampaignFilter(search: Record<string, unknown>): CampaignFil
   };
 }
 
-/** The filter of a campaign's recipients in its address. */
+/** Reads the recipients' filter from the URL. */
 export function readReportFilter(search: Record<string, unknown>): ReportFilter {
   const status = RECIPIENT_STATUSES.find((known) => known === search.status);
   return status ? { status } : {};

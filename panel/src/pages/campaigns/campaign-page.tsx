@@ -63,7 +63,7 @@ export function CampaignPage() {
   );
 }
 
-/** Shows the totals of an event at once, and reads again what the event does not have. */
+/** Shows the totals of an event at once and refetches everything else. */
 function useCampaignEvents(id: number): void {
   const queries = useQueryClient();
   useLiveEvent(({ event, data }) => {
@@ -81,7 +81,6 @@ function useCampaignEvents(id: number): void {
   });
 }
 
-/** The settings of the campaign, with its times in its zone. */
 function CampaignFacts({ campaign }: { campaign: Campaign }) {
   const t = useTranslations();
   const format = useFormatter();
@@ -140,7 +139,6 @@ const FIGURES = [
 ] as const satisfies readonly (keyof CampaignTotals)[];
 const TONES = { sent: "first", delivered: "first", read: "second", failed: "bad", skipped: "third" } as const;
 
-/** How far the campaign has come. */
 function CampaignProgress({ campaign }: { campaign: CampaignWithTotals }) {
   const t = useTranslations("campaigns");
   const format = useFormatter();
@@ -191,7 +189,6 @@ function TimeLeft({ campaign }: { campaign: CampaignWithTotals }) {
   return <p className="hint">{t("timeLeft", { minutes: Math.ceil(left / MINUTE_MS) })}</p>;
 }
 
-/** The recipients with what became of their messages. */
 function RecipientList({ id, isActive }: { id: number; isActive: boolean }) {
   const t = useTranslations();
   const { status } = useSearch({ from: "/shell/campaigns/$id" });

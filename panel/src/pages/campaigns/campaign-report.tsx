@@ -6,7 +6,6 @@ import { TimePlot } from "../../components/time-plot.tsx";
 import { useRecipientReason } from "./campaign-state.tsx";
 import { type Timeline, timelineQuery } from "./campaigns-queries.ts";
 
-/** The outcomes over time, and why messages failed. */
 export function CampaignReport({ id, isActive }: { id: number; isActive: boolean }) {
   const t = useTranslations("campaigns");
   const { data, error, refetch } = useQuery(timelineQuery(id, isActive));
@@ -24,7 +23,7 @@ export function CampaignReport({ id, isActive }: { id: number; isActive: boolean
 
 const STEPS_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 const MOST_BARS = 130;
-/** A short campaign is no single broad bar. */
+/** Keeps a short campaign from being a single wide bar. */
 const FEWEST_BARS = 12;
 
 function Outcomes({ timeline: { step, points } }: { timeline: Timeline }) {
@@ -55,7 +54,7 @@ function Outcomes({ timeline: { step, points } }: { timeline: Timeline }) {
   );
 }
 
-/** A time without an outcome has a bar without height, so that the plot keeps its scale. */
+/** Adds empty intervals, which keep the scale of the chart. */
 function fillGaps(points: Timeline["points"], stepMs: number): Timeline["points"] {
   const first = Date.parse(points[0]?.at ?? "");
   const length = Math.round((Date.parse(points.at(-1)?.at ?? "") - first) / stepMs) + 1;

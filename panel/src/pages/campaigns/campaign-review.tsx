@@ -12,7 +12,7 @@ import { type CampaignWithTotals, previewQuery } from "./campaigns-queries.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What each of the next recipients gets, and what to know before the start. */
+/** Previews of the next recipients' messages, and warnings before the start. */
 export function CampaignReview({ campaign }: { campaign: CampaignWithTotals }) {
   const t = useTranslations("campaigns");
   const [phone, setPhone] = useState("");

@@ -3,7 +3,7 @@ import { StatusDot, type Tone } from "../../components/status-dot.tsx";
 import type { Campaign, CampaignTotals, Recipient } from "./campaigns-queries.ts";
 import { useAccountZone } from "./use-account-zone.ts";
 
-/** `totals`: null before the start. */
+/** `totals` is null before the start. */
 type CampaignState = Pick<Campaign, "status" | "status_reason" | "waiting" | "quiet_hours"> & {
   totals: CampaignTotals | null;
 };
@@ -30,7 +30,7 @@ export function CampaignPill({ campaign: { status, totals } }: { campaign: Campa
   );
 }
 
-/** Of a completed campaign: nobody got the message, some did not, or all did. */
+/** Of a completed campaign. */
 function toneOf({ sent, failed }: CampaignTotals): Tone {
   if (failed === 0) return "success";
   return sent === 0 ? "danger" : "warning";
@@ -66,7 +66,7 @@ const REASONS = [
   "instance_removed",
 ] as const;
 
-/** What the state means and what comes next, in a sentence. */
+/** What the state means and what happens next. */
 export function StateSentence({ campaign }: { campaign: CampaignState }) {
   const t = useTranslations("campaigns");
   const format = useFormatter();
@@ -99,7 +99,7 @@ const RECIPIENT_REASONS = [
   "INSTANCE_NOT_CONNECTED",
 ] as const;
 
-/** Why a recipient got no message; a code that the panel does not know stays a code. */
+/** Why a recipient received nothing. Unknown codes are shown as they are. */
 export function useRecipientReason(): (reason: string | null) => string {
   const t = useTranslations("campaigns");
   return (reason) => {

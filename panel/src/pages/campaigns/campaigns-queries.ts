@@ -46,7 +46,7 @@ export const campaignsQuery = ({ status, instance, archived }: CampaignFilter) =
     },
   });
 
-/** A campaign with its totals; asked often while the gateway works on it. */
+/** Polled often while the campaign is active. */
 export const campaignQuery = (id: number) =>
   queryOptions({
     queryKey: ["campaigns", id, "row"],
@@ -78,7 +78,6 @@ export const recipientsQuery = (id: number, { status }: ReportFilter, isActive: 
     refetchInterval: isActive ? MOVING_MS * 2 : RESTING_MS,
   });
 
-/** The rendered messages of the next recipients, or of one. */
 export const previewQuery = (id: number, phone: string) =>
   queryOptions({
     queryKey: ["campaigns", id, "preview", phone],
@@ -88,7 +87,6 @@ export const previewQuery = (id: number, phone: string) =>
 
 const MOST_INSTANCES = 1_000;
 
-/** Every instance that a campaign can send from. */
 export const senderQuery = queryOptions({
   queryKey: ["instances", "senders"],
   queryFn: async ({ signal }) => {

@@ -31,24 +31,24 @@ test("a line without a number is a problem, and the others become recipients wit
   });
 });
 
-test("a wall clock in a zone becomes its moment, and the moment the same wall clock", () => {
+test("a local time in a zone is converted to UTC and back", () => {
   expect(toMoment("2026-11-27T09:00", "America/Sao_Paulo")?.toISOString()).toBe("2026-11-27T12:00:00.000Z");
   expect(toMoment("2026-07-01T09:00", "Europe/Madrid")?.toISOString()).toBe("2026-07-01T07:00:00.000Z");
   expect(toMoment("2026-12-01T09:00", "Europe/Madrid")?.toISOString()).toBe("2026-12-01T08:00:00.000Z");
   expect(toLocal(new Date("2026-11-27T12:00:00Z"), "America/Sao_Paulo")).toBe("2026-11-27T09:00");
 });
 
-test("a wall clock just after the clocks change has the offset of its own day", () => {
+test("a local time just after a clock change has the new offset", () => {
   expect(toMoment("2026-03-29T03:30", "Europe/Madrid")?.toISOString()).toBe("2026-03-29T01:30:00.000Z");
   expect(toMoment("2026-03-29T01:30", "Europe/Madrid")?.toISOString()).toBe("2026-03-29T00:30:00.000Z");
 });
 
-test("a text that is no time has no moment", () => {
+test("an invalid local time is undefined", () => {
   expect(toMoment("", "UTC")).toBeUndefined();
   expect(toMoment("tomorrow", "UTC")).toBeUndefined();
 });
 
-test("columns of a file are known by their names in three languages, each meaning once", () => {
+test("columns of a file are recognised by their names in three languages, each meaning once", () => {
   const columns = ["Telefone", "Nome", "phone", "Etapa", "city", "custom_fields.size", "other"];
   expect(guessColumns(columns, ["city"])).toEqual([
     "",
@@ -85,7 +85,7 @@ test("only the chosen columns of a file are sent, and a line of the table leads 
   expect([2, 5].map(createLineFinder(file, ["", "phone", "name"]))).toEqual([2, 7]);
 });
 
-test("an id of another program is not chosen, and that of an export is sent with what proves it", () => {
+test("an id of another program is not chosen, and that of an export is sent with its proof", () => {
   expect(guessColumns(["ID", "Nome", "Telefone"], [])).toEqual(["", "name", "phone"]);
   const cells = LEAD_COLUMNS.map((name) => `${name} of Ana`);
   const targets = guessColumns(LEAD_COLUMNS, []).map((target) => (target === "name" ? "" : target));

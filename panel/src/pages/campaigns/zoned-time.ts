@@ -1,18 +1,18 @@
-/** The zone of this browser. */
+/** The browser's time zone. */
 export function ownZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** The moment of a wall clock such as `2026-11-27T09:00` in a zone; undefined for a text that is no such time. */
+/** Converts a local time such as `2026-11-27T09:00` in a zone; undefined if it is invalid. */
 export function toMoment(local: string, zone: string): Date | undefined {
   const asUtc = Date.parse(`${local}Z`);
   if (Number.isNaN(asUtc)) return undefined;
-  // Twice, because the first guess may lie on the other side of a change of the clocks.
+  // Twice, because the first result may be on the other side of a clock change.
   const guess = asUtc - offsetAt(asUtc, zone);
   return new Date(asUtc - offsetAt(guess, zone));
 }
 
-/** The wall clock of a moment in a zone, as a field for a date and a time holds it. */
+/** Formats a date in a zone as the value of a `datetime-local` input. */
 export function toLocal(moment: Date, zone: string): string {
   return new Date(moment.getTime() + offsetAt(moment.getTime(), zone)).toISOString().slice(0, 16);
 }

@@ -4,7 +4,7 @@ import type { CursorPage } from "./cursor-pages.ts";
 
 type Pages<Row> = InfiniteData<CursorPage<Row>, string>;
 
-/** A list that shows its beginning; others get no row at their top. */
+/** Whether the first page is loaded. Other lists get no new rows at their top. */
 const hasBeginning = ({ pageParams }: Pages<unknown>) => pageParams[0] === "";
 
 function mapRows<Row>(all: Pages<Row>, change: (row: Row) => Row): Pages<Row> {
@@ -12,14 +12,14 @@ function mapRows<Row>(all: Pages<Row>, change: (row: Row) => Row): Pages<Row> {
   return { ...all, pages };
 }
 
-/** Puts a new row first, in a list that shows its beginning. */
+/** Prepends a row if the first page is loaded. */
 function addFirst<Row>(all: Pages<Row>, row: Row): Pages<Row> {
   const [first, ...rest] = all.pages;
   if (first === undefined || !hasBeginning(all)) return all;
   return { ...all, pages: [{ ...first, data: [row, ...first.data] }, ...rest] };
 }
 
-/** Changes a message wherever it is shown, or adds a new one to its thread. */
+/** Updates a message wherever it is cached, or adds it to its thread. */
 export function putMessage(client: QueryClient, id: number, message: Message): void {
   const key = threadKey(id, message.jid);
   for (const [queryKey, all] of client.getQueriesData<Pages<Message>>({ queryKey: key })) {
@@ -33,7 +33,7 @@ export function putMessage(client: QueryClient, id: number, message: Message): v
   }
 }
 
-/** Late messages appear in their place. */
+/** Inserts a late message at its time. */
 function insert(all: Pages<Message>, message: Message): Pages<Message> {
   const [first, ...rest] = all.pages;
   if (first === undefined || !hasBeginning(all)) return all;
@@ -43,7 +43,7 @@ function insert(all: Pages<Message>, message: Message): Pages<Message> {
   return { ...all, pages: [{ ...first, data }, ...rest] };
 }
 
-/** Changes the messages with these ids of the network, in the thread of `jid`. */
+/** Updates the messages with these network ids in the thread of `jid`. */
 export function changeMessages(
   client: QueryClient,
   id: number,
@@ -58,7 +58,6 @@ export function changeMessages(
   );
 }
 
-/** Whether the list with this filter shows the chat. */
 function isListed(chat: Chat, filter: ChatFilter): boolean {
   if (filter === "archived") return chat.archived;
   if (filter === "pinned") return chat.pinned;
@@ -66,7 +65,7 @@ function isListed(chat: Chat, filter: ChatFilter): boolean {
   return !chat.archived && (filter === "all" || chat.is_group);
 }
 
-/** Shows the chat as it is now in every list, in its place by time. */
+/** Updates the chat in every list and moves it to its time. */
 export function putChat(client: QueryClient, id: number, chat: Chat): void {
   for (const [queryKey, all] of client.getQueriesData<Pages<Chat>>({ queryKey: chatsKey(id) })) {
     if (all === undefined) continue;

@@ -21,7 +21,6 @@ import { Thread } from "./thread/thread.tsx";
 
 const Side = lazy(() => import("./side/side.tsx").then(({ Side }) => ({ default: Side })));
 
-/** A chat: its messages, the field to write, and what is known of the contact. */
 export function ConversationPage() {
   const { id, jid } = useParams({ from: "/shell/instances/$id/chats/$jid" });
   const { side, at = "" } = useSearch({ from: "/shell/instances/$id/chats/$jid" });
@@ -39,7 +38,13 @@ export function ConversationPage() {
       {side && <CloseWithEscape />}
       <section className="conversation-main" data-beside={side ? "" : undefined} aria-label={titleOf(shown)}>
         <Head chat={shown} isSandbox={isSandbox} />
-        <Talk key={`${shown.jid} ${at}`} chat={shown} until={at} isSandbox={isSandbox} state={state.data} />
+        <ChatPane
+          key={`${shown.jid} ${at}`}
+          chat={shown}
+          until={at}
+          isSandbox={isSandbox}
+          state={state.data}
+        />
       </section>
       {side && (
         <Suspense fallback={<LoadingState />}>
@@ -50,7 +55,7 @@ export function ConversationPage() {
   );
 }
 
-/** In the place of a chat: its address is none, or it could not be read. */
+/** The address is invalid, or the chat could not be loaded. */
 function NoSuchChat({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   const t = useTranslations("conversations");
   const isWrong = error instanceof WaygateError && (error.status === 400 || error.status === 404);
@@ -69,7 +74,7 @@ function CloseWithEscape() {
   const { id, jid } = useParams({ from: "/shell/instances/$id/chats/$jid" });
   const navigate = useNavigate();
   const close = ({ target }: KeyboardEvent) => {
-    // What is written in the side would be lost.
+    // Escape would discard the text in the sidebar.
     if ((target as Element).matches("textarea") && (target as Element).closest(".conversation-side"))
       return false;
     const search = ({ side: _, ...now }: ConversationSearch) => now;
@@ -79,7 +84,7 @@ function CloseWithEscape() {
   return null;
 }
 
-/** A chat without a message: the gateway does not know it yet. */
+/** A chat without messages, which the gateway does not know yet. */
 function unwritten(instance_id: number, address: string): Chat {
   const jid = address.includes("@") ? address : `${address}@s.whatsapp.net`;
   const phone = /^(\d{7,15})@s\.whatsapp\.net$/.exec(jid)?.[1] ?? null;
@@ -148,16 +153,15 @@ function Head({ chat, isSandbox }: { chat: Chat; isSandbox: boolean }) {
   );
 }
 
-interface TalkProps {
+interface ChatPaneProps {
   chat: Chat;
-  /** Shows the messages before this time; empty: up to the newest. */
+  /** Shows the messages before this time; empty shows the newest. */
   until: string;
   isSandbox: boolean;
   state: InstanceState;
 }
 
-/** The thread with the field below it. */
-function Talk({ chat, until, isSandbox, state }: TalkProps) {
+function ChatPane({ chat, until, isSandbox, state }: ChatPaneProps) {
   const { instance_id: id, jid } = chat;
   const outbox = useOutbox(id, jid);
   const read = useMarkRead(chat);
@@ -170,7 +174,7 @@ function Talk({ chat, until, isSandbox, state }: TalkProps) {
   const send = (message: Outgoing) => {
     outbox.add(message, target?.kind === "reply" ? target.message : undefined);
     setTarget(undefined);
-    // Who replies has read.
+    // A reply marks the chat as read.
     if (chat.unread_count > 0 || chat.marked_unread) read.mutate();
   };
   const reply = useCallback((message: Message) => setTarget({ kind: "reply", message }), []);
@@ -209,7 +213,7 @@ function useMarkRead({ instance_id: id, jid }: Chat) {
   });
 }
 
-/** Reading tells the contact so, hence it is a decision and no side effect of looking. */
+/** Marking as read sends receipts, so the user decides it. */
 function UnreadBar({ chat, read }: { chat: Chat; read: ReturnType<typeof useMarkRead> }) {
   const t = useTranslations("conversations.unread");
   if (chat.unread_count === 0 && !chat.marked_unread) return null;

@@ -11,7 +11,6 @@ export type Message = Omit<
 export type LeadDetails = Awaited<ReturnType<typeof gateway.getLeadDetails>>["data"];
 export type QuickReply = Awaited<ReturnType<typeof gateway.listQuickReplies>>["data"][number];
 
-/** Which chats the list shows. */
 export const CHAT_FILTERS = ["all", "unread", "groups", "pinned", "archived"] as const;
 export type ChatFilter = (typeof CHAT_FILTERS)[number];
 
@@ -34,7 +33,7 @@ export const chatsQuery = (id: number, filter: ChatFilter, q: string) =>
       {
         id,
         limit: CHATS_PER_PAGE,
-        // A search finds archived chats too.
+        // A search includes archived chats.
         ...(q === "" ? INPUTS[filter] : { q }),
         ...(cursor && { cursor }),
       },
@@ -42,7 +41,7 @@ export const chatsQuery = (id: number, filter: ChatFilter, q: string) =>
     ),
   );
 
-/** The unread chat after (1) or before (-1) the open one, in the order of the list. undefined: no other is unread. */
+/** The next (1) or previous (-1) unread chat in the list; undefined if there is none. */
 export async function findUnread(
   id: number,
   open: string | undefined,
@@ -54,7 +53,7 @@ export async function findUnread(
   return next === data[at] ? undefined : next;
 }
 
-/** One chat by any of its addresses; null: no message yet. */
+/** A chat by any of its addresses; null if it has no message. */
 export const chatQuery = (id: number, jid: string) =>
   queryOptions({
     queryKey: ["conversations", id, "chat", jid],
@@ -74,7 +73,7 @@ function orNothing(error: unknown): undefined {
 
 export const threadKey = (id: number, jid: string) => ["conversations", id, "thread", jid] as const;
 
-/** The messages of a chat, newest first; with `until`, those before that time. */
+/** The messages of a chat, newest first; `until` limits them to earlier ones. */
 export const threadQuery = (id: number, jid: string, until: string) =>
   cursorPages<Message>([...threadKey(id, jid), until], async (cursor, signal) => {
     const page = { ...(cursor && { cursor }), ...(until && { until }) };
@@ -87,7 +86,6 @@ export const messageSearchQuery = (id: number, q: string) =>
     gateway.listMessages({ id, q, limit: 20, ...(cursor && { cursor }) }, { signal }),
   );
 
-/** Why a message was not sent. */
 export const messageErrorQuery = (id: number, messageId: string) =>
   queryOptions({
     queryKey: ["conversations", id, "error", messageId],
@@ -107,7 +105,7 @@ export const contactQuery = (id: number, jid: string) =>
     staleTime: 60_000,
   });
 
-/** The lead with exactly this phone; null: there is none. */
+/** The lead with exactly this phone, or null. */
 export const leadQuery = (phone: string) =>
   queryOptions({
     queryKey: ["conversations", "lead", phone],

@@ -18,7 +18,7 @@ import { flatten } from "./cursor-pages.ts";
 import { titleOf } from "./person-name.ts";
 import { useLiveConversations } from "./use-live-conversations.ts";
 
-/** The chats of an instance, with the chosen one beside them. On a phone one of both is shown. */
+/** The chats with the open one beside them. A phone shows one of both. */
 export function ConversationsPage() {
   const t = useTranslations("conversations");
   const { id } = useParams({ from: "/shell/instances/$id" });
@@ -46,7 +46,7 @@ export function ConversationsPage() {
   );
 }
 
-/** The tab of the browser names the open chat, and counts the unread ones. */
+/** The browser tab shows the open chat and the unread count. */
 function useTabTitle(id: number, jid: string | undefined): void {
   const unread = useInfiniteQuery(chatsQuery(id, "unread", ""));
   const open = useQuery({ ...chatQuery(id, jid ?? ""), enabled: jid !== undefined }).data;
@@ -63,7 +63,7 @@ function useTabTitle(id: number, jid: string | undefined): void {
   }, [length, count, name]);
 }
 
-/** Alt and an arrow open the next chat that waits for an answer. */
+/** Alt with an arrow key opens the next unread chat. */
 function useUnreadKeys(id: number, jid: string | undefined): void {
   const t = useTranslations("conversations");
   const navigate = useNavigate();
@@ -79,7 +79,7 @@ function useUnreadKeys(id: number, jid: string | undefined): void {
   });
 }
 
-/** Opens a chat by a number, after a check that the network knows it. */
+/** Opens a chat by number if the number is on WhatsApp. */
 function NewChat({ id }: { id: number }) {
   const t = useTranslations("conversations.newChat");
   const navigate = useNavigate();
@@ -112,7 +112,7 @@ function NewChat({ id }: { id: number }) {
 
 const TYPING_MS = 300;
 
-/** Search and filters of the list; both stand in the address. */
+/** The URL holds search and filters. */
 function ChatFilters() {
   const t = useTranslations("conversations");
   const { q = "", show = "all" } = useSearch({ from: "/shell/instances/$id/chats" });
@@ -136,7 +136,7 @@ function ChatFilters() {
   );
 }
 
-/** Changes the search of the address, and leaves the chosen chat open. */
+/** Changes the search parameters and keeps the open chat. */
 function useSearchChange(): (next: Partial<Record<keyof ConversationSearch, string | undefined>>) => void {
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { jid } = useParams({ strict: false });

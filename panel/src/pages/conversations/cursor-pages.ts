@@ -1,24 +1,23 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 
-/** A page of a list, as the gateway returns it. */
 export interface CursorPage<Row> {
   data: Row[];
   pagination: { next_cursor: string | null };
 }
 
-/** Pages of one list that are kept at once: what is further away is read again. */
+/** Pages kept in the cache. Others are fetched again. */
 const KEPT_PAGES = 8;
 const REMEMBERED = 20_000;
-/** How much may have arrived while the first page was away. */
+/** Rows that may have arrived while the first page was not cached. */
 const MOST_FILLED = 20;
 
 interface Step {
-  /** The cursor of the page before. */
+  /** The cursor of the previous page. */
   from: string;
   lastId: number | undefined;
 }
 
-/** By list and cursor: where the page before begins, since the gateway's cursors only lead onwards. */
+/** Start of the previous page by list and cursor, because the gateway's cursors only go forward. */
 const steps = new Map<string, Step>();
 
 const nameOf = (key: QueryKey, cursor: string) => `${JSON.stringify(key)} ${cursor}`;
@@ -30,7 +29,7 @@ function remember(key: QueryKey, cursor: string | null, step: Step): void {
   if (steps.size > REMEMBERED && oldest !== undefined) steps.delete(oldest);
 }
 
-/** A list of any length of which a bounded number of pages is kept, in both directions. */
+/** An infinite query in both directions that keeps a bounded number of pages. */
 export function cursorPages<Row extends { id: number }>(
   queryKey: QueryKey,
   read: (cursor: string, signal: AbortSignal) => Promise<CursorPage<Row>>,
@@ -52,7 +51,7 @@ export function cursorPages<Row extends { id: number }>(
   });
 }
 
-/** Reads on from the newest page until it meets the rows that were the end of that page before. */
+/** Fetches from the newest page until it reaches known rows. */
 async function fill<Row extends { id: number }>(
   key: QueryKey,
   first: CursorPage<Row>,
@@ -77,7 +76,7 @@ function isOf(name: string, key: QueryKey, from: string): boolean {
   return from === "" && name.startsWith(`${JSON.stringify(key)} `);
 }
 
-/** All rows of the kept pages, each once. */
+/** All cached rows, each once. */
 export function flatten<Row extends { id: number }>(pages: readonly CursorPage<Row>[] = []): Row[] {
   const rows = new Map<number, Row>();
   for (const { data } of pages) for (const row of data) if (!rows.has(row.id)) rows.set(row.id, row);

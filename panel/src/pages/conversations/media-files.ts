@@ -1,7 +1,7 @@
 import { gateway } from "../../gateway/gateway.ts";
 import type { Message } from "./conversation-queries.ts";
 
-/** Files that the page keeps in memory, beside those that are on show. */
+/** Memory limit of cached files that are not shown. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_FILES = 60;
 
@@ -11,11 +11,11 @@ interface KeptFile {
   users: number;
 }
 
-/** By message, the one that was used last at the end. */
+/** Least recently used first. */
 const files = new Map<string, KeptFile>();
 const loading = new Map<string, Promise<KeptFile>>();
 
-/** The address of a file in memory; call `releaseFile` when it is no longer shown. */
+/** An object URL of a file. Call `releaseFile` when it is no longer shown. */
 export async function openFile(instanceId: number, message: Message): Promise<string> {
   const key = nameOf(instanceId, message);
   const file = files.get(key) ?? (await load(key, instanceId, message));
@@ -34,7 +34,7 @@ export function releaseFile(instanceId: number, message: Message): void {
 
 const nameOf = (instanceId: number, { id }: Message) => `${instanceId} ${id}`;
 
-/** The stored file, or the one that only the network has. */
+/** The stored file, otherwise the one on WhatsApp's server. */
 export async function readFile(id: number, message: Message): Promise<Uint8Array<ArrayBuffer>> {
   const { message_id, media } = message;
   const isStored = media?.status === "ready" && media.id !== null;
@@ -50,7 +50,7 @@ function load(key: string, instanceId: number, message: Message): Promise<KeptFi
   const mimeType = message.media?.mime_type ?? "";
   const request = readFile(instanceId, message)
     .then((bytes) => {
-      // The type is the sender's word: only what the browser plays or draws gets it.
+      // The sender chooses the MIME type, so only types that the browser renders as media are used.
       const type = /^(image|video|audio)\/[\w.+-]+/.exec(mimeType)?.[0] ?? "application/octet-stream";
       const safe = type.includes("svg") ? "application/octet-stream" : type;
       const url = URL.createObjectURL(new Blob([bytes], { type: safe }));

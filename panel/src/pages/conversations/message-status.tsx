@@ -15,7 +15,7 @@ const SHAPES: Readonly<Partial<Record<Shown, string>>> = {
   cancelled: "M3 3l7 7M10 3l-7 7",
 };
 
-/** How far an own message has come: a sign, and the word for it. */
+/** The delivery status of an own message. */
 export function MessageStatus({ status }: { status: Shown }) {
   const t = useTranslations("conversations.status");
   const shape = SHAPES[status];

@@ -2,7 +2,7 @@ import { Fragment, memo, type ReactNode } from "react";
 import { type Block, parseFormatting } from "./formatting/parse-formatting.ts";
 import type { Part } from "./formatting/parse-line.ts";
 
-/** The text of a message with WhatsApp's formats, and links that can be followed. */
+/** A message with WhatsApp's formatting and clickable links. */
 export const MessageText = memo(function MessageText({ text }: { text: string }) {
   return (
     <div className="message-text">

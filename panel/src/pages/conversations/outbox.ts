@@ -6,9 +6,9 @@ import { type Message, readChat, threadKey } from "./conversation-queries.ts";
 import type { Outgoing } from "./kinds/message-kind.ts";
 import { reloadMessage } from "./use-live-conversations.ts";
 
-/** A message that the gateway does not have yet. */
+/** A message that the gateway has not accepted yet. */
 export interface Waiting extends Outgoing {
-  /** Also the idempotency key and the `track_id`: a try after a lost response sends no second message. */
+  /** Idempotency key and `track_id`, so a retry after a lost response sends nothing twice. */
   key: string;
   instanceId: number;
   jid: string;
@@ -30,7 +30,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** What waits for the gateway in a chat, and how to add to it. It outlives the page of the chat. */
+/** The unsent messages of a chat. They stay when another chat is opened. */
 export function useOutbox(instanceId: number, jid: string) {
   const client = useQueryClient();
   const all = useSyncExternalStore(subscribe, () => waiting);
@@ -44,7 +44,7 @@ export function useOutbox(instanceId: number, jid: string) {
   };
 }
 
-/** Drops what seemed refused and is among the messages now: its response was lost, or too late. */
+/** Drops entries that were accepted although their response was lost or late. */
 export function dropAccepted(entries: readonly Waiting[], messages: readonly Message[]): void {
   const refused = new Set(entries.filter(({ state }) => state === "refused").map(({ key }) => key));
   if (refused.size === 0) return;
@@ -54,7 +54,7 @@ export function dropAccepted(entries: readonly Waiting[], messages: readonly Mes
   if (accepted.size > 0) set(waiting.filter(({ key }) => !accepted.has(key)));
 }
 
-/** One after the other in each chat, so that messages keep their order. */
+/** Serializes the requests of each chat to keep the order. */
 const turns = new Map<string, Promise<unknown>>();
 
 async function post(client: QueryClient, entry: Waiting): Promise<void> {
@@ -90,7 +90,7 @@ async function run(client: QueryClient, entry: Waiting): Promise<void> {
   }
 }
 
-/** Never throws: what the gateway has accepted is not "not sent", also when it cannot be read back. */
+/** Never throws: an accepted message is not a failed one, even if it cannot be read back. */
 async function showAccepted(
   client: QueryClient,
   { instanceId: id, jid }: Waiting,

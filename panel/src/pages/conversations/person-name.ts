@@ -7,7 +7,6 @@ interface Person {
   push_name?: string | null;
 }
 
-/** The best known name of a person. */
 export function nameOf({ push_name, phone, jid }: Person): string {
   return visibleName(push_name) || (phone ? formatPhone(phone) : (jid.split("@", 1)[0] ?? jid));
 }
@@ -16,7 +15,7 @@ export function titleOf({ title, phone, jid }: Pick<Chat, "title" | "phone" | "j
   return visibleName(title) || nameOf({ jid, phone });
 }
 
-/** Two letters for the round sign of a chat. */
+/** Two initials for an avatar. */
 export function initialsOf(title: string): string {
   const words = title.split(/\s+/).filter((word) => /^\p{L}/u.test(word));
   return words.length === 0
@@ -27,7 +26,7 @@ export function initialsOf(title: string): string {
         .join("");
 }
 
-/** Whether two addresses are those of one person. */
+/** Whether two addresses belong to one person. */
 export function isSamePerson(sender: Message["reactions"][number]["sender"], jid: string | null): boolean {
   return jid !== null && (sender.jid === jid || sender.lid === jid);
 }

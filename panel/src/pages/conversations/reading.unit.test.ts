@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const KEY = ["thread", 1];
 
-/** A thread on show whose reads last 100 ms; each has the text that the gateway has when the read begins. */
+/** A thread whose reads take 100 ms. Each read returns the gateway's state at its start. */
 async function openThread() {
   const gateway = { text: "sent", reads: 0 };
   const client = new QueryClient();
@@ -22,7 +22,7 @@ async function openThread() {
   return { gateway, client, close };
 }
 
-test("what changes while a thread is read is shown a second after the response that missed it", async () => {
+test("a change during a read of the thread is shown a second after the response that missed it", async () => {
   const { gateway, client, close } = await openThread();
   gateway.text = "read";
   refetchAfterRead(client, KEY);
@@ -74,6 +74,6 @@ test("events before and after a read do not make it outdated", async () => {
   expect(isOutdated(SENT)).toBe(false);
 });
 
-test("a read that fails does so for its caller, and is forgotten", async () => {
+test("a failed read rejects and leaves no trace", async () => {
   await expect(readWithStaleCheck(() => Promise.reject(new Error("offline")))).rejects.toThrow("offline");
 });

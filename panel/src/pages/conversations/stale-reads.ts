@@ -1,20 +1,20 @@
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 
-/** A message by its row and by its id on the network, which it has once it is sent. */
+/** A message by its row id and, once sent, its network id. */
 interface Addressed {
   id: number;
   message_id: string;
 }
 
-/** For each read that is on its way, the messages of which an event has come since it began. */
+/** For each running read, the messages with an event since it started. */
 const underWay = new Set<Set<number | string>>();
 
-/** An event has told of these messages, named by either id. */
+/** Records that an event has changed these messages, given by either id. */
 export function markChanged(ids: readonly (number | string)[]): void {
   for (const changed of underWay) for (const id of ids) changed.add(id);
 }
 
-/** Reads messages beside the stream of events: what is found may be older than an event that is applied already. */
+/** Reads messages and reports which of them are older than an event received meanwhile. */
 export async function readWithStaleCheck<Found>(
   read: () => Promise<Found>,
 ): Promise<{ found: Found; isOutdated(message: Addressed): boolean }> {
@@ -28,13 +28,13 @@ export async function readWithStaleCheck<Found>(
   }
 }
 
-/** A busy chat has an event in each of its reads. */
+/** In a busy chat every read overlaps an event. */
 const LEAST_PAUSE_MS = 1_000;
 
-/** Queries that are read once more after the read that is on its way. */
+/** Queries that are refetched after their running read. */
 const repeats = new Set<string>();
 
-/** Repeats the read of a query that is on its way, at most once a second: its response may be outdated. */
+/** Refetches a query after its running read, at most once a second, because the response may be stale. */
 export function refetchAfterRead(client: QueryClient, queryKey: QueryKey): void {
   const name = JSON.stringify(queryKey);
   if (repeats.has(name) || client.isFetching({ queryKey }) === 0) return;

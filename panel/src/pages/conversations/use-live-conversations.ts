@@ -6,9 +6,9 @@ import { changeMessages, putChat, putMessage } from "./conversation-cache.ts";
 import { type Message, readChat, threadKey } from "./conversation-queries.ts";
 import { markChanged, readWithStaleCheck, refetchAfterRead } from "./stale-reads.ts";
 
-/** Events of one chat come in groups; the chat is read once for each group. */
+/** Events of one chat come in bursts, so it is fetched once per burst. */
 const GATHER_MS = 250;
-/** With more changed chats at once than this, the whole list is read again. */
+/** If more chats changed at once, the list is refetched. */
 const MOST_AT_ONCE = 12;
 
 interface MessageEvent {
@@ -26,7 +26,7 @@ interface MessageEvent {
   media?: Message["media"];
 }
 
-/** Keeps the lists and the threads of an instance as they are on the gateway, without reading them again. */
+/** Applies live events to the cached chats and threads of an instance. */
 export function useLiveConversations(id: number): void {
   const client = useQueryClient();
   const changed = useRef(new Set<string>());
@@ -78,7 +78,7 @@ function applyEvent(client: QueryClient, id: number, event: LiveEvent, data: Mes
       applyReceipt(client, id, event.event, data, jid);
       return;
     case "message.edited":
-      // Without the new text, the message stays as the gateway has it.
+      // Without a new text, the cached message is unchanged.
       if (typeof data.text === "string") {
         const { text } = data;
         change(ids, (one) => ({ ...one, ...withText(one, text), edited_at: at }));
@@ -103,7 +103,7 @@ function applyReceipt(
   jid: string,
 ): void {
   if (direction === "inbound") return;
-  // In a group each member has a receipt of their own; the gateway knows what they amount to.
+  // Each group member sends a receipt; the gateway aggregates them.
   if (jid.endsWith("@g.us")) {
     void client.invalidateQueries({ queryKey: threadKey(id, jid) });
     return;
@@ -138,7 +138,7 @@ function react(one: Message, { reaction, removed, sender, at }: MessageEvent): M
   return [...others, { reaction, sender, at: at ?? "" }];
 }
 
-/** Reads a message as it is now: after an own change, or when an event was cut. */
+/** Fetches a message after an own change or a truncated event. */
 export async function reloadMessage(client: QueryClient, id: number, messageId?: string): Promise<void> {
   if (messageId === undefined) return;
   const { found, isOutdated } = await readWithStaleCheck(() => gateway.getMessage({ id, messageId }));

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Message } from "./conversation-queries.ts";
 import { openFile, releaseFile } from "./media-files.ts";
 
-/** Pictures up to this size load by themselves when they come into view. */
+/** Pictures up to this size load when they become visible. */
 const LOADED_AT_ONCE = 4 * 1024 * 1024;
 
 export interface ShownMedia {
@@ -12,7 +12,7 @@ export interface ShownMedia {
   load(): void;
 }
 
-/** The file of a message while it is on show; large files and films wait for the reader. */
+/** The file of a visible message. Large files and videos load on request. */
 export function useMedia(instanceId: number, message: Message, isEager: boolean): ShownMedia {
   const { media } = message;
   const isThere = media !== null && media.status !== "pending" && media.status !== "expired";

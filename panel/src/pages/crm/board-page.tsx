@@ -72,12 +72,12 @@ export function BoardPage() {
   );
 }
 
-/** Those without a stage come first, and last while there are none. */
+/** Leads without a stage form the first column, or the last one while there are none. */
 function columnsOf(stages: readonly string[], leads: readonly Lead[]): string[] {
   return leads.some(({ kanban_status }) => !kanban_status) ? ["", ...stages] : [...stages, ""];
 }
 
-/** Moves a lead at once, and takes it back if the gateway refuses. */
+/** Moves a lead optimistically and reverts it if the gateway refuses. */
 function useMove(filter: LeadFilter) {
   const t = useTranslations("crm");
   const queries = useQueryClient();
@@ -157,13 +157,13 @@ function FirstStages({ mayManage, board }: { mayManage: boolean; board: Board })
   );
 }
 
-/** What is added or taken off, not the list: another person may change it at the same time. */
+/** A change instead of the whole list, because another user may change the stages at the same time. */
 interface StageChange {
   add_lead_stages?: string[];
   remove_lead_stages?: string[];
 }
 
-/** The stages of the account in its order, then those that leads have besides. */
+/** The account's stages in order, then stages that only leads have. */
 function useStages(leads: readonly Lead[] = []) {
   const queries = useQueryClient();
   const account = useQuery(accountQuery);
@@ -183,11 +183,11 @@ function useStages(leads: readonly Lead[] = []) {
     stages,
     isPending: account.isPending,
     change,
-    /** With those that only leads have, which so keep their place before the new ones. */
+    /** Includes stages that only leads have, so that they keep their place before the new one. */
     adding: (names: readonly string[]): StageChange => ({
       add_lead_stages: [...stages, ...names].filter((name) => !own.includes(name)),
     }),
-    /** Moves a stage by one place. What another person adds meanwhile stays. */
+    /** Moves a stage by one place and keeps stages that another user added meanwhile. */
     shift: (name: string, by: -1 | 1) => {
       const to = stages.indexOf(name) + by;
       const order = stages.filter((one) => one !== name);
@@ -205,7 +205,7 @@ function useStages(leads: readonly Lead[] = []) {
   };
 }
 
-/** A stage stays on the page when its last lead leaves it, so that the lead can come back. */
+/** Keeps an emptied stage on the board, so that a lead can move back. */
 function useSeen(names: readonly string[]): Set<string> {
   const seen = useRef(new Set<string>());
   for (const name of [...names].sort()) seen.current.add(name);

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useTranslations } from "use-intl";
 
-/** The pages of the contacts. */
 export function ContactsTabs() {
   const t = useTranslations("crm");
   return (

@@ -33,7 +33,7 @@ export const fieldsQuery = queryOptions({
   queryFn: ({ signal }) => readFields(signal),
 });
 
-/** All fields, by name; an account declares at most 100. */
+/** All custom fields by name; an account has at most 100. */
 export async function readFields(signal: AbortSignal): Promise<CustomField[]> {
   const { data } = await gateway.listCustomFields({ limit: 200 }, { signal });
   return data.toSorted((a, b) => a.name.localeCompare(b.name));
@@ -46,7 +46,6 @@ export const leadQuery = (id: number) =>
     refetchInterval: RESTING_MS,
   });
 
-/** Leads that the board shows at most. */
 export const MOST_ON_BOARD = 1_000;
 
 export const boardQuery = (filter: LeadFilter) =>
@@ -70,7 +69,7 @@ export const boardQuery = (filter: LeadFilter) =>
 
 const CONSENT_PAGES = 5;
 
-/** Consent records of one lead among the latest of the account. */
+/** The lead's consent records among the account's latest ones. */
 export const consentQuery = (id: number, phone: string | null) =>
   queryOptions({
     queryKey: ["crm", "consent", id, phone],

@@ -14,7 +14,7 @@ import { sessionQuery } from "../../gateway/queries.ts";
 import { ContactsTabs } from "./contacts-tabs.tsx";
 import { type CustomField, fieldsQuery } from "./crm-queries.ts";
 
-/** The custom fields of contacts. An agent sees them; an administrator changes them. */
+/** Custom fields of contacts. Only administrators change them. */
 export function FieldsPage() {
   const t = useTranslations("crm");
   const session = useQuery(sessionQuery);

@@ -7,7 +7,7 @@ import type { CheckedNumber, LocalProblem } from "../../components/csv/number-ch
 import type { CsvFile } from "../../components/csv/read-csv.ts";
 import type { Table } from "../../components/csv/to-csv.ts";
 
-/** What a column of a file can be; besides, it can be a custom field. Only an export of the gateway has an `id`. */
+/** Targets of a column besides custom fields. Only the gateway's own exports contain `id`. */
 export const COLUMNS = [
   "phone",
   "name",
@@ -19,7 +19,7 @@ export const COLUMNS = [
   "id",
 ] as const satisfies readonly ColumnMeaning[];
 
-/** The meaning of each column by its name; "": left out. */
+/** Guesses each column by its name; "" leaves it out. */
 export function guessColumns(columns: readonly string[], fields: readonly string[]): string[] {
   const taken = new Set<string>();
   const meanings = findColumnMeanings(columns);
@@ -32,7 +32,7 @@ export function guessColumns(columns: readonly string[], fields: readonly string
   });
 }
 
-/** The chosen columns of a file under the names of the gateway; with ids, those by which it knows its own export. */
+/** Renames the chosen columns for the gateway. An export keeps its ids. */
 export function toImportTable({ columns, rows }: CsvFile, targets: readonly string[]): Table {
   const picked = targets.flatMap((target, at) => (target === "" ? [] : [{ target, at }]));
   const others = targets.includes("id") ? LEAD_COLUMNS.filter((name) => !targets.includes(name)) : [];
@@ -46,7 +46,7 @@ export function toImportTable({ columns, rows }: CsvFile, targets: readonly stri
   };
 }
 
-/** The line of the file for a line of the table that is sent, where a row with line breaks has several. */
+/** Maps a line of the uploaded table to the line in the file, where a row may span lines. */
 export function createLineFinder(csv: CsvFile, targets: readonly string[]): (line: number) => number {
   const lines = new Map<number, number>();
   let next = 2;
@@ -57,7 +57,7 @@ export function createLineFinder(csv: CsvFile, targets: readonly string[]): (lin
   return (line) => lines.get(line) ?? line;
 }
 
-/** The numbers of a file, and its lines that name neither a number nor a contact. */
+/** The numbers of a file, and its lines without a number or contact. */
 export function pickNumbers({ rows, broken }: CsvFile, targets: readonly string[]) {
   const problems: LocalProblem[] = broken.map(({ line, text, fault }) => ({
     line,

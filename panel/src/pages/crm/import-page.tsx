@@ -22,7 +22,7 @@ import { COLUMNS, createLineFinder, guessColumns, pickNumbers, toImportTable } f
 
 const MAX_ROWS = 10_000;
 
-/** Contacts from a CSV file, with its columns mapped and its numbers checked before anything is stored. */
+/** Imports contacts from a CSV file. Nothing is stored before columns and numbers are checked. */
 export function ImportPage() {
   const t = useTranslations("crm");
   return (
@@ -105,7 +105,6 @@ interface FileCheckProps {
   onCorrect(csv: CsvFile): void;
 }
 
-/** The numbers of the file, as an import reads them. */
 function FileCheck({ csv, targets, addsCountry, onAddCountry, onCorrect }: FileCheckProps) {
   const { numbers, problems } = useMemo(() => pickNumbers(csv, targets), [csv, targets]);
   return (
@@ -122,7 +121,7 @@ function FileCheck({ csv, targets, addsCountry, onAddCountry, onCorrect }: FileC
 interface ImportInput {
   csv: CsvFile;
   targets: readonly string[];
-  /** Numbers without a country code get the one that the gateway assumes. */
+  /** Numbers without a country code get the gateway's default one. */
   confirms?: boolean;
 }
 

@@ -29,7 +29,7 @@ export function TagList({ tags }: { tags: readonly string[] }) {
   );
 }
 
-/** What a contact is called: its name, otherwise what is known of it. */
+/** The name of a contact, otherwise its best identifier. */
 export function nameOf({
   name,
   phone,

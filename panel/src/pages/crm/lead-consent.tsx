@@ -10,7 +10,7 @@ import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { consentQuery, type LeadDetails } from "./crm-queries.ts";
 
-/** Whether campaigns may write to this person, and what the person agreed to. */
+/** The contact's opt-out and consents. */
 export function LeadConsent({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
   const { data, error } = useQuery(consentQuery(lead.id, lead.phone));

@@ -8,7 +8,6 @@ import type { Lead } from "./crm-queries.ts";
 
 type Fields = Partial<Record<string, string>>;
 
-/** Creates a contact, or changes its details. */
 export function LeadDialog({ lead, kind = "secondary" }: { lead?: Lead; kind?: "primary" | "secondary" }) {
   const t = useTranslations();
   const queries = useQueryClient();

@@ -13,7 +13,6 @@ import { type CustomField, fieldsQuery, type LeadDetails } from "./crm-queries.t
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The custom fields of a contact, each by its type. */
 export function LeadFields({ lead }: { lead: LeadDetails }) {
   const t = useTranslations();
   const { data: declared = [] } = useQuery(fieldsQuery);

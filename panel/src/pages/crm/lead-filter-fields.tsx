@@ -10,7 +10,7 @@ import type { LeadFilter } from "./lead-filters.ts";
 interface LeadFiltersProps {
   filter: LeadFilter;
   onChange(filter: LeadFilter): void;
-  /** The board shows every stage. */
+  /** For the board, which shows every stage. */
   withoutStage?: boolean;
 }
 
@@ -68,14 +68,14 @@ export function LeadFilters({ filter, onChange, withoutStage = false }: LeadFilt
 
 const PAUSE_MS = 300;
 
-/** Asks the gateway when the typing pauses. */
+/** Debounces the search. */
 function SearchField({ filter, onChange }: Pick<LeadFiltersProps, "filter" | "onChange">) {
   const t = useTranslations("common");
   const { search = "", ...others } = filter;
   const [text, setText] = useState(search);
   const asked = useRef(search);
   useEffect(() => {
-    // The address has changed by something else, such as a link that shows all.
+    // Something else changed the URL, such as a link that clears the filters.
     if (search === asked.current) return;
     asked.current = search;
     setText(search);

@@ -9,11 +9,11 @@ export interface LeadFilter {
 const LONGEST_SEARCH = 200;
 const LONGEST_LABEL = 64;
 
-/** The filter of the list in its address; what is not valid is left out. */
+/** Reads the list's filter from the URL and drops invalid values. */
 export function readLeadFilter(search: Record<string, unknown>): LeadFilter {
   const text = (name: string, longest: number) => {
     const value = search[name];
-    // The router reads an address such as ?search=5511 as a number.
+    // The router parses ?search=5511 as a number.
     const written = typeof value === "number" ? String(value) : value;
     const isText = typeof written === "string" && written.trim() !== "" && written.length <= longest;
     return isText ? { [name]: written } : {};
@@ -27,7 +27,6 @@ export function readLeadFilter(search: Record<string, unknown>): LeadFilter {
   };
 }
 
-/** The filter as the gateway reads it. */
 export function toLeadQuery({ search, stage, status, tag, optedOut }: LeadFilter) {
   return {
     ...(search && { q: search }),

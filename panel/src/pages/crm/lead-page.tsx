@@ -140,7 +140,7 @@ function Conversations({ lead }: { lead: LeadDetails }) {
   );
 }
 
-/** Its number only while the name cannot be read. */
+/** The id if the name cannot be loaded. */
 function InstanceName({ id }: { id: number }) {
   const t = useTranslations("crm");
   const { data, isPending } = useQuery(instanceQuery(id));
@@ -180,7 +180,7 @@ function shorten(text: string): string {
   return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text;
 }
 
-/** The tags of a contact; a removed one can be put back. */
+/** The tags of a contact. Removing one can be undone. */
 function LeadTags({ lead }: { lead: LeadDetails }) {
   const t = useTranslations("crm");
   const queries = useQueryClient();
@@ -228,7 +228,7 @@ function LeadTags({ lead }: { lead: LeadDetails }) {
   );
 }
 
-/** Internal notes, the latest first. A deleted one can be written again. */
+/** Internal notes, newest first. Deleting one can be undone. */
 function LeadNotes({ lead }: { lead: LeadDetails }) {
   const t = useTranslations();
   const queries = useQueryClient();

@@ -8,7 +8,6 @@ import { showToast } from "../../components/toasts.tsx";
 import { gateway } from "../../gateway/gateway.ts";
 import { saveFile } from "../../gateway/save-stream.ts";
 
-/** What a person may ask for by the laws of many countries. */
 export function ExportPerson({ id }: { id: number }) {
   const t = useTranslations("crm");
   const save = useMutation({ mutationFn: () => exportPerson(id) });
@@ -22,7 +21,7 @@ export function ExportPerson({ id }: { id: number }) {
   );
 }
 
-/** Everything about the person, not only the contact. */
+/** Erases everything about the person, not only the contact. */
 export function ErasePerson({ id, name }: { id: number; name: string }) {
   const t = useTranslations();
   const queries = useQueryClient();
@@ -52,7 +51,7 @@ export function ErasePerson({ id, name }: { id: number; name: string }) {
   );
 }
 
-/** Saves all that the gateway keeps of a person, without the bytes of files. */
+/** Exports everything about a person except the bytes of files. */
 async function exportPerson(id: number): Promise<void> {
   const { conversations, messages: _latest, ...contact } = (await gateway.getLeadDetails({ id })).data;
   const { phone } = contact;

@@ -83,7 +83,6 @@ function ReplyActions({ reply }: { reply: QuickReply }) {
   );
 }
 
-/** The reply as the other person gets it. */
 function ReplyPreview({ content, mediaUrl }: { content: string; mediaUrl: string }) {
   return (
     <div className="text-bubble">

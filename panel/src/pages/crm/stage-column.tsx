@@ -18,18 +18,18 @@ const DRAGGED = "application/x-waygate-lead";
 const SHOWN_AT_ONCE = 50;
 
 interface StageColumnProps {
-  /** "": no stage. */
+  /** "" for leads without a stage. */
   stage: string;
   stages: readonly string[];
   leads: readonly Lead[];
   onMove(lead: Lead, stage: string): void;
   onFind(id: number): Lead | undefined;
-  /** Undefined: this user may not change the stages. */
+  /** Undefined if this user may not change stages. */
   onRemove: ((stage: string) => void) | undefined;
   onShift: ((stage: string, by: -1 | 1) => void) | undefined;
 }
 
-/** A stage with its leads. Each can be dragged, also with the keyboard, or moved by its list. */
+/** A stage with its leads, which can be dragged by mouse and keyboard, or moved with a list. */
 export function StageColumn({ stage, stages, leads, onMove, onFind, onRemove, onShift }: StageColumnProps) {
   const t = useTranslations("crm");
   const format = useFormatter();

@@ -56,7 +56,7 @@ export function SignInPage() {
       <Form className="stack" onSubmit={submit}>
         <FormField name="email" type="email" label={t("email")} autoComplete="username" />
         <FormField name="password" type="password" label={t("password")} autoComplete="current-password" />
-        {/* The gateway tries the ten oldest accounts of an e-mail. */}
+        {/* The gateway checks only the ten oldest accounts of an e-mail address. */}
         {isNumberAsked && (
           <FormField
             name="account"
@@ -78,7 +78,7 @@ export function SignInPage() {
   );
 }
 
-/** The accounts of which the gateway asks for one, because the password fits several. */
+/** The accounts to choose from if the password fits several. */
 function readAccounts(error: unknown): { id: number; name: string }[] {
   const accounts = error instanceof WaygateError ? error.details?.accounts : undefined;
   return Array.isArray(accounts) ? accounts : [];

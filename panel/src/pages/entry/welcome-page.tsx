@@ -15,7 +15,7 @@ import { sessionQuery } from "../../gateway/queries.ts";
 import { toRequestError } from "../../gateway/to-request-error.ts";
 import { EntryFrame, MemoryHint } from "../../shell/entry-frame.tsx";
 
-/** The first page of a new owner, opened by the link that the start has printed. */
+/** Opened by the link that the gateway prints at its first start. */
 export function WelcomePage() {
   const t = useTranslations("welcome");
   const link = useQuery({
@@ -79,7 +79,7 @@ function PasswordForm({ email }: { email: string }) {
         </Notice>
       )}
       <Form className="stack" onSubmit={submit}>
-        {/* Password managers store the password with it. */}
+        {/* Lets password managers store the user name. */}
         <FormField
           name="email"
           type="email"
@@ -128,10 +128,7 @@ function isRefused(error: unknown): boolean {
 
 const PATH = /\/welcome\/?$/;
 
-/**
- * The secret of the link that the start has printed. It is behind the `#`, which no browser sends, and leaves the address at
- * once: no history and no screenshot keeps it.
- */
+/** Reads the secret from the fragment, which browsers never send, and removes it from the address bar and history. */
 function takeToken(): string | undefined {
   const { pathname, hash } = location;
   if (!PATH.test(pathname) || hash.length < 2) return undefined;
@@ -139,5 +136,5 @@ function takeToken(): string | undefined {
   return hash.slice(1);
 }
 
-/** Read before the router sees the address. */
+/** Read before the router changes the address. */
 const welcomeToken = takeToken();

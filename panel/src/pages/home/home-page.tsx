@@ -12,7 +12,6 @@ import { FirstRun } from "../instances/first-run.tsx";
 import { STATUSES } from "../instances/instances-queries.ts";
 import { type Alert, type Overview, overviewQuery, useAlertTexts } from "../instances/use-alert-texts.ts";
 
-/** What needs a person now, with the act that helps; then the last day. */
 export function HomePage() {
   const t = useTranslations();
   const { data, error, refetch } = useQuery(overviewQuery);
@@ -59,7 +58,6 @@ function Headline({
   );
 }
 
-/** Each status leads to its instances. */
 function Statuses({ counts }: { counts: Readonly<Record<string, number>> }) {
   const t = useTranslations("home");
   const shown = STATUSES.filter((status) => (counts[status] ?? 0) > 0);
@@ -82,7 +80,6 @@ function Statuses({ counts }: { counts: Readonly<Record<string, number>> }) {
 
 type Hour = Overview["hours"][number];
 
-/** Messages and webhook deliveries of the last 24 hours. */
 function DayPlots({ overview: { hours, is_complete } }: { overview: Overview }) {
   const t = useTranslations("home");
   return (
@@ -122,11 +119,11 @@ function DayPlots({ overview: { hours, is_complete } }: { overview: Overview }) 
 
 interface HoursPlotProps {
   title: string;
-  /** Instead of a plot without values. */
+  /** Shown instead of a chart without values. */
   empty: string;
   hours: readonly Hour[];
   series: readonly { key: Exclude<keyof Hour, "hour">; label: string; tone: SeriesTone }[];
-  /** The sums by key, as a sentence. */
+  /** The sums by key as a sentence. */
   sentence(sums: Partial<Record<string, string>>): string;
 }
 
@@ -149,10 +146,10 @@ function HoursPlot({ title, empty, hours, series, sentence }: HoursPlotProps) {
   );
 }
 
-/** More would hide the rest of the page; the lists have all. */
+/** More would hide the rest of the page. */
 const SHOWN = 8;
 
-/** What is wrong, in sentences, the gravest first, each with the act that helps. */
+/** Alerts with their remedies, the most severe first. */
 function AlertList({ alerts }: { alerts: readonly Alert[] }) {
   const t = useTranslations("home");
   if (alerts.length === 0)
@@ -188,7 +185,7 @@ interface AlertGroup {
   others: Alert[];
 }
 
-/** One outage can stop many webhooks or instances: that is one card. */
+/** Groups alerts by cause, because one outage can stop many webhooks or instances. */
 function groupAlerts(alerts: readonly Alert[]): AlertGroup[] {
   const groups = new Map<string, AlertGroup>();
   for (const alert of alerts) {

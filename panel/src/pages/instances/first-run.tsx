@@ -3,7 +3,7 @@ import { LinkButton } from "../../components/action-button.tsx";
 import { Stepper } from "../../components/description-list.tsx";
 import { useAccess } from "../../gateway/use-access.ts";
 
-/** What an empty account shows: the way to the first message. */
+/** Shown in an empty account. */
 export function FirstRun() {
   const t = useTranslations("instances");
   const mayManage = useAccess().may("admin");
@@ -24,7 +24,6 @@ export function FirstRun() {
 const STEPS = ["instance", "link", "message"] as const;
 type FirstRunStep = (typeof STEPS)[number];
 
-/** How far the way to the first message has come. */
 export function FirstRunLine({ step }: { step: FirstRunStep }) {
   const t = useTranslations("instances");
   const here = STEPS.indexOf(step);

@@ -9,7 +9,7 @@ import { gateway, type Instance, type InstanceStatus } from "../../gateway/gatew
 import { type InstanceFilter, SORTS, STATUSES, toInstanceQuery } from "./instances-queries.ts";
 
 const TYPING_MS = 250;
-/** What a spreadsheet still opens well. */
+/** Spreadsheets become slow above this. */
 const MOST_EXPORTED = 10_000;
 
 interface InstanceFilterBarProps {
@@ -18,7 +18,7 @@ interface InstanceFilterBarProps {
   onChange(filter: InstanceFilter): void;
 }
 
-/** Search, status and order of the list, which are in its address too; and its export. */
+/** Search, status and order, which the URL holds too, and the export. */
 export function InstanceFilterBar({ filter, counts, onChange }: InstanceFilterBarProps) {
   const t = useTranslations();
   const set = (change: Partial<Record<keyof InstanceFilter, string | undefined>>) => {
@@ -55,7 +55,7 @@ function useStatusOptions(counts: Readonly<Record<string, number>> | undefined):
   return { "": t("common.all"), ...Object.fromEntries(STATUSES.map((status) => [status, text(status)])) };
 }
 
-/** Searches after a pause in the typing. */
+/** Debounces the search. */
 function InstanceSearch({ value, onChange }: { value: string; onChange(value: string): void }) {
   const t = useTranslations("instances");
   const [text, setText] = useState(value);
@@ -63,7 +63,7 @@ function InstanceSearch({ value, onChange }: { value: string; onChange(value: st
   const report = useRef(onChange);
   report.current = onChange;
   useEffect(() => {
-    // The address changed otherwise, for example by the back button.
+    // Something else changed the URL, for example the back button.
     if (value !== sent.current) {
       sent.current = value;
       setText(value);

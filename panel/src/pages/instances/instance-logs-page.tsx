@@ -13,7 +13,6 @@ import { showToast } from "../../components/toasts.tsx";
 import { LogEntryItem } from "./log-entry-item.tsx";
 import { LOG_KINDS, LOG_PERIODS, type LogFilter, logQuery, readLogPage } from "./log-queries.ts";
 
-/** What happened on an instance: its connections, messages, webhooks and requests. */
 export function InstanceLogsPage() {
   const t = useTranslations("logs");
   const { id } = useParams({ from: "/shell/instances/$id" });

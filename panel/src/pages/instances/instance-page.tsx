@@ -163,7 +163,7 @@ function LastErrors({ state: { last_errors } }: { state: InstanceState }) {
   );
 }
 
-/** Events of an instance, newest first; each opens to the body that a webhook gets. */
+/** Events, newest first. Each expands to its webhook body. */
 function EventList({ instanceId, events }: { instanceId: number; events: readonly RecordedEvent[] }) {
   const t = useTranslations("send");
   if (events.length === 0) return <p className="hint">{t("receiverEmpty")}</p>;

@@ -58,7 +58,7 @@ export function InstancesPage() {
   );
 }
 
-/** Keeps its line until it is known, so that nothing moves away from under a press. */
+/** Reserves its height, so that nothing moves while it loads. */
 function Summary() {
   const t = useTranslations("instances");
   const counts = useQuery(overviewQuery).data?.instances_by_status ?? {};
@@ -69,7 +69,7 @@ function Summary() {
 const USUAL_HEIGHT = 98;
 const GAP = 12;
 
-/** Any number of instances; only those in view are in the page, and the rest is read while one scrolls. */
+/** A virtual list of all instances, which fetches more on scroll. */
 function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQuery }) {
   const t = useTranslations("instances");
   const frame = useRef<HTMLUListElement>(null);
@@ -78,7 +78,7 @@ function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQ
     return rovingTabIndex(list);
   }, []);
   const [scrollMargin, setScrollMargin] = useState(0);
-  // Notices above the list come and go.
+  // Notices above the list change its offset.
   useLayoutEffect(() => setScrollMargin(topOf(frame.current)));
   const list = useWindowVirtualizer({
     count: rows.length,
@@ -113,7 +113,6 @@ function InstanceRows({ rows, query }: { rows: readonly Instance[]; query: ListQ
   );
 }
 
-/** Distance from the top of the document, in px. */
 function topOf(element: HTMLElement | null): number {
   return element ? Math.round(element.getBoundingClientRect().top + scrollY) : 0;
 }
@@ -146,7 +145,7 @@ function InstanceRow({ row }: { row: Instance }) {
   );
 }
 
-/** The one thing that helps this instance most. */
+/** The next step for an instance. */
 function NextStep({ row: { id, name, status, network } }: { row: Instance }) {
   const t = useTranslations("instances");
   const label = (text: string) => ({ children: text, "aria-label": `${text}: ${name}` });

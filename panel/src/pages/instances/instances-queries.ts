@@ -18,7 +18,6 @@ export const STATUSES = [
 
 export const SORTS = ["newest", "oldest", "name"] as const;
 
-/** What the list of instances shows, as in its address. */
 export interface InstanceFilter {
   status?: InstanceStatus;
   search?: string;
@@ -36,12 +35,11 @@ export function readInstanceFilter({ status, search, sort }: Record<string, unkn
   };
 }
 
-/** The filter as the gateway reads it. */
 export function toInstanceQuery({ search, ...filter }: InstanceFilter) {
   return { ...filter, ...(search && { q: search }) };
 }
 
-/** Live by the stream of states, so it asks again only now and then, and not for the pages of a long scroll. */
+/** Kept current by the state stream, so it rarely polls, and never after many pages. */
 export const instanceListQuery = (filter: InstanceFilter) =>
   infiniteQueryOptions({
     queryKey: ["instances", "list", filter],
@@ -75,12 +73,12 @@ export const profileQuery = (id: number) =>
     retry: false,
   });
 
-/** What the gateway's own receiver got; its events refresh it. */
+/** Deliveries to the built-in receiver, refreshed by its events. */
 export const receiverQuery = (id: number) =>
   queryOptions({
     queryKey: ["instances", id, "receiver"],
     queryFn: async ({ signal }) => (await gateway.getReceiver({ id }, { signal })).data,
-    // A closed receiver is found again by the events of the instance.
+    // A closed receiver is not polled: events of the instance refetch it.
     refetchInterval: ({ state }) => (state.error === null ? 3_000 : false),
   });
 

@@ -39,7 +39,7 @@ export function LinkPage() {
   );
 }
 
-/** For an instance that was never linked before this page was opened. */
+/** Shown for an instance that was never linked. */
 function FirstSteps({ row: { connected_at, status } }: { row: Instance }) {
   const [isFirst] = useState(connected_at === null);
   if (!isFirst) return null;
@@ -50,7 +50,7 @@ function FirstSteps({ row: { connected_at, status } }: { row: Instance }) {
   );
 }
 
-/** What the person in front of the page can do now. */
+/** The next action of the user. */
 function Step({ row, state }: { row: Instance; state: InstanceState }) {
   const { id, network } = row;
   if (state.connected) return <Linked row={row} state={state} />;
@@ -96,7 +96,7 @@ function Start({ row: { id, network }, state }: { row: Instance; state: Instance
   );
 }
 
-/** Why the last attempt did not link the phone. */
+/** Why the last pairing failed. */
 function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations("link");
   const { data } = useQuery(pairingQuery(id));
@@ -110,7 +110,7 @@ function PairingTrouble({ id, state }: { id: number; state: InstanceState }) {
   );
 }
 
-/** Only the owner's browser can use the passkey: the one-time link page guides through it there. */
+/** Only the phone owner's browser has the passkey; the one-time link page uses it there. */
 function PasskeyPanel({ id }: { id: number }) {
   const t = useTranslations("link");
   const format = useFormatter();

@@ -11,7 +11,6 @@ import { useFailureCause } from "./use-alert-texts.ts";
 
 type AnyEntry = LogEntry<LogKind>;
 
-/** One entry, each kind in words of its own. */
 export function LogEntryItem({ kind, entry }: { kind: LogKind; entry: AnyEntry }) {
   if (kind === "connections") return <ConnectionEntry entry={entry as LogEntry<"connections">} />;
   if (kind === "messages") return <MessageEntry entry={entry as LogEntry<"messages">} />;

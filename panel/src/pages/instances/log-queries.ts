@@ -7,7 +7,6 @@ const PERIODS = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as co
 export type LogPeriod = keyof typeof PERIODS;
 export const LOG_PERIODS = Object.keys(PERIODS) as LogPeriod[];
 
-/** What the logs show, as in the address of the page. */
 export interface LogFilter {
   kind?: LogKind;
   failed?: true;
@@ -24,7 +23,6 @@ export function readLogFilter({ kind, failed, period }: Record<string, unknown>)
   };
 }
 
-/** One page of one log. */
 export async function readLogPage(
   id: number,
   { kind = "connections", failed, period }: LogFilter,

@@ -18,7 +18,7 @@ export function NewInstancePage() {
   const t = useTranslations();
   const queries = useQueryClient();
   const create = useMutation({
-    // A second press after a lost response creates no second instance.
+    // The key makes a retry after a lost response create no second instance.
     mutationFn: ({ key, ...input }: { key: string; name: string; network: Network }) =>
       gateway.createInstance(input, { idempotencyKey: key }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["instances"] }),
@@ -89,7 +89,7 @@ function InstanceForm({ isPending, errors, onSubmit }: InstanceFormProps) {
   );
 }
 
-/** The response of the creation is the only one with these two. */
+/** Both secrets appear in this response only. */
 function NewKeys({ created }: { created: CreatedInstance }) {
   const t = useTranslations("create");
   return (

@@ -13,10 +13,10 @@ import { canCheckSignatures, checkSignature } from "../../gateway/check-signatur
 import { gateway, type Instance } from "../../gateway/gateway.ts";
 import { type ReceivedWebhook, type Receiver, receiverQuery } from "./instances-queries.ts";
 
-/** Receivers that stay closed until this page is left for good. */
+/** Receivers that the user closed stay closed until the page is left. */
 const closedByUser = new Set<number>();
 
-/** The gateway's own receiver: signed webhooks as a program would get them, checked by this page. */
+/** The built-in receiver: shows signed webhooks and verifies them in the browser. */
 export function OwnReceiver({ row: { id, network } }: { row: Instance }) {
   const t = useTranslations("receiver");
   const { data, error, isPending, refetch } = useQuery(receiverQuery(id));
@@ -35,7 +35,7 @@ export function OwnReceiver({ row: { id, network } }: { row: Instance }) {
   );
 }
 
-/** In the sandbox it opens by itself: nothing real passes through it. */
+/** Opens automatically in the sandbox, which carries no real data. */
 function OpenReceiver({ id, isAutomatic }: { id: number; isAutomatic: boolean }) {
   const t = useTranslations("receiver");
   const queries = useQueryClient();
@@ -139,7 +139,7 @@ const TONES = { valid: "success", invalid: "danger", unchecked: "neutral" } as c
   Tone
 >;
 
-/** The result of the check that this page itself has made. */
+/** The result of this page's verification. */
 function SignatureMark({
   webhook: { id, headers, body },
   secret,
@@ -167,14 +167,14 @@ function SignatureMark({
   );
 }
 
-/** What a receiver checks first comes first. */
+/** Puts the headers that a receiver checks first at the top. */
 function sortHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   const rank = (name: string) =>
     `${name.includes("signature") ? 0 : 1}${name.startsWith("x-waygate") ? 0 : 1}${name}`;
   return Object.entries(headers).sort(([one], [other]) => rank(one).localeCompare(rank(other)));
 }
 
-/** Only for the reader: the signature belongs to the text as it came. */
+/** For display only: the signature covers the original text. */
 function prettify(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);

@@ -14,7 +14,7 @@ import { useAccess } from "../../gateway/use-access.ts";
 import type { Messages } from "../../i18n/locales.ts";
 import { AreaTexts } from "../../shell/area-texts.tsx";
 
-/** The code to scan or to type; it redraws itself as the network renews it. */
+/** The QR or pairing code, redrawn when WhatsApp renews it. */
 export function PairingPanel({ id, network }: { id: number; network: "whatsapp" | "sandbox" }) {
   const { data, error, refetch } = useQuery(pairingQuery(id));
   if (error) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
@@ -69,7 +69,7 @@ function TypedCode({ id, pairing, code }: { id: number; pairing: Pairing; code: 
   );
 }
 
-/** A code stays that of its number until the pairing is given up. */
+/** A pairing code belongs to its number until the pairing is cancelled. */
 function BackToQr({ id }: { id: number }) {
   const t = useTranslations("link");
   const queries = useQueryClient();
@@ -127,7 +127,7 @@ function SandboxPhone({ id }: { id: number }) {
   );
 }
 
-/** Time left until a code changes. A screen reader hears the change itself, not each second. */
+/** Time until the code changes. Screen readers hear the change, not each second. */
 function Countdown({ until, label }: { until: string; label: "renews" | "codeRenews" }) {
   const t = useTranslations("link");
   const now = useNow({ updateInterval: 1_000 });
@@ -151,7 +151,6 @@ function Countdown({ until, label }: { until: string; label: "renews" | "codeRen
 type PairingError = NonNullable<Pairing["pairing_error"]>;
 type PairingErrorCode = keyof Messages["pairing"];
 
-/** Why an attempt to link failed, and what helps. */
 export function PairingErrorNotice({ error }: { error: PairingError }) {
   const t = useTranslations("link");
   return (
@@ -163,10 +162,10 @@ export function PairingErrorNotice({ error }: { error: PairingError }) {
   );
 }
 
-/** Codes whose words from the gateway name what was the matter this time. */
+/** Codes for which the gateway's message has details. */
 const SAYS_MORE = new Set<string>(["pairing_unavailable", "client_outdated"] satisfies PairingErrorCode[]);
 
-/** The gateway's own words for a code that the panel does not know, and where they say more than the panel's. */
+/** The panel's text for a known code, and the gateway's message if the code is unknown or has details. */
 function ErrorText({ error: { code, message, action, retry_at } }: { error: PairingError }) {
   const t = useTranslations("pairing");
   const format = useFormatter();
@@ -197,7 +196,7 @@ function ErrorText({ error: { code, message, action, retry_at } }: { error: Pair
   );
 }
 
-/** For a phone whose camera cannot scan this screen, for example because it shows this page itself. */
+/** For a phone that cannot scan this screen, for example because it shows this page. */
 export function PhoneCodeForm({ id, title }: { id: number; title?: string }) {
   const t = useTranslations("link");
   const queries = useQueryClient();

@@ -64,7 +64,7 @@ function NotConnected({ row: { id, name, status } }: { row: Instance }) {
   );
 }
 
-/** The number in the sandbox that replies. */
+/** The sandbox number that replies. */
 const REPLYING_NUMBER = "+5511999990004";
 
 function Composer({ row: { id, network } }: { row: Instance }) {
@@ -108,7 +108,7 @@ function Composer({ row: { id, network } }: { row: Instance }) {
       <section className="card">
         <h2>{t("wayTitle")}</h2>
         {send.data ? (
-          <MessageWay id={id} messageId={send.data.message_id} />
+          <MessageProgress id={id} messageId={send.data.message_id} />
         ) : (
           <p className="hint">{t("notYet")}</p>
         )}
@@ -117,7 +117,7 @@ function Composer({ row: { id, network } }: { row: Instance }) {
   );
 }
 
-/** Sends with a key, so that a repetition after a lost response sends no second message. */
+/** The key makes a retry after a lost response send nothing twice. */
 function useSend(id: number) {
   const queries = useQueryClient();
   const [key, setKey] = useState(createKey);
@@ -135,11 +135,11 @@ function useSend(id: number) {
 }
 
 const STATIONS = ["accepted", "sent", "delivered", "read"] as const;
-/** How many steps a message has passed, by its status. */
+/** Completed steps by message status. */
 const PASSED = { pending: 1, sent: 2, delivered: 3, read: 4, played: 4 } as const;
 
-/** Where a message is: stored, accepted, delivered, read; or why it was not sent. */
-function MessageWay({ id, messageId }: { id: number; messageId: string }) {
+/** The progress of a message, or why it failed. */
+function MessageProgress({ id, messageId }: { id: number; messageId: string }) {
   const t = useTranslations("send.steps");
   const texts = useGatewayTexts();
   const { data, error, refetch } = useQuery(messageQuery(id, messageId));

@@ -9,12 +9,12 @@ export interface AlertText {
   help: string;
 }
 
-/** Kinds that an alert does not tell apart from a refusal. */
+/** Failure kinds that alerts show as one cause, "refusal". */
 const REFUSALS = new Set<FailureKind>(["unauthorised", "notFound", "method", "gone", "large", "busy"]);
 
 type Cause = Exclude<FailureKind, "unauthorised" | "notFound" | "method" | "gone" | "large" | "busy">;
 
-/** Why the deliveries of a webhook fail and what helps. */
+/** The cause of failed deliveries and its remedy. */
 export function useFailureCause() {
   const t = useTranslations("alerts");
   return (attempt: AttemptResult): AlertText => {
@@ -25,7 +25,7 @@ export function useFailureCause() {
   };
 }
 
-/** An alert in words; `isOfOthers`: the reader may know several accounts. The gateway's own words where a key is new. */
+/** The text of an alert. `isOfOthers` names the account. Unknown keys show the gateway's message. */
 export function useAlertTexts({ isOfOthers }: { isOfOthers: boolean }): (alert: Alert) => AlertText {
   const t = useTranslations();
   const cause = useFailureCause();
@@ -75,7 +75,6 @@ const NODES: Readonly<Record<string, string>> = {
   no_live_session_host: "sessions",
 };
 
-/** Alerts that only operators see. */
 function operatorText({ key, name, status }: Alert, t: Translate): AlertText | undefined {
   const role = NODES[key];
   if (role !== undefined)
@@ -91,7 +90,6 @@ function operatorText({ key, name, status }: Alert, t: Translate): AlertText | u
   return { sentence: t("alerts.held"), help: t(`alerts.heldHelp.${decision}`) };
 }
 
-/** Problems with advice, instances by status, and the last 24 hours. */
 export const overviewQuery = queryOptions({
   queryKey: ["overview"],
   queryFn: async ({ signal }) => (await gateway.accountOverview({}, { signal })).data,

@@ -13,7 +13,7 @@ import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptResult } from "../webhooks/explain-failure.ts";
 import { useFailureCause } from "./use-alert-texts.ts";
 
-/** Adds a webhook and shows at once how its receiver answered a signed test event. */
+/** Adds a webhook and shows the result of a signed test event. */
 export function WebhookForm({ id }: { id: number }) {
   const t = useTranslations("send");
   const add = useMutation({ mutationFn: (url: string) => addAndTest(id, url) });
@@ -59,7 +59,7 @@ interface Tested {
   secret: string;
   status: number | null;
   durationMs: number;
-  /** undefined: the receiver accepted the test. */
+  /** Undefined if the receiver accepted the test. */
   failure: Failure | undefined;
 }
 
@@ -70,14 +70,14 @@ async function addAndTest(id: number, url: string): Promise<Tested> {
     const { status_code: status, duration_ms: durationMs } = data;
     return { secret: webhook.secret, status, durationMs, failure: undefined };
   } catch (error) {
-    // The webhook exists whatever its receiver answered.
+    // The webhook exists even if its test failed.
     if (!(error instanceof WaygateError)) throw error;
     const failure = { attempt: await readAttempt(id, error), error };
     return { secret: webhook.secret, status: null, durationMs: 0, failure };
   }
 }
 
-/** The attempt of a failed test, which says more than its error. */
+/** The attempt of a failed test, which has more details than the error. */
 async function readAttempt(id: number, { details }: WaygateError): Promise<AttemptResult | undefined> {
   const logId = Number(details?.log_id);
   if (Number.isNaN(logId)) return undefined;

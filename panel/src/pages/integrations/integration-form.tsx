@@ -31,7 +31,6 @@ interface IntegrationFormProps {
 
 const GROUPS = ["connection", "behaviour", "limits"] as const;
 
-/** Every field of an integration, in groups. */
 export function IntegrationForm({ provider, saved, save }: IntegrationFormProps) {
   const t = useTranslations("integrations");
   const form = useFocusOnError(save.error);
@@ -47,7 +46,7 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
     save.mutate(input, { onSuccess: clear });
   };
   const refused = useRequestError(save.error);
-  // A fault of one entry stands at the field of its list.
+  // Errors of a list entry are shown at the list's field.
   const fields = Object.fromEntries(
     Object.entries(refused.fields).map(([name, issue]) => [
       name.replace(/^config\./, "").split(".")[0] ?? name,
@@ -85,7 +84,7 @@ export function IntegrationForm({ provider, saved, save }: IntegrationFormProps)
   );
 }
 
-/** Saves a configuration; the form of a saved one begins anew, without the secrets that were typed. */
+/** Saves a configuration and remounts the form, which clears typed secrets. */
 export function useSaveIntegration({
   id,
   provider,
@@ -104,7 +103,7 @@ export function useSaveIntegration({
     },
     onSuccess: () => {
       showToast(t("saved", { name: PROVIDER_NAMES[provider] }));
-      // The next step, a test, has appeared at the top.
+      // The next step, a test, appears at the top.
       if (isNew) scrollTo({ top: 0 });
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
@@ -120,9 +119,8 @@ interface IntegrationFieldProps {
 
 const LONGEST = { text: 2048, url: 2048, secret: 4096, number: 10, long: 4096, escaped: 40 } as const;
 
-/** One field of a configuration, with its explanation. */
 function IntegrationField({ provider, field, value, onChange }: IntegrationFieldProps) {
-  // The texts of the fields are complete by a test.
+  // A test checks that every field has a text.
   const t = useTranslations(`integrations.${provider}`) as unknown as (key: string) => string;
   const { name, kind, options = [] } = field;
   const label = t(`fields.${name}.label`);

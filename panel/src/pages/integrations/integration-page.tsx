@@ -59,7 +59,7 @@ function OneIntegration({ provider }: { provider: Provider }) {
         <IntegrationPill integration={integration} />
       </SectionHeader>
       <Warnings warnings={save.data?.warnings ?? []} />
-      {integration ? <Saved id={id} integration={integration} /> : <Beginning provider={provider} />}
+      {integration ? <Saved id={id} integration={integration} /> : <SetupSteps provider={provider} />}
       <IntegrationForm
         key={integration?.updated_at}
         provider={provider}
@@ -70,7 +70,7 @@ function OneIntegration({ provider }: { provider: Provider }) {
   );
 }
 
-/** What the configuration that was just saved is likely to cause. */
+/** Likely problems of the saved configuration. */
 function Warnings({ warnings }: { warnings: readonly string[] }) {
   const t = useTranslations("integrations");
   if (warnings.length === 0) return null;
@@ -85,8 +85,8 @@ function Warnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-/** What to do in the other program first. */
-function Beginning({ provider }: { provider: Provider }) {
+/** Setup steps in the other program. */
+function SetupSteps({ provider }: { provider: Provider }) {
   const t = useTranslations("integrations");
   return (
     <section className="card">
@@ -179,7 +179,7 @@ function Actions({ id, integration: { provider, enabled } }: { id: number; integ
   );
 }
 
-/** Asks the other program once, and explains its answer. */
+/** Sends one test request and explains the response. */
 function IntegrationTest({ id, provider }: { id: number; provider: Provider }) {
   const t = useTranslations("integrations.test");
   const name = PROVIDER_NAMES[provider];

@@ -50,7 +50,7 @@ export function IntegrationSentence({ integration }: { integration: Integration 
   );
 }
 
-/** The last problem: in words of the panel where its code is known, and in those of the gateway, with all values. */
+/** The last problem in the panel's language if its code is known, otherwise as the gateway reports it. */
 export function LastError({ integration }: { integration: Integration }) {
   const locale = useLocale();
   const t = useTranslations("integrations");

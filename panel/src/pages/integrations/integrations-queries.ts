@@ -7,7 +7,7 @@ export type TestReport = Awaited<ReturnType<typeof gateway.testIntegration>>["da
 
 export const PROVIDERS: readonly Provider[] = ["n8n", "typebot", "chatwoot"];
 
-/** Names of programs are the same in every language. */
+/** Product names are not translated. */
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   n8n: "n8n",
   typebot: "Typebot",

@@ -1,19 +1,19 @@
 import type { Provider } from "./integrations-queries.ts";
 
-/** How a field is edited, and how its text becomes a value. */
+/** How a field is edited and parsed. */
 export type FieldKind =
   | "text"
   | "url"
   | "secret"
   | "number"
   | "long"
-  /** A text whose line breaks are shown as `\n`. */
+  /** A text that shows line breaks as `\n`. */
   | "escaped"
   | "switch"
   | "choice"
-  /** A list, one entry per line. */
+  /** One entry per line. */
   | "lines"
-  /** Names with values, `name = value` per line. */
+  /** `name = value` per line. */
   | "variables"
   | "events";
 
@@ -23,12 +23,12 @@ export interface FieldSpec {
   name: string;
   kind: FieldKind;
   group: "connection" | "behaviour" | "limits";
-  /** The value without a saved one, as in the gateway. */
+  /** The gateway's default. */
   first: unknown;
   isRequired?: boolean;
   options?: readonly string[];
   maxLength?: number;
-  /** Only for such a configuration. */
+  /** Shown only for such a configuration. */
   isShown?(config: Config): boolean;
 }
 
@@ -182,19 +182,19 @@ export const PROVIDER_FIELDS: Readonly<Record<Provider, readonly FieldSpec[]>> =
 
 const CHOSEN: readonly FieldKind[] = ["switch", "choice", "events"];
 
-/** Whether the value is chosen, and not typed. */
+/** Whether the user chooses the value instead of typing it. */
 export function isChosen({ kind }: FieldSpec): boolean {
   return CHOSEN.includes(kind);
 }
 
-/** The saved configuration, with the gateway's own values for what it lacks. */
+/** The saved configuration, completed with defaults. */
 export function toConfig(provider: Provider, saved: Config | undefined): Config {
   const first = PROVIDER_FIELDS[provider].map(({ name, first: value }) => [name, value]);
   const hasToken = saved?.token !== undefined && saved.auth === undefined;
   return { ...Object.fromEntries(first), ...(hasToken && { auth: "bearer" }), ...saved };
 }
 
-/** The text in the field of a value. */
+/** The value as text of its input. */
 export function toText({ kind }: FieldSpec, value: unknown): string {
   if (kind === "lines") return (value as readonly string[]).join("\n");
   if (kind === "escaped") return String(value).replaceAll("\n", "\\n");
@@ -204,7 +204,7 @@ export function toText({ kind }: FieldSpec, value: unknown): string {
     .join("\n");
 }
 
-/** The configuration of a form: its choices, and the texts of the fields that were shown. */
+/** Reads a form: controlled values, and the inputs that were shown. */
 export function readConfig(
   provider: Provider,
   chosen: Config,
@@ -222,7 +222,7 @@ function toValue({ kind }: FieldSpec, text: string): unknown {
   if (kind === "escaped") return text.replaceAll("\\n", "\n");
   if (kind === "long") return text;
   const trimmed = text.trim();
-  // The gateway refuses what is no number, at its field.
+  // The gateway reports an invalid number at its field.
   if (kind === "number") return trimmed === "" || Number.isNaN(Number(trimmed)) ? trimmed : Number(trimmed);
   const lines = text.split("\n").map((line) => line.trim());
   const used = lines.filter((line) => line !== "");

@@ -40,7 +40,7 @@ test.each(PROVIDERS)("the form of %s begins with the gateway's own values", (pro
   expect(config).toEqual(CONTRACTS[provider].parse(REQUIRED[provider]));
 });
 
-test("lists, variables and line breaks survive the way through their fields", () => {
+test("lists, variables and line breaks pass through their fields unchanged", () => {
   const field = (name: string) => {
     const found = [...PROVIDER_FIELDS.typebot, ...PROVIDER_FIELDS.chatwoot].find((one) => one.name === name);
     if (!found) throw new Error(`There is no field ${name}.`);

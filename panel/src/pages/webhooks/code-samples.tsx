@@ -5,7 +5,6 @@ import { PickList } from "../../components/fields/pick-list.tsx";
 
 const NAMES = { node: "Node.js", python: "Python", php: "PHP", go: "Go", curl: "curl" } as const;
 
-/** Programs that receive the webhook, with the place of its secret marked. */
 export function CodeSamples({ url }: { url: string }) {
   const t = useTranslations("webhooks.samples");
   const [language, setLanguage] = useState<keyof typeof NAMES>("node");
@@ -29,7 +28,7 @@ export function CodeSamples({ url }: { url: string }) {
   );
 }
 
-/** Programs that receive and verify a webhook. `place` stands where the secret belongs. */
+/** Sample receivers. `place` marks where the secret belongs. */
 function codeSamples({ place, url }: { place: string; url: string }) {
   return {
     node: `import { createServer } from "node:http";
@@ -40,7 +39,7 @@ const secret = "${place}";
 
 createServer(async (request, response) => {
   try {
-    // The raw bytes: a body that was parsed and written anew has another signature.
+    // Verifies the raw bytes: re-serialized JSON has another signature.
     const body = await buffer(request);
     const event = await verifyWebhook({ headers: request.headers, body }, { secret });
     response.writeHead(204).end();

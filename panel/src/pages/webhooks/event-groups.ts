@@ -1,10 +1,9 @@
 import type { gateway } from "../../gateway/gateway.ts";
 
 type Filter = NonNullable<Parameters<typeof gateway.createWebhook>[0]["events"]>[number];
-/** An event that a webhook can subscribe to by its name. */
 export type WebhookEvent = Exclude<Filter, `${string}*`>;
 
-/** Every event, in groups that a reader can choose from. */
+/** All events, grouped for selection. */
 export const EVENT_GROUPS = {
   messages: [
     "message.received",
@@ -35,7 +34,7 @@ export const EVENT_GROUPS = {
 
 export type EventGroup = keyof typeof EVENT_GROUPS;
 
-/** Without a filter a webhook gets these. */
+/** The default filter of a webhook. */
 export const USUAL_EVENTS: readonly WebhookEvent[] = [
   "message.received",
   "message.sent",
@@ -52,7 +51,7 @@ export const USUAL_EVENTS: readonly WebhookEvent[] = [
 
 export const ALL_EVENTS: readonly WebhookEvent[] = Object.values(EVENT_GROUPS).flat();
 
-/** The single events behind a saved filter, which may have names such as `message.*`. */
+/** Expands wildcards such as `message.*` in a saved filter. */
 export function toSingleEvents(filter: readonly string[]): WebhookEvent[] {
   if (filter.length === 0) return [...USUAL_EVENTS];
   const published = [...USUAL_EVENTS, ...EVENT_GROUPS.deliveries];

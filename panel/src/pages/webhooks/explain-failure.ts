@@ -1,4 +1,3 @@
-/** The result of an attempt, as its log has it. */
 export interface AttemptResult {
   success: boolean;
   status_code: number | null;
@@ -37,10 +36,9 @@ export type FailureKind =
   | "crash"
   | "unknown";
 
-/** Which of the explained causes a failed attempt has. */
 export function failureKindOf({ status_code, error_class }: AttemptResult): FailureKind {
   if (status_code === null) return BY_CLASS.find((kind) => kind === error_class) ?? "unknown";
-  // Only an n8n that starts answers with success and discards the event.
+  // A starting n8n returns 2xx and discards the event.
   if (status_code < 300) return "starting";
   if (status_code < 400) return "redirect";
   if (status_code in BY_STATUS) return BY_STATUS[status_code as keyof typeof BY_STATUS];

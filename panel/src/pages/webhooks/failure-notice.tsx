@@ -5,13 +5,13 @@ import { type AttemptResult, failureKindOf } from "./explain-failure.ts";
 
 interface FailureNoticeProps {
   attempt: AttemptResult & { error?: string | null };
-  /** Only the cause: the delivery says what to do. */
+  /** Shows only the cause. */
   isShort?: boolean;
-  /** What can be done here. */
+  /** Actions. */
   children?: ReactNode;
 }
 
-/** Why a delivery failed and what to do, in words. */
+/** Why a delivery failed and what to do. */
 export function FailureNotice({ attempt, isShort = false, children }: FailureNoticeProps) {
   const t = useTranslations("webhooks.failure");
   const kind = failureKindOf(attempt);
@@ -19,7 +19,7 @@ export function FailureNotice({ attempt, isShort = false, children }: FailureNot
   return (
     <Notice tone="danger" title={t(`${kind}.cause`, { status })}>
       {!isShort && <p>{t(`${kind}.remedy`)}</p>}
-      {/* Of a response, the cause above says the same. */}
+      {/* For an HTTP response the title already says it. */}
       {!isShort && attempt.error && attempt.status_code === null && (
         <p className="hint code" lang="en">
           {attempt.error}

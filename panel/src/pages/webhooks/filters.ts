@@ -3,7 +3,7 @@ import type { WebhookEvent } from "./event-groups.ts";
 const DELIVERY_STATES = ["pending", "retrying", "delivered", "failed", "parked", "discarded"] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** The filter of the events, as it stands in the address of their page. */
+/** Filter of the events in the URL. */
 export interface EventFilter {
   event?: WebhookEvent;
   webhook?: number;
@@ -12,7 +12,7 @@ export interface EventFilter {
   to?: string;
 }
 
-/** The filter of the delivery attempts. */
+/** Filter of the attempts in the URL. */
 export interface AttemptFilter {
   result?: "succeeded" | "failed";
   webhook?: number;
@@ -22,14 +22,14 @@ export interface AttemptFilter {
   to?: string;
 }
 
-/** The time that the plots show. */
+/** Time range of the charts. */
 export interface Period {
   period?: "day" | "week";
 }
 
 type Search = Record<string, unknown>;
 
-/** Whatever an address contains, a filter has only valid values. */
+/** Drops invalid values of the URL. */
 export function readEventFilter(search: Search): EventFilter {
   const state = DELIVERY_STATES.find((one) => one === search.state);
   return { ...readCommon(search), ...(state && { state }) };
@@ -56,7 +56,7 @@ function readCommon({ event, webhook, from, to }: Search) {
   return {
     ...(typeof event === "string" &&
       /^[a-z_.]{1,60}$/.test(event) && {
-        // The gateway refuses a name that is none, and lists the names.
+        // The gateway rejects an unknown event and lists the valid ones.
         event: event as WebhookEvent,
       }),
     ...(id !== undefined && { webhook: id }),

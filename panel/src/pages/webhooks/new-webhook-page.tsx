@@ -21,7 +21,7 @@ export function NewWebhookPage() {
       (await gateway.createWebhook({ id, ...input })).data,
     onSettled: () => queries.invalidateQueries({ queryKey: ["instances", id] }),
   });
-  if (add.data) return <Made id={id} webhook={add.data} />;
+  if (add.data) return <CreatedWebhook id={id} webhook={add.data} />;
   return (
     <>
       <SectionHeader title={t("newTitle")} lead={t("newLead")} breadcrumbs={<BackToWebhooks id={id} />} />
@@ -45,8 +45,8 @@ export function BackToWebhooks({ id }: { id: number }) {
   );
 }
 
-/** The secret, which is shown only here, and the first test. */
-function Made({ id, webhook }: { id: number; webhook: Webhook }) {
+/** The secret, which appears only here, and the first test. */
+function CreatedWebhook({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks");
   return (
     <>

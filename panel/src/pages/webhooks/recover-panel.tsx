@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const BEFORE_MS = 600_000;
 const MOVING_MS = 1_500;
 const CALM_MS = 5_000;
-/** Sends everything again that was given up since a time, with its number known beforehand. */
+/** Sends all failed events since a time again, after showing their number. */
 export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks.recover");
   const queries = useQueryClient();
@@ -55,7 +55,7 @@ export function RecoverPanel({ id, webhook }: { id: number; webhook: Webhook }) 
   );
 }
 
-/** An event is recorded some time before its delivery fails. */
+/** An event is recorded before its delivery fails. */
 function firstTimeOf({ failing_since }: Webhook): string {
   const at = failing_since === null ? Date.now() - DAY_MS : Date.parse(failing_since) - BEFORE_MS;
   return new Date(at).toISOString();
@@ -67,7 +67,7 @@ interface EventsSince {
   since: string;
 }
 
-/** Events that the gateway has not given up, which a recovery leaves alone. */
+/** Events that are still being retried, which a recovery skips. */
 function StillTried({ id, webhookId, since }: EventsSince) {
   const t = useTranslations("webhooks.recover");
   const { data: count = 0 } = useQuery({
@@ -83,11 +83,10 @@ function StillTried({ id, webhookId, since }: EventsSince) {
 
 interface RecoverProgressProps extends EventsSince {
   queued: number;
-  /** Failed again. */
   failed: number;
 }
 
-/** How many of the events still wait. */
+/** How many events are still pending. */
 function RecoverProgress({ id, webhookId, since, queued, failed }: RecoverProgressProps) {
   const t = useTranslations("webhooks.recover");
   const { data: waiting, error } = useQuery({

@@ -1,7 +1,6 @@
 import { toSingleEvents, USUAL_EVENTS, type WebhookEvent } from "./event-groups.ts";
 import type { Webhook } from "./webhooks-queries.ts";
 
-/** The fields of a webhook as its form shows them. */
 export interface WebhookDraft {
   name: string;
   url: string;
@@ -10,7 +9,6 @@ export interface WebhookDraft {
   ordering: Webhook["ordering"];
   retry_enabled: boolean;
   max_attempts: string;
-  /** One per line. */
   headers: string;
   format: Webhook["format"];
   format_token: string;
@@ -51,7 +49,7 @@ export function toDraft(webhook: Webhook): WebhookDraft {
 
 type Texts = Partial<Record<string, string>>;
 
-/** The request for a form: its choices, and the text fields of the page. */
+/** The request for a form: controlled values and text inputs. */
 export function toWebhookInput(draft: WebhookDraft, texts: Texts) {
   const { events, exclude, ordering, retry_enabled, format } = draft;
   const { name = "", url = "", max_attempts, headers = "", format_token = "" } = texts;
@@ -69,7 +67,7 @@ export function toWebhookInput(draft: WebhookDraft, texts: Texts) {
   };
 }
 
-/** One header per line, `Name: value`. */
+/** Parses one `Name: value` per line. */
 export function toHeaders(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(

@@ -15,7 +15,6 @@ const GROUPS = Object.keys(EVENT_GROUPS) as EventGroup[];
 const keyOf = <Name extends WebhookEvent>(name: Name) =>
   name.replace(".", "_") as Name extends `${infer Group}.${infer Event}` ? `${Group}_${Event}` : never;
 
-/** Which events a webhook gets, each with its meaning. */
 export function EventFields({ draft, change }: FieldsProps) {
   const t = useTranslations("webhooks");
   const [isInvalid, setInvalid] = useState(false);
@@ -61,7 +60,6 @@ export function EventFields({ draft, change }: FieldsProps) {
   );
 }
 
-/** How the deliveries are made. */
 export function DeliveryFields({ draft, change }: FieldsProps) {
   const t = useTranslations("webhooks.form");
   return (
@@ -105,13 +103,13 @@ export function DeliveryFields({ draft, change }: FieldsProps) {
   );
 }
 
-/** Of the formats of no other gateway, which have no key in the body. */
+/** Formats that imitate no other gateway. */
 const FORMAT_HINTS: Partial<Record<WebhookDraft["format"], "formatNative" | "formatCloud">> = {
   native: "formatNative",
   cloudevents: "formatCloud",
 };
 
-/** For programs that were written for another gateway, or for CloudEvents. */
+/** Body formats of other gateways, and CloudEvents. */
 function FormatFields({ draft, change }: FieldsProps) {
   const t = useTranslations("webhooks.form");
   return (

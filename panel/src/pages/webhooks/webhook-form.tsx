@@ -19,7 +19,6 @@ interface WebhookFormProps {
 
 const SHOWN_FIELDS = ["name", "url", "max_attempts", "headers", "format_token"];
 
-/** Every field of a webhook. */
 export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: WebhookFormProps) {
   const t = useTranslations();
   const form = useFocusOnError(mutation.error);
@@ -34,7 +33,7 @@ export function WebhookForm({ id, first, submitLabel, mutation, onSubmit }: Webh
     if (draft.events.length > 0) onSubmit(toWebhookInput(draft, readForm(event.currentTarget)));
   };
   const refused = useRequestError(mutation.error);
-  // A fault of one header stands at the field of all of them.
+  // Errors of one header are shown at the field of all headers.
   const fields = Object.fromEntries(
     Object.entries(refused.fields).map(([name, issue]) => [name.split(".")[0] ?? name, issue]),
   );

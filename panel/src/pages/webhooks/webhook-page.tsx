@@ -139,11 +139,11 @@ function WebhookActions({ id, webhook }: { id: number; webhook: Webhook }) {
   );
 }
 
-/** How long the previous secret signs too, in seconds. */
+/** Seconds during which the previous secret signs too. */
 const OVERLAPS = ["86400", "604800", "3600", "0"] as const;
 type Overlap = (typeof OVERLAPS)[number];
 
-/** A new secret, while the receiver may still check with the old one. */
+/** Rotates the secret. The old one stays valid during the overlap. */
 function RotatePanel({ id, webhook }: { id: number; webhook: Webhook }) {
   const t = useTranslations("webhooks.rotate");
   const format = useFormatter();

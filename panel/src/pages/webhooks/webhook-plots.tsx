@@ -9,12 +9,12 @@ import { figuresQuery } from "./webhooks-queries.ts";
 
 interface WebhookPlotsProps {
   id: number;
-  /** Absent: all webhooks of the instance. */
+  /** Undefined for all webhooks of the instance. */
   webhookId?: number;
   period: "day" | "week";
 }
 
-/** How many deliveries succeed, and how long the receivers take. */
+/** Success rate and latency of the deliveries. */
 export function WebhookPlots({ id, webhookId, period }: WebhookPlotsProps) {
   const t = useTranslations("webhooks.figures");
   const navigate = useNavigate();

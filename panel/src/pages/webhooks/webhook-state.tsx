@@ -25,7 +25,6 @@ export function WebhookPill({ webhook }: { webhook: Webhook }) {
   return <StatePill tone={TONES[state]}>{t(state)}</StatePill>;
 }
 
-/** The state of a webhook as a sentence. */
 export function WebhookSentence({ webhook }: { webhook: Webhook }) {
   const t = useTranslations("webhooks.sentence");
   const whyDisabled = useDisabledReason();

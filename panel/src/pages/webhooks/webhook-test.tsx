@@ -8,7 +8,7 @@ import { gateway } from "../../gateway/gateway.ts";
 import { FailureNotice } from "./failure-notice.tsx";
 import type { Attempt } from "./webhooks-queries.ts";
 
-/** Sends a signed test event and shows how it was answered. */
+/** Sends a signed test event and shows the response. */
 export function WebhookTest({ id, webhookId, isMain }: { id: number; webhookId: number; isMain?: boolean }) {
   const t = useTranslations("webhooks.test");
   const queries = useQueryClient();
@@ -35,7 +35,7 @@ export function WebhookTest({ id, webhookId, isMain }: { id: number; webhookId: 
   );
 }
 
-/** The attempt of a test, also of one that failed. */
+/** The attempt of a test, even if the test failed. */
 async function testAndRead(id: number, webhookId: number): Promise<Attempt> {
   const logId = await gateway.testWebhook({ id, webhookId }).then(
     ({ data }) => data.log_id,

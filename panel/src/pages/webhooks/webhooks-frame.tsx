@@ -4,7 +4,7 @@ import { AdminOnly } from "../../components/admin-only.tsx";
 import { AreaTexts } from "../../shell/area-texts.tsx";
 import "./webhooks.css";
 
-/** Links between the three lists: where events go, what happened, and what was sent. */
+/** Tabs: webhooks, events, attempts. */
 export function WebhooksFrame() {
   return (
     <AreaTexts area="webhooks">
@@ -19,7 +19,7 @@ function Pages() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });
   const { pathname } = useLocation();
-  // The page of one webhook belongs to the first list.
+  // The page of one webhook belongs to the first tab.
   const isOfOne = /\/webhooks\/(new$|\d)/.test(pathname);
   return (
     <>

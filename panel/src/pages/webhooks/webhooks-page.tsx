@@ -81,7 +81,7 @@ interface LastFailureProps {
   isShort?: boolean;
 }
 
-/** The newest failure in words, with the way to its attempt while the log has it. */
+/** The latest failure, with a link to its attempt while it is retained. */
 export function LastFailure({ id, webhook, isShort = false }: LastFailureProps) {
   const t = useTranslations("webhooks");
   const { data } = useQuery(lastFailureQuery(id, webhook.id));

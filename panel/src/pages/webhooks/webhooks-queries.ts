@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { gateway } from "../../gateway/gateway.ts";
 import type { AttemptFilter, EventFilter } from "./filters.ts";
 
-/** The result of an attempt is no event, so the pages ask again by themselves. */
+/** Attempts emit no event, so these queries poll. */
 const ASKED_AGAIN_MS = 5_000;
 const MOVING_MS = 1_500;
 const PAGE = 50;
@@ -29,7 +29,6 @@ export const figuresQuery = (id: number, period: "day" | "week", webhook_id?: nu
     refetchInterval: 10_000,
   });
 
-/** The newest failed attempt of a webhook. */
 export const lastFailureQuery = (id: number, webhook_id: number) =>
   queryOptions({
     queryKey: ["instances", id, "webhook-failure", webhook_id],
@@ -53,7 +52,7 @@ export const eventsOfQuery = (id: number, filter: EventFilter) =>
     refetchInterval: ASKED_AGAIN_MS,
   });
 
-/** Asked often until each of its deliveries has an end. */
+/** Polled until every delivery has ended. */
 export const recordedEventQuery = (id: number, eventId: string) =>
   queryOptions({
     queryKey: ["instances", id, "webhook-event", eventId],
@@ -75,7 +74,6 @@ export const attemptsQuery = (id: number, filter: AttemptFilter) =>
     refetchInterval: ASKED_AGAIN_MS,
   });
 
-/** The attempts of one event, newest first. */
 export const attemptsOfEventQuery = (id: number, event_id: string) =>
   queryOptions({
     queryKey: ["instances", id, "attempts-of", event_id],
@@ -91,10 +89,10 @@ export const attemptQuery = (id: number, logId: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Rows of one page: more than these are shown as "at least". */
+/** One page; more are shown as "at least". */
 export const MOST_COUNTED = 200;
 
-/** How many events since a time have not ended: they wait, or are tried again. */
+/** Events since a time whose delivery is pending or being retried. */
 export const waitingQuery = (id: number, webhook_id: number, from: string) =>
   queryOptions({
     queryKey: ["instances", id, "recovering", webhook_id, from],

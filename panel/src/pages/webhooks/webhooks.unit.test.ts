@@ -12,7 +12,7 @@ import type { Webhook } from "./webhooks-queries.ts";
 const failed = (status_code: number | null, error_class: string | null) =>
   failureKindOf({ success: false, status_code, error_class });
 
-test("a failure without a response is explained by its class, and an unknown one as unknown", () => {
+test("a failure without a response is explained by its error class, and an unknown one as unknown", () => {
   expect(failed(null, "dns")).toBe("dns");
   expect(failed(null, "timeout_total")).toBe("timeout_total");
   expect(failed(null, "rejected")).toBe("rejected");
@@ -48,7 +48,7 @@ test("headers are read from lines, with their values to the end", () => {
   });
 });
 
-test("a saved webhook that nobody changes gives the same fields, with its secrets masked", () => {
+test("a saved webhook passes through its form unchanged, with its secrets masked", () => {
   const saved = {
     name: "Shop",
     url: "https://example.com/hook",
@@ -93,7 +93,7 @@ test("an export of an endless list ends at its limit, and says that it is cut", 
   expect({ count: rows.length, isCut }).toEqual({ count: 10_000, isCut: true });
 });
 
-test("a filter in an address keeps what is valid", () => {
+test("a filter in the URL keeps valid values", () => {
   const common = { event: "message.received", webhook: 3, from: "2026-01-31T12:00:00.000Z" };
   expect(readEventFilter({ ...common, webhook: "3", from: "2026-01-31T12:00Z", state: "failed" })).toEqual({
     ...common,
@@ -107,7 +107,7 @@ test("a filter in an address keeps what is valid", () => {
   expect(readPeriod({ period: "week" })).toEqual({ period: "week" });
 });
 
-test("a filter in an address ignores everything else", () => {
+test("a filter in the URL ignores everything else", () => {
   const bad = {
     event: "<b>",
     webhook: -1,
@@ -122,7 +122,7 @@ test("a filter in an address ignores everything else", () => {
   expect(readPeriod({ period: "year" })).toEqual({});
 });
 
-/** From the page "Verifying webhooks". */
+/** The example of the page "Verifying webhooks". */
 const CLAIM = {
   secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
   body: '{"text":"Olá, Bia 👋 — 請"}',

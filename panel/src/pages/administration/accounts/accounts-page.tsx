@@ -30,7 +30,7 @@ const COLUMNS = [
   "created_at",
 ] as const;
 
-/** The accounts of the gateway; a reseller has its own customers. */
+/** The accounts of the gateway, or a reseller's customers. */
 export function AccountsPage() {
   const t = useTranslations("administration.accounts");
   const { search, status, type, reseller } = useSearch({ from: "/shell/administration/accounts" });

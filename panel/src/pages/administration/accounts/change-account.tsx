@@ -14,7 +14,7 @@ import type { ManagedAccount } from "../administration-queries.ts";
 import { ACCOUNT_STATUSES, readTrialEnd } from "../administration-search.ts";
 import { usePlanNames } from "./new-account-page.tsx";
 
-/** Name, status, plan and trial of an account; those of the owner's account are fixed. */
+/** Name, status, plan and trial of an account. The owner's account has fixed ones. */
 export function ChangeAccount({ account }: { account: ManagedAccount }) {
   const t = useTranslations();
   const queries = useQueryClient();
@@ -55,7 +55,7 @@ export function ChangeAccount({ account }: { account: ManagedAccount }) {
   );
 }
 
-/** Only what differs, since each change is recorded. */
+/** Sends only changed fields, because each change is audited. */
 function readChange(account: ManagedAccount, typed: Partial<Record<string, string>>) {
   const { name = "", status, plan_id, trial_ends_at, parent_id } = typed;
   const known = readOneOf(ACCOUNT_STATUSES, status);

@@ -16,7 +16,6 @@ import { accountUsersQuery, type ManagedAccount, managedAccountQuery } from "../
 import { AccountPill } from "./account-pill.tsx";
 import { ChangeAccount } from "./change-account.tsx";
 
-/** One account: what it uses, what may be changed, who signs in, and its removal. */
 export function ManagedAccountPage() {
   const t = useTranslations("administration");
   const { accountId: id } = useParams({ from: "/shell/administration/accounts/$accountId" });
@@ -136,7 +135,7 @@ function Removal({ account: { id, name, instances } }: { account: ManagedAccount
   );
 }
 
-/** The users of an account, each of whom can get a new password. */
+/** The users of an account. An administrator can reset each password. */
 function AccountUsers({ id }: { id: number }) {
   const t = useTranslations();
   const query = useInfiniteQuery(accountUsersQuery(id));

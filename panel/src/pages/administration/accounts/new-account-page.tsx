@@ -18,7 +18,6 @@ import { readTrialEnd } from "../administration-search.ts";
 
 type NewAccount = Parameters<typeof gateway.createAccount>[0];
 
-/** Creates an account with its first user. */
 export function NewAccountPage() {
   const t = useTranslations("administration.newAccount");
   const queries = useQueryClient();
@@ -44,7 +43,7 @@ export function NewAccountPage() {
   );
 }
 
-/** The second account closes this machine to webhooks, unless a setting keeps it open. */
+/** From the second account on, webhooks to this machine are blocked unless a setting allows them. */
 function LocalTargetsNote() {
   const t = useTranslations("administration.newAccount");
   const { data } = useQuery(overviewQuery);
@@ -163,14 +162,14 @@ function PlanFields() {
   );
 }
 
-/** The names of the plans by their number, as a choice. */
+/** Plan names by id, as options. */
 export function usePlanNames(): Record<string, string> {
   const { data } = useInfiniteQuery(plansQuery);
   const plans = rowsOf(data);
   return Object.fromEntries(plans.map(({ id, name }) => [String(id), name]));
 }
 
-/** The response of the creation is the only one with a generated password. */
+/** The generated password appears in this response only. */
 function Created({ created }: { created: Awaited<ReturnType<typeof gateway.createAccount>>["data"] }) {
   const t = useTranslations("administration.newAccount");
   return (

@@ -20,13 +20,13 @@ type BuilderStep = (typeof STEPS)[number];
 interface CampaignBuilderProps {
   first: CampaignDraft;
   submitLabel: string;
-  /** The recipients that the campaign has already. */
+  /** Recipients already stored in the campaign. */
   numStored: number;
   mutation: { isPending: boolean; isSuccess: boolean; error: unknown };
   onSubmit(draft: CampaignDraft, recipients: readonly PickedRecipient[]): void;
 }
 
-/** A campaign in three steps. Nothing is stored before the last button. */
+/** A campaign in three steps. Only the last button stores it. */
 export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSubmit }: CampaignBuilderProps) {
   const t = useTranslations("campaigns");
   const { step, draft, recipients, errors, ...builder } = useBuilder(first);
@@ -37,7 +37,7 @@ export function CampaignBuilder({ first, submitLabel, numStored, mutation, onSub
       {step === "message" && (
         <MessageStep draft={draft} errors={errors} onChange={builder.change} recipients={recipients} />
       )}
-      {/* Stays mounted, so that the file and its columns are there after a step back. */}
+      {/* Stays mounted to keep the file and its mapping. */}
       <div hidden={step !== "recipients"}>
         <RecipientsStep
           draft={draft}
@@ -107,7 +107,6 @@ interface StepLineProps {
   onGo(step: BuilderStep): void;
 }
 
-/** The steps of the builder; each can be opened. */
 function StepLine({ steps, current, onGo }: StepLineProps) {
   const t = useTranslations("campaigns");
   const here = steps.indexOf(current);

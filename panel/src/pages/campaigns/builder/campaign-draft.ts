@@ -3,12 +3,11 @@ import type { gateway } from "../../../gateway/gateway.ts";
 import type { Campaign } from "../campaigns-queries.ts";
 import { toLocal, toMoment } from "../zoned-time.ts";
 
-/** A person of a file or of the contacts whom the campaign may write to. */
+/** A recipient from a file or from the contacts. */
 export interface PickedRecipient extends CheckedNumber {
   variables: Record<string, string>;
 }
 
-/** The fields of the builder, as they are typed. */
 export interface CampaignDraft {
   name: string;
   instance: number | undefined;
@@ -28,11 +27,11 @@ export interface CampaignDraft {
   needsConsent: boolean;
   consentPurpose: string;
   stopPercent: string;
-  /** Recipients without a country code get that of the country that the gateway assumes. */
+  /** Recipients without a country code get the gateway's default one. */
   addsCountry: boolean;
 }
 
-/** `zone`: the time zone that its times begin with. */
+/** `zone` is the initial time zone. */
 export function emptyDraft(zone: string): CampaignDraft {
   return {
     name: "",
@@ -57,7 +56,7 @@ export function emptyDraft(zone: string): CampaignDraft {
   };
 }
 
-/** `accountZone`: for the times of a campaign that names no time zone. */
+/** `accountZone` applies to a campaign without a time zone. */
 export function draftOf(campaign: Campaign, accountZone: string): CampaignDraft {
   const zone = campaign.quiet_hours?.tz ?? accountZone;
   const { scheduled_at, quiet_hours, stop_on_error_rate: stop } = campaign;
@@ -86,7 +85,7 @@ export type DraftErrors = Partial<Record<keyof CampaignDraft, DraftError>>;
 
 export const MESSAGE_FIELDS = ["name", "instance", "template"] as const;
 
-/** What must be corrected before the draft can be saved, by field. */
+/** Validation errors by field. */
 export function findErrors(draft: CampaignDraft, now = new Date()): DraftErrors {
   const hasFile = draft.file !== undefined || draft.fileUrl.trim() !== "" || draft.keepsFile;
   return {
@@ -122,7 +121,7 @@ function isPercent(text: string): boolean {
 
 type CampaignInput = Parameters<typeof gateway.createCampaign>[0];
 
-/** The draft as the gateway stores it. */
+/** The request that stores the draft. */
 export async function toCampaignInput(draft: CampaignDraft): Promise<CampaignInput> {
   const { instance, zone } = draft;
   const at = draft.isScheduled ? toMoment(draft.scheduledAt, zone) : undefined;
@@ -147,7 +146,7 @@ async function toMedia({ file, fileUrl, keepsFile }: CampaignDraft): Promise<Pic
     return { media: { base64, file_name: file.name, ...(file.type && { mime_type: file.type }) } };
   }
   if (fileUrl.trim() !== "") return { media: { url: fileUrl.trim() } };
-  // What is left out stays as it is stored.
+  // An absent field keeps the stored file.
   return keepsFile ? {} : { media: null };
 }
 

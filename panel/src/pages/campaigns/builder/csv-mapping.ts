@@ -6,7 +6,7 @@ import type { LocalProblem } from "../../../components/csv/number-check.tsx";
 import type { CsvFile } from "../../../components/csv/read-csv.ts";
 import type { PickedRecipient } from "./campaign-draft.ts";
 
-/** What the columns of a file mean, by their position. */
+/** Column indexes by meaning. */
 export interface CsvMapping {
   phone: number | undefined;
   variables: readonly number[];
@@ -14,7 +14,7 @@ export interface CsvMapping {
 
 const SAMPLE_ROWS = 20;
 
-/** The column with the number by its name, otherwise the only one whose cells look like numbers. */
+/** Finds the number column by its name, otherwise as the only column whose cells look like numbers. */
 export function guessMapping({ columns, rows }: CsvFile): CsvMapping {
   const byName = findColumnMeanings(columns).indexOf("phone");
   const sample = rows.slice(0, SAMPLE_ROWS);
@@ -31,7 +31,7 @@ function looksLikePhone(text: string): boolean {
   return /^[+()\d .-]{8,24}$/.test(text) && text.replace(/\D/g, "").length >= 8;
 }
 
-/** The recipients of a file, and its lines that name none. */
+/** Splits a file into recipients and lines without a number. */
 export function pickFromCsv(
   { columns, rows, broken }: CsvFile,
   { phone, variables }: CsvMapping,

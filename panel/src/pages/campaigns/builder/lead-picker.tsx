@@ -25,7 +25,7 @@ const ALL: Wanted = { tag: "", stage: "", status: "" };
 const MOST_LEADS = 10_000;
 const NONE: readonly [] = [];
 
-/** Recipients among the contacts, by tag, stage and status. */
+/** Picks recipients from the contacts by tag, stage and status. */
 export function LeadPicker({ how, onPick }: LeadPickerProps) {
   const t = useTranslations("campaigns");
   const [wanted, setWanted] = useState(ALL);

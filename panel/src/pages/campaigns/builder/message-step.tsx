@@ -23,7 +23,6 @@ interface MessageStepProps {
   onChange(part: Partial<CampaignDraft>): void;
 }
 
-/** Name, sender, and the text with its variables. */
 export function MessageStep({ draft, errors, recipients, onChange }: MessageStepProps) {
   const t = useTranslations("campaigns");
   const error = (name: keyof CampaignDraft) => errors[name] && t(`errors.${errors[name]}`);
@@ -179,7 +178,7 @@ function FileField({ draft, onChange }: PartProps) {
   );
 }
 
-/** The message as one recipient gets it, rendered by the gateway's own rules. */
+/** The message of one recipient, rendered with the gateway's code. */
 function MessagePreview(props: { draft: CampaignDraft; recipients: readonly PickedRecipient[] }) {
   const { draft, recipients } = props;
   const t = useTranslations("campaigns");
@@ -237,7 +236,6 @@ function TemplateHints(props: { template: string; recipients: readonly PickedRec
   );
 }
 
-/** A text as it appears in a chat. */
 export function MessageBubble({ text, file }: { text: string; file?: string | undefined }) {
   const t = useTranslations("campaigns");
   return (

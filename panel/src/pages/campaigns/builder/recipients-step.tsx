@@ -19,13 +19,13 @@ const NO_RECIPIENTS: readonly PickedRecipient[] = [];
 
 interface RecipientsStepProps {
   draft: CampaignDraft;
-  /** The recipients that the campaign has already. */
+  /** Recipients already stored in the campaign. */
   numStored: number;
   onPick(recipients: readonly PickedRecipient[], isCorrection?: boolean): void;
   onAddCountry(): void;
 }
 
-/** Who gets the message: from a file or from the contacts, with what is wrong before anything is stored. */
+/** Recipients from a file or the contacts, checked before anything is stored. */
 export function RecipientsStep({ draft, numStored, onPick, onAddCountry }: RecipientsStepProps) {
   const t = useTranslations("campaigns");
   const [source, setSource] = useState<Source>("csv");
@@ -119,7 +119,6 @@ interface ColumnMappingProps {
   onChange(mapping: CsvMapping): void;
 }
 
-/** Says which column has the number, and which ones the text can use. */
 function ColumnMapping({ columns, mapping, onChange }: ColumnMappingProps) {
   const t = useTranslations();
   const nameOf = (at: number) => columns[at] || t("csv.unnamed", { number: at + 1 });

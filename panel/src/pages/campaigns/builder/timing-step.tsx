@@ -13,7 +13,6 @@ interface TimingStepProps {
 
 type TextField = "shortestS" | "longestS" | "dailyLimit" | "stopPercent" | "consentPurpose";
 
-/** When messages go out, how fast, and to whom they may go. */
 export function TimingStep({ draft, errors, onChange }: TimingStepProps) {
   const t = useTranslations("campaigns");
   const { dayZone } = useAccountZone();

@@ -8,7 +8,7 @@ interface SaveInput {
   recipients: readonly PickedRecipient[];
 }
 
-/** Stores a draft and its recipients. A repetition after a fault changes what the first one stored. */
+/** Stores a draft and its recipients. A retry after an error updates what the first try stored. */
 export function useSaveCampaign(known: number | undefined, onSaved: (id: number) => void) {
   const queries = useQueryClient();
   const stored = useRef(known);
@@ -44,7 +44,7 @@ async function addRecipients(
   await gateway.addRecipients({ id, confirm_assumed, ...added });
 }
 
-/** An empty cell leaves the variable to the contact's own value. */
+/** The contact's own value replaces an empty cell. */
 function withoutEmpty(variables: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
 }

@@ -22,7 +22,7 @@ interface ChatListProps {
   chosen: string | undefined;
 }
 
-/** Any number of chats; only those in view are in the page. */
+/** A virtual list of all chats. */
 export function ChatList({ id, filter, chosen }: ChatListProps) {
   const t = useTranslations("conversations");
   const query = useInfiniteQuery(chatsQuery(id, filter, ""));
@@ -37,7 +37,7 @@ export function ChatList({ id, filter, chosen }: ChatListProps) {
   return <Rows chats={chats} query={query} id={id} chosen={chosen} />;
 }
 
-/** Pinned chats stand above the others, as on the phone. */
+/** Pinned chats come first, as on the phone. */
 function usePinnedFirst(id: number, filter: ChatFilter, pages: Parameters<typeof flatten<Chat>>[0]) {
   const isWanted = filter === "all";
   const { data } = useInfiniteQuery({ ...chatsQuery(id, "pinned", ""), enabled: isWanted });
@@ -110,7 +110,7 @@ function Rows({ chats, query, id, chosen }: RowsProps) {
   );
 }
 
-/** The whole list is one stop of the Tab key, and the arrows move inside it. */
+/** One Tab stop; arrow keys move between rows. */
 function useRowKeys(
   frame: RefObject<HTMLDivElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
@@ -120,7 +120,7 @@ function useRowKeys(
   const [current, setCurrent] = useState<number>();
   const at = indexOfStop(chats, current, chosen);
   const items = list.getVirtualItems();
-  // Out of view, the first row in view is the stop.
+  // If the row is out of view, the first visible row is the stop.
   const stop = items.some(({ index }) => index === at) ? at : items[0]?.index;
   const focusRow = (index: number) => {
     if (index < 0 || index >= chats.length) return false;
@@ -141,7 +141,7 @@ function useRowKeys(
 export const isCalled = ({ jid, phone }: Chat, chosen: string | undefined) =>
   chosen === jid || chosen === phone;
 
-/** The row that had the focus last, otherwise the open chat. -1: neither is in the list. */
+/** The row that last had the focus, otherwise the open chat; -1 if neither is listed. */
 function indexOfStop(
   chats: readonly Chat[],
   current: number | undefined,
@@ -155,7 +155,7 @@ interface ChatRowProps {
   id: number;
   chat: Chat;
   isChosen: boolean;
-  /** Undefined: the list decides it. */
+  /** Undefined leaves it to the list. */
   isTabStop?: boolean;
 }
 
@@ -218,7 +218,7 @@ const RECENT_MS = 300 * 86_400_000;
 const HOUR = { timeStyle: "short" } as const;
 const DAY = { day: "numeric", month: "short" } as const;
 
-/** The time of today, else the day. */
+/** The time if it is today, otherwise the date. */
 function ChatTime({ at }: { at: string | null }) {
   const format = useFormatter();
   if (at === null) return <span />;

@@ -3,12 +3,12 @@ import type { ChatFilter } from "../conversation-queries.ts";
 const LONGEST = 200;
 const FILTERS: readonly unknown[] = ["unread", "groups", "pinned", "archived"];
 
-/** What the address of a conversation says beside the chat. */
+/** Search parameters of a conversation. */
 export interface ConversationSearch {
   q?: string;
   show?: Exclude<ChatFilter, "all">;
   side?: "contact" | "sandbox";
-  /** Shows the thread as it was before this time. */
+  /** Shows the messages before this time. */
   at?: string;
 }
 

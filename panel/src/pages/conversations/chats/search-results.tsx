@@ -23,7 +23,7 @@ interface SearchResultsProps {
   chosen: string | undefined;
 }
 
-/** The chats with the words in their name or number, and below them the messages with the words. */
+/** Chats whose name or number matches, then messages that match. */
 export function SearchResults({ id, q, chosen }: SearchResultsProps) {
   const t = useTranslations("conversations");
   const chats = useInfiniteQuery(chatsQuery(id, "all", q));
@@ -66,11 +66,11 @@ export function SearchResults({ id, q, chosen }: SearchResultsProps) {
   );
 }
 
-/** Leads to the place of the message in its chat. */
+/** Opens the chat at the message. */
 function FoundMessage({ id, message }: { id: number; message: Message }) {
   const t = useTranslations("conversations");
   const client = useQueryClient();
-  // The list of a chat ends before this time.
+  // The thread ends before this time.
   const at = new Date(Date.parse(message.timestamp) + 1).toISOString();
   const name = chatName(client, id, message);
   return (
@@ -90,7 +90,7 @@ function FoundMessage({ id, message }: { id: number; message: Message }) {
   );
 }
 
-/** The name of a chat that a list of this instance has shown, otherwise its number. */
+/** The chat's name if a list has loaded it, otherwise its number. */
 function chatName(client: QueryClient, id: number, { jid, phone }: Message): string {
   const lists = client.getQueriesData<{ pages: CursorPage<Chat>[] }>({ queryKey: chatsKey(id) });
   const shown = lists.flatMap(([, list]) => flatten(list?.pages));

@@ -3,7 +3,7 @@ import { KINDS } from "../kinds/kinds.tsx";
 import { FileButton } from "../kinds/media-parts.tsx";
 import type { ComposeProps } from "../kinds/message-kind.ts";
 
-/** Everything that can be sent beside a text. */
+/** Everything besides text that can be sent. */
 export function Attachments({ onFiles, onSend }: ComposeProps & { onFiles(files: readonly File[]): void }) {
   const t = useTranslations("conversations.compose");
   return (

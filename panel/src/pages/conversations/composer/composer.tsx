@@ -26,7 +26,6 @@ import "./composer.css";
 
 const Attachments = lazy(() => import("./attachments.tsx").then((part) => ({ default: part.Attachments })));
 
-/** The message that is replied to, or edited. */
 export interface Target {
   kind: "reply" | "edit";
   message: Message;
@@ -37,13 +36,13 @@ interface ComposerProps {
   state: InstanceState;
   target: Target | undefined;
   onTarget(target: Target | undefined): void;
-  /** Each becomes a message of its own; the first one gets the text as its caption. */
+  /** Each file becomes one message. The first one has the text as its caption. */
   files: readonly File[];
   onFiles(files: readonly File[]): void;
   onSend(message: Outgoing): void;
 }
 
-/** Texts that were begun, by chat, until the window is closed. */
+/** Unsent texts by chat, until the window closes. */
 const drafts = new Map<string, string>();
 
 export function Composer(props: ComposerProps) {
@@ -98,7 +97,7 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** What becomes of a message while the instance is not connected. */
+/** What happens to messages while the instance is disconnected. */
 function ConnectionHint({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations();
   if (state.connected) return null;
@@ -115,7 +114,6 @@ function ConnectionHint({ id, state }: { id: number; state: InstanceState }) {
   );
 }
 
-/** What is being written, and what the keys do with it. */
 function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const { text, setText, write } = useDraft(chat);
@@ -137,7 +135,7 @@ function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: 
     if ((typed === "" && files.length === 0) || !isLinked(state)) return;
     if (target?.kind === "edit") return edit.mutate({ messageId: target.message.message_id, text: typed });
     const filled = files.length === 0 ? replies.read(typed) : typed;
-    // What the gateway does not know, the writer sees before the contact does.
+    // Shows unresolved variables to the writer instead of sending them.
     if (filled !== typed && variablesOf(filled).length > 0) write(filled);
     else post(filled);
   };
@@ -147,7 +145,7 @@ function useComposer({ chat, state, target, onTarget, files, onFiles, onSend }: 
       event.preventDefault();
       onTarget(undefined);
     }
-    // Enter also ends the choice of a character in Japanese, Chinese and Korean.
+    // Enter also confirms an input method's character in Japanese, Chinese and Korean.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -170,7 +168,7 @@ function withFile(file: File, caption: string): Outgoing {
   return { shown, post: postFile(file, caption === "" ? {} : { caption }) };
 }
 
-/** A text that was begun stays when the reader looks at another chat. */
+/** Keeps an unsent text when another chat is opened. */
 function useDraft({ instance_id, jid }: Chat) {
   const place = `${instance_id} ${jid}`;
   const [text, setText] = useState(drafts.get(place) ?? "");
@@ -182,14 +180,14 @@ function useDraft({ instance_id, jid }: Chat) {
   return { text, setText, write };
 }
 
-/** Who opens a chat with a keyboard writes next; on a touch screen the keyboard would hide the chat. */
+/** Focuses the field on devices with a keyboard. On a touch screen the keyboard would cover the chat. */
 function useFirstFocus(field: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
     if (matchMedia("(hover: hover)").matches) field.current?.focus({ preventScroll: true });
   }, [field]);
 }
 
-/** The field has the text of an edited message, and the focus. */
+/** Puts the edited message's text into the field. */
 function useTargetFocus(
   target: Target | undefined,
   field: RefObject<HTMLTextAreaElement | null>,
@@ -198,7 +196,7 @@ function useTargetFocus(
   useEffect(() => {
     if (target === undefined) return;
     if (target.kind === "edit") setText(target.message.text ?? target.message.caption ?? "");
-    // The popover that was pressed gives the focus back to its button first.
+    // The popover first returns the focus to its button.
     const timer = setTimeout(() => field.current?.focus(), 50);
     return () => clearTimeout(timer);
   }, [target, field, setText]);
@@ -230,11 +228,11 @@ function TargetBar({ target, onEnd }: { target: Target; onEnd(): void }) {
   );
 }
 
-/** The network shows "typing" this long; it is told again at most this often. */
+/** WhatsApp shows "typing" for this long; it is sent at most this often. */
 const SHOWN_MS = 8_000;
 const REPEAT_MS = 6_000;
 
-/** Shows the contact that somebody is writing. A failure is of no consequence. */
+/** Sends "typing" to the contact and ignores failures. */
 function useTyping({ instance_id: id, jid, id: known }: Chat, isConnected: boolean) {
   const told = useRef(0);
   const tell = (presence: "typing" | "paused", more: { duration_ms?: number } = {}) =>
@@ -257,7 +255,6 @@ function useTyping({ instance_id: id, jid, id: known }: Chat, isConnected: boole
   return { note, stop };
 }
 
-/** A file that goes with the next message. */
 function DraftFile({ file, onRemove }: { file: File; onRemove(): void }) {
   const t = useTranslations("conversations.compose");
   const size = useSize();

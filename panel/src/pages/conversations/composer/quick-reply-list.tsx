@@ -7,7 +7,7 @@ import { type Chat, leadQuery, type QuickReply, quickRepliesQuery } from "../con
 
 const SHOWN = 8;
 
-/** The quick replies whose name begins like the text, while the text is `/` and part of a name. */
+/** Quick replies whose shortcut starts with the typed `/...`. */
 export function useQuickReplies(chat: Chat, text: string, write: (text: string) => void) {
   const id = useId();
   const typed = /^\/([\p{L}\p{N}_-]*)$/u.exec(text)?.[1]?.toLowerCase();
@@ -18,13 +18,13 @@ export function useQuickReplies(chat: Chat, text: string, write: (text: string) 
   const isOpen = typed !== undefined && closedFor !== text;
   const found = isOpen ? (data ?? []).filter((one) => one.shortcut.startsWith(typed)).slice(0, SHOWN) : [];
   const active = Math.min(at, found.length - 1);
-  // One with a file is sent by its name, so that the gateway adds the file.
+  // A reply with a file is sent by its shortcut, so that the gateway attaches the file.
   const choose = ({ shortcut, content, media_url }: QuickReply) => {
     write(media_url === null ? fill(content) : `/${shortcut}`);
     setClosedFor(media_url === null ? undefined : `/${shortcut}`);
     setAt(0);
   };
-  /** What a text says that is only the name of a quick reply without a file. */
+  /** Expands a text that is only the shortcut of a reply without a file. */
   const read = (typed: string): string => {
     const named = data?.find((one) => typed.toLowerCase() === `/${one.shortcut}` && one.media_url === null);
     return named ? fill(named.content) : typed;
@@ -52,7 +52,7 @@ export function useQuickReplies(chat: Chat, text: string, write: (text: string) 
   return { id, found, active, choose, read, press, fieldProps };
 }
 
-/** Fills in what is known of the person; the braces of anything else stay for the writer to see. */
+/** Fills in known values. Unknown variables stay visible to the writer. */
 function useFilled({ phone, title }: Chat, isOpen: boolean): (content: string) => string {
   const { data: lead = null } = useQuery({ ...leadQuery(phone ?? ""), enabled: isOpen && phone !== null });
   return (content) => {

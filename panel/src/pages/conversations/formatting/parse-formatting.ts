@@ -1,24 +1,24 @@
 import { append, type Part, parseLine } from "./parse-line.ts";
 
 export interface ListItem {
-  /** As the writer numbered it; undefined in a list with bullets. */
+  /** The number that the writer typed; undefined in a bulleted list. */
   number?: number;
   parts: Part[];
 }
 
-/** Successive lines of one kind. */
+/** Consecutive lines of one kind. */
 export type Block =
   | { kind: "text" | "quote"; parts: Part[] }
   | { kind: "bullets" | "numbers"; items: ListItem[] }
   | { kind: "mono"; text: string };
 
-/** The gateway accepts no longer text. */
+/** The gateway's limit for texts. */
 const LONGEST = 65_536;
-/** More formats than a reader could use would only slow the page down. */
+/** More formats would only slow the page down. */
 const MOST_FORMATS = 2_000;
 const FENCE = "```";
 
-/** A message text by WhatsApp's rules, in linear time. A longer text, or one of countless formats, stays as it is. */
+/** Parses WhatsApp's formatting in linear time. Texts above the limits stay plain. */
 export function parseFormatting(text: string): Block[] {
   const plain: Block[] = [{ kind: "text", parts: [text] }];
   if (text.length > LONGEST) return plain;
@@ -34,7 +34,7 @@ interface Piece {
   text: string;
 }
 
-/** Cuts out the fenced pieces that have several lines. One within a line belongs to the line. */
+/** Splits at fences that span lines. Code inside a line is parsed with the line. */
 function splitAtFences(text: string): Piece[] {
   const pieces: Piece[] = [];
   const add = (isMono: boolean, piece: string) => piece !== "" && pieces.push({ isMono, text: piece });
@@ -55,7 +55,7 @@ function splitAtFences(text: string): Piece[] {
   return pieces;
 }
 
-/** A block begins on its own line, so the line break beside a fence is not shown. */
+/** Drops the line break beside a fence, because a block starts its own line. */
 function withoutBreaks(text: string, { isFirst, isLast }: { isFirst: boolean; isLast: boolean }): string {
   const rest = isFirst && text.startsWith("\n") ? text.slice(1) : text;
   return isLast && rest.endsWith("\n") ? rest.slice(0, -1) : rest;

@@ -6,7 +6,7 @@ import { stripFormatting } from "./strip-formatting.ts";
 
 const TAGS = { bold: "b", italic: "i", strike: "s" };
 
-/** Parts in short notation, in which plain text stays as it is. */
+/** Parts in a short notation; plain text is unchanged. */
 function show(parts: readonly Part[]): string {
   return parts
     .map((part) => {
@@ -62,7 +62,7 @@ describe("the formats of a line", () => {
     ["**two**", "*[b two]*"],
     ["_*a_*", "[i *a]*"],
     ["`*a` b*", "[code *a] b*"],
-  ])("of %j, a sign without its partner stays: %j", (text, shown) => {
+  ])("in %j, an unmatched marker stays text: %j", (text, shown) => {
     expect(parseFormatting(text).map(showBlock)).toEqual([`text: ${shown}`]);
   });
 
@@ -176,7 +176,7 @@ describe("a hostile text takes little time and few elements:", () => {
     expect(parseFormatting(text)).toEqual([{ kind: "text", parts: [text] }]);
   });
 
-  test("one of more formats than anyone reads stays as it is", () => {
+  test("one with too many formats stays as it is", () => {
     const text = "*a* ".repeat(2_001);
     expect(parseFormatting(text)).toEqual([{ kind: "text", parts: [text] }]);
   });

@@ -1,6 +1,5 @@
 export type Style = "bold" | "italic" | "strike";
 
-/** A piece of a line: plain text, or text with a format. */
 export type Part =
   | string
   | { kind: Style; parts: Part[] }
@@ -10,7 +9,7 @@ export type Part =
 const STYLES: Partial<Record<string, Style>> = { "*": "bold", _: "italic", "~": "strike" };
 const FENCE = "```";
 
-/** The formats of one line, in linear time. A sign without its partner stays in the text. */
+/** Parses one line in linear time. An unmatched marker stays text. */
 export function parseLine(line: string): Part[] {
   const spans = new Spans();
   let plainFrom = 0;
@@ -32,7 +31,7 @@ export function parseLine(line: string): Part[] {
   return spans.end();
 }
 
-/** A sign opens a format before a word, and not inside one. */
+/** A marker opens a format only at the start of a word. */
 function mayOpen(line: string, at: number): boolean {
   if (STYLES[line[at] ?? ""] === undefined) return false;
   return !isWord(line[at - 1]) && at + 1 < line.length && !isSpace(line[at + 1]);
@@ -44,7 +43,7 @@ interface Span {
   parts: Part[];
 }
 
-/** The formats that are open at a place of the line. Each is open once at most, so there are never more than three. */
+/** The open formats, each at most once: never more than three. */
 class Spans {
   readonly #all: Span[] = [{ sign: "", at: -1, parts: [] }];
 
@@ -79,7 +78,7 @@ class Spans {
     return this.#all[0]?.parts ?? [];
   }
 
-  /** The sign had no partner, so it and what follows belong to the text around it. */
+  /** The marker is unmatched, so its content moves into the enclosing format. */
   #dissolve(index: number): void {
     const around = this.#all[index - 1]?.parts ?? [];
     const [span] = this.#all.splice(index, 1);
@@ -88,7 +87,7 @@ class Spans {
   }
 }
 
-/** Adds a part at the end; text joins the text before it. */
+/** Appends a part and merges adjacent texts. */
 export function append(parts: Part[], part: Part): void {
   const last = parts.at(-1);
   if (part === "") return;
@@ -101,7 +100,7 @@ interface Literal {
   length: number;
 }
 
-/** Code keeps every sign inside it. */
+/** Markers inside code are text. */
 function readCode(line: string, at: number): Literal | undefined {
   if (line[at] !== "`") return undefined;
   if (line.startsWith(FENCE, at)) return readBetween(line, at, FENCE);
@@ -117,11 +116,11 @@ function readBetween(line: string, at: number, sign: string): Literal | undefine
 }
 
 const SCHEME = /https?:\/\//iy;
-/** Invisible characters, which could change how the address reads, end it too. */
+/** Invisible characters, which can disguise an address, end a link. */
 const AFTER_LINK = /[\s<>"\p{Cc}\p{Cf}]/gu;
 const NOT_LAST = new Set(".,;:!?)]}'`");
 
-/** A sign at its end belongs to the format that is open there, and otherwise to the link: names may end in `_`. */
+/** A trailing marker closes an open format, and otherwise belongs to the link, which may end in `_`. */
 function readLink(line: string, at: number, spans: Spans): Literal | undefined {
   const first = line[at];
   if ((first !== "h" && first !== "H") || /[a-z\d]/i.test(line[at - 1] ?? "")) return undefined;

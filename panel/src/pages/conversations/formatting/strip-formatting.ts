@@ -1,10 +1,10 @@
 import { type Block, parseFormatting } from "./parse-formatting.ts";
 import type { Part } from "./parse-line.ts";
 
-/** As much as any list shows of a text. */
+/** No list shows more of a text. */
 const MOST_SHOWN = 1_000;
 
-/** The begin of a text without the signs of its formats, for a line in a list. */
+/** The start of a text without formatting, for lists. */
 export function stripFormatting(text: string): string {
   return parseFormatting(text.slice(0, MOST_SHOWN)).map(textOf).join("\n");
 }

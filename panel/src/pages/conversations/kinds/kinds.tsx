@@ -71,7 +71,6 @@ function ContactForm({ onSend }: ComposeProps) {
   );
 }
 
-/** Sounds and voice notes. */
 const audioKind: MessageKind = {
   types: ["audio", "ptt"],
   Body: AudioBody,
@@ -165,7 +164,6 @@ function VideoBody({ instanceId, message }: BodyProps) {
   );
 }
 
-/** Pictures and stickers. */
 const imageKind: MessageKind = {
   types: ["image", "sticker"],
   Body: ImageBody,
@@ -191,7 +189,7 @@ function ImageBody({ instanceId, message }: BodyProps) {
   );
 }
 
-/** Every kind of message that the panel knows, in the order in which it offers to write them. */
+/** All kinds of messages, in the order of the attachment menu. */
 export const KINDS: readonly MessageKind[] = [
   textKind,
   imageKind,
@@ -204,7 +202,6 @@ export const KINDS: readonly MessageKind[] = [
 
 const byType = new Map(KINDS.flatMap((kind) => kind.types.map((type) => [type, kind] as const)));
 
-/** The kind of a message; one that the panel does not know yet is shown as such. */
 export function kindOf({ type }: Pick<Message, "type">): MessageKind {
   return byType.get(type) ?? unknownKind;
 }
@@ -213,7 +210,7 @@ export function summarise(message: Message, t: Texts): string {
   return message.deleted_at === null ? kindOf(message).summarise(message, t) : t("thread.deleted");
 }
 
-/** What cannot be read, and kinds that the panel does not know. */
+/** Unreadable messages and unsupported types. */
 const unknownKind: MessageKind = {
   types: ["unsupported"],
   Body: UnknownBody,

@@ -12,7 +12,6 @@ import type { Outgoing } from "./message-kind.ts";
 
 const KILO = 1_000;
 
-/** A size as people write it. */
 export function useSize(): (bytes: number) => string {
   const format = useFormatter();
   return (bytes) => {
@@ -26,7 +25,7 @@ export function Caption({ message }: { message: Message }) {
   return message.caption ? <MessageText text={message.caption} /> : null;
 }
 
-/** Why there is no file on show, or the button that loads it. */
+/** Why no file is shown, or the button that loads it. */
 export function MediaState({ message, shown }: { message: Message; shown: ShownMedia }) {
   const t = useTranslations("conversations.media");
   const size = useSize();
@@ -68,7 +67,7 @@ export function postFile(
   };
 }
 
-/** Sends the stored file of a message once more. */
+/** Sends the stored file again. */
 export async function resendMedia(message: Message, instanceId: number): Promise<Outgoing["post"]> {
   const { media, caption, type } = message;
   const bytes = await readFile(instanceId, message);
@@ -76,7 +75,6 @@ export async function resendMedia(message: Message, instanceId: number): Promise
   return postFile(file, { type: type as MediaType, ...(caption && { caption }) });
 }
 
-/** A button that opens the browser's choice of files. */
 export function FileButton({
   label,
   accept,

@@ -26,7 +26,7 @@ function TextBody({ message }: BodyProps) {
   );
 }
 
-/** What came with the text: the choice in a form, an invitation, or the advertisement that led here. */
+/** A choice in a form, a group invitation, or the advertisement that started the chat. */
 function Extras({ message: { choice, group_invite: invite, ad } }: { message: Message }) {
   const t = useTranslations("conversations.kinds");
   return (

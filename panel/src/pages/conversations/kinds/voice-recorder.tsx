@@ -4,11 +4,11 @@ import { ActionButton } from "../../../components/action-button.tsx";
 
 interface Recording {
   recorder: MediaRecorder;
-  /** The sound, once the recorder has ended. */
+  /** Resolves when the recorder stops. */
   sound: Promise<Blob>;
 }
 
-/** Records with the microphone. Browsers offer it over HTTPS and on this machine; elsewhere nothing is shown. */
+/** Records the microphone. Shows nothing without HTTPS or localhost. */
 export function VoiceRecorder({ onRecord }: { onRecord(sound: File): void }) {
   const t = useTranslations("conversations");
   const { recording, state, start, end } = useRecording();
@@ -43,7 +43,7 @@ export function VoiceRecorder({ onRecord }: { onRecord(sound: File): void }) {
   );
 }
 
-/** At most one recording, which ends with the page. */
+/** At most one recording, which stops with the page. */
 function useRecording() {
   const [recording, setRecording] = useState<Recording>();
   const [state, setState] = useState<"ready" | "asking" | "refused">("ready");

@@ -14,7 +14,7 @@ type Input = Parameters<typeof gateway.updateLead>[0];
 
 const FIELD = "custom_fields.";
 
-/** Changes the lead, with the fields that the account has declared. */
+/** Edits the lead, including the account's custom fields. */
 export function LeadForm({ lead, phone }: { lead: LeadDetails; phone: string }) {
   const t = useTranslations("conversations.lead");
   const client = useQueryClient();
@@ -84,7 +84,7 @@ function OwnFields({ lead: { name, email, status, kanban_status, tags } }: { lea
   );
 }
 
-/** Texts, numbers and dates are read from the form; an empty one removes the value. */
+/** Reads texts, numbers and dates from the form. An empty field removes the value. */
 function readFields(
   declared: readonly Field[],
   form: Partial<Record<string, string>>,

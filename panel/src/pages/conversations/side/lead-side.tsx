@@ -12,7 +12,7 @@ import { gateway } from "../../../gateway/gateway.ts";
 import { type Chat, type LeadDetails, leadQuery } from "../conversation-queries.ts";
 import { LeadForm } from "./lead-form.tsx";
 
-/** The lead with the contact's phone, or the button that creates it. */
+/** The lead with the contact's phone, or a button that creates it. */
 export function LeadSide({ chat, phone }: { chat: Chat; phone: string }) {
   const t = useTranslations("conversations.lead");
   const client = useQueryClient();
@@ -79,7 +79,7 @@ function Shown({ lead, phone }: { lead: LeadDetails; phone: string }) {
   );
 }
 
-/** Whether campaigns may write to the phone. It can be taken back with the same button. */
+/** Whether campaigns may send to this phone. */
 function OptOut({ lead, phone }: { lead: LeadDetails; phone: string }) {
   const t = useTranslations("conversations.lead");
   const client = useQueryClient();
@@ -101,7 +101,7 @@ function OptOut({ lead, phone }: { lead: LeadDetails; phone: string }) {
   );
 }
 
-/** Notes of the team about the lead, which the contact never sees. */
+/** Internal notes, which the contact never sees. */
 function LeadNotes({ lead, phone }: { lead: LeadDetails; phone: string }) {
   const t = useTranslations("conversations.notes");
   const client = useQueryClient();

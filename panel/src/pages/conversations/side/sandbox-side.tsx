@@ -10,7 +10,7 @@ import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import type { Chat } from "../conversation-queries.ts";
 
-/** Lets the sandbox do what a network and a person would do, to try what the instance makes of it. */
+/** Simulates the network and the contact in the sandbox. */
 export function SandboxSide({ chat, isConnected }: { chat: Chat; isConnected: boolean }) {
   const t = useTranslations("conversations.sandbox");
   const { instance_id: id } = chat;
@@ -67,7 +67,7 @@ function CallButtons({ id, from, press }: CallButtonsProps) {
   );
 }
 
-/** In a group the writer is a member, whose number stands above the text. */
+/** In a group, a member with this number writes. */
 function WriteAsContact({ chat }: { chat: Chat }) {
   const t = useTranslations("conversations.sandbox");
   const { instance_id: id, jid, is_group } = chat;

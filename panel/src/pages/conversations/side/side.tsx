@@ -25,7 +25,7 @@ interface SideProps {
   isConnected: boolean;
 }
 
-/** Beside the thread: who the contact is, or what the sandbox lets the contact do. */
+/** Details of the contact, or the controls of the sandbox. */
 export function Side({ chat, side, isConnected }: SideProps) {
   const t = useTranslations("conversations");
   const { side: _, ...search } = useSearch({ from: "/shell/instances/$id/chats/$jid" });
@@ -58,7 +58,6 @@ export function Side({ chat, side, isConnected }: SideProps) {
   );
 }
 
-/** What the network and the address book say of the contact. */
 function ContactFacts({ chat, isConnected }: { chat: Chat; isConnected: boolean }) {
   const t = useTranslations("conversations.contact");
   const isAsked = isConnected && !chat.is_group;
@@ -82,7 +81,7 @@ function ContactFacts({ chat, isConnected }: { chat: Chat; isConnected: boolean 
   );
 }
 
-/** What the person has agreed to. Records are never changed: a withdrawal is another one. */
+/** Consent records are append-only; a withdrawal is a new record. */
 function ConsentRecords({ phone }: { phone: string }) {
   const t = useTranslations("conversations.consent");
   const { data = [], error, refetch } = useQuery(consentQuery(phone));
@@ -150,7 +149,7 @@ function RecordConsent({ phone }: { phone: string }) {
 
 type Action = "archive" | "unarchive" | "mute" | "unmute" | "pin" | "unpin" | "read" | "unread";
 
-/** What can be done with the whole chat, here and on the phone. */
+/** Actions on the whole chat, which also apply on the phone. */
 function ChatActions({ chat }: { chat: Chat }) {
   const t = useTranslations("conversations.chat");
   const client = useQueryClient();

@@ -14,7 +14,7 @@ import { reloadMessage } from "../use-live-conversations.ts";
 
 export interface ActionDeps {
   instanceId: number;
-  /** The address of the instance itself. */
+  /** The instance's own address. */
   ownJid: string | null;
   isSandbox: boolean;
   onReply(message: Message): void;
@@ -23,10 +23,9 @@ export interface ActionDeps {
 }
 
 const EMOJI = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
-/** The network refuses later edits. */
+/** WhatsApp rejects later edits. */
 const EDITABLE_MS = 15 * 60_000;
 
-/** What can be done with a message, behind one button. */
 export function MessageActions({
   message,
   isTabStop,
@@ -146,7 +145,7 @@ function DeleteButton({ message, close, instanceId: id }: ListProps) {
   );
 }
 
-/** Who in a group has received and read a message. */
+/** Delivery and read receipts by group member. */
 function MessageReceipts({ instanceId, message }: { instanceId: number; message: Message }) {
   const t = useTranslations("conversations");
   const [isOpen, setOpen] = useState(false);
@@ -174,7 +173,7 @@ interface SandboxMessageActionsProps {
   close(): void;
 }
 
-/** Of a sandbox: lets the contact do something with the message. */
+/** Sandbox only: actions of the contact on the message. */
 function SandboxMessageActions({ instanceId: id, message, close }: SandboxMessageActionsProps) {
   const t = useTranslations("conversations.sandbox");
   const [text, setText] = useState<string>();

@@ -14,12 +14,11 @@ import type { Outgoing } from "../kinds/message-kind.ts";
 
 interface BubbleProps extends ActionDeps {
   message: Message;
-  /** Whether the name of the writer stands above, in a group. */
+  /** Whether the sender's name is shown, in a group. */
   isNamed: boolean;
   isTabStop: boolean;
 }
 
-/** A message with all that has happened to it. */
 export function MessageBubble({ message, isNamed, isTabStop, ...deps }: BubbleProps) {
   const t = useTranslations("conversations.thread");
   const { Body } = kindOf(message);
@@ -48,7 +47,7 @@ export function MessageBubble({ message, isNamed, isTabStop, ...deps }: BubblePr
   );
 }
 
-/** What a screen reader says before the content. */
+/** Read by a screen reader before the content. */
 function useLabel(message: Message): string {
   const t = useTranslations("conversations.thread");
   if (message.from_me) return t("fromYou");
@@ -69,7 +68,7 @@ function Quote({ message: { quoted } }: { message: Message }) {
   );
 }
 
-/** Of a quoted message the network repeats its kind alone. */
+/** A quote carries only the kind of the message. */
 const EMPTY = {
   deleted_at: null,
   text: null,
@@ -95,7 +94,7 @@ interface ReactionListProps {
   ownJid: string | null;
 }
 
-/** Each emoji once, with who has chosen it. */
+/** Reactions grouped by emoji. */
 function ReactionList({ reactions, ownJid }: ReactionListProps) {
   const t = useTranslations("conversations.thread");
   if (reactions.length === 0) return null;
@@ -124,7 +123,6 @@ interface MessageErrorProps {
   onResend(message: Outgoing): void;
 }
 
-/** Why a message was not sent, and the button that sends it once more. */
 function MessageError({ message, instanceId, onResend }: MessageErrorProps) {
   const t = useTranslations("conversations");
   const textOf = useErrorText();

@@ -41,7 +41,7 @@ interface ThreadProps {
 
 type Line = { key: string | number; message: Message } | { key: string; entry: Waiting };
 
-/** The messages of a chat, oldest first, of which those around the view are kept. */
+/** A virtual list of a chat's messages, oldest first. */
 export function Thread({ chat, until, outbox, actions }: ThreadProps) {
   const t = useTranslations("conversations");
   const query = useInfiniteQuery(threadQuery(chat.instance_id, chat.jid, until));
@@ -67,7 +67,7 @@ export function Thread({ chat, until, outbox, actions }: ThreadProps) {
   );
 }
 
-/** What waits for the gateway stands below the messages, until one of them is it. */
+/** Unsent messages come last, until their message exists. */
 function toLines(messages: readonly Message[], entries: readonly Waiting[]): Line[] {
   const accepted = new Set(messages.map(({ track_id }) => track_id));
   return [
@@ -87,7 +87,7 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
   const list = useLineList(frame, lines, until);
   const items = list.getVirtualItems();
   const count = lines.length;
-  // Backwards in time is onwards for the cursor, whose list begins with the newest message.
+  // The query's next page is older, because the cursor starts at the newest message.
   const [oldest, newest] = [items[0]?.index ?? count - 1, items.at(-1)?.index ?? count - 1];
   useInfiniteScroll(query, count - 1 - newest, count - 1 - oldest, count);
   const step = useSteps(frame, count, (index) => list.scrollToIndex(index));
@@ -132,7 +132,7 @@ function Lines({ lines, query, chat, until, outbox, actions }: LinesProps) {
   );
 }
 
-/** Keeps the end in view while the reader is there: a picture that loads, or a form below, changes the heights. */
+/** Stays scrolled to the end while the reader is there and heights change. */
 function useLineList(frame: RefObject<HTMLDivElement | null>, lines: readonly Line[], until: string) {
   const list = useVirtualizer({
     count: lines.length,
@@ -169,14 +169,14 @@ function useLineList(frame: RefObject<HTMLDivElement | null>, lines: readonly Li
   return list;
 }
 
-/** All messages are one stop of the Tab key: the one that had the focus last, otherwise the newest in view. */
+/** One Tab stop: the message that last had the focus, otherwise the newest visible one. */
 function useTabStop(lines: readonly Line[], items: readonly VirtualItem[]) {
   const [current, setCurrent] = useState<Line["key"]>();
   const stop = (items.find(({ key }) => key === current) ?? items.at(-1))?.index;
   return { stop, focus: (index: number) => setCurrent(lines[index]?.key) };
 }
 
-/** How many messages of others have come since the reader left the end. */
+/** How many messages arrived since the reader scrolled away from the end. */
 function useArrived(lines: readonly Line[], isAway: boolean): number {
   const last = lines.at(-1)?.key;
   const seen = useRef(last);
@@ -190,7 +190,6 @@ function useArrived(lines: readonly Line[], isAway: boolean): number {
     : lines.slice(from + 1).filter((line) => "message" in line && !line.message.from_me).length;
 }
 
-/** Arrow keys move between the messages. */
 function useSteps(frame: RefObject<HTMLElement | null>, count: number, show: (index: number) => void) {
   return (event: KeyboardEvent<HTMLElement>) => {
     const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -201,7 +200,7 @@ function useSteps(frame: RefObject<HTMLElement | null>, count: number, show: (in
     event.preventDefault();
     show(next);
     const button = () => frame.current?.querySelector<HTMLElement>(`[data-index="${next}"] footer button`);
-    // A key that follows at once belongs to the next message already; one out of view is drawn first.
+    // A repeated key continues from the next message. A message out of view is rendered first.
     if (button()) button()?.focus();
     else requestAnimationFrame(() => button()?.focus());
   };
@@ -282,7 +281,7 @@ function ToNewest({ chat, until, isAway, arrived, isCut, onEnd }: ToNewestProps)
   );
 }
 
-/** Tells a screen reader of a message that arrives. */
+/** Announces a new message to screen readers. */
 function Announcement({ message }: { message: Message | undefined }) {
   const t = useTranslations("conversations");
   const first = useRef(message?.id);
@@ -297,13 +296,10 @@ function Announcement({ message }: { message: Message | undefined }) {
 
 const POLL_MS = 2_500;
 const WATCHED = 20;
-/** A phone that was off this long rarely tells more. */
+/** After this time offline, a phone rarely sends a receipt. */
 const WATCHED_MS = 15 * 60_000;
 
-/**
- * Asks for what the live stream does not tell: that a message has reached the phone, and that a file is
- * stored. Only while something of the kind is expected.
- */
+/** Polls for receipts and stored files, which the live stream does not report, while one is expected. */
 function useTail({ instance_id: id, jid }: Chat, until: string, messages: readonly Message[]): void {
   const client = useQueryClient();
   const isOpen = until === "" && messages.slice(-WATCHED).some(isUnderWay);
@@ -319,7 +315,7 @@ function useTail({ instance_id: id, jid }: Chat, until: string, messages: readon
     staleTime: 0,
     gcTime: 0,
   });
-  // Also when it is the same as before: what is shown may have changed meanwhile.
+  // Also if the value is unchanged: the thread may have changed meanwhile.
   useEffect(() => {
     if (dataUpdatedAt > 0) for (const message of data ?? []) putMessage(client, id, message);
   }, [client, id, data, dataUpdatedAt]);

@@ -11,7 +11,7 @@ interface WaitingBubbleProps {
   onDiscard(entry: Waiting): void;
 }
 
-/** A message on its way to the gateway, or refused by it. */
+/** A message that is being sent to the gateway, or was rejected by it. */
 export function WaitingBubble({ entry, onRetry, onDiscard }: WaitingBubbleProps) {
   const t = useTranslations("conversations");
   const textOf = useErrorText();

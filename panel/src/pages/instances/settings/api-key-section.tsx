@@ -22,7 +22,7 @@ const RENEWALS = {
 } as const;
 type Grace = keyof typeof RENEWALS;
 
-/** The key of an instance: masked, with its reach, and its renewal. */
+/** The masked key of an instance, its scope, and its rotation. */
 export function ApiKeySection({ row: { id, name, limits } }: { row: Instance }) {
   const t = useTranslations("apiKey");
   const common = useTranslations("common");
@@ -97,7 +97,7 @@ const CONSEQUENCES = {
 
 type Renewed = Awaited<ReturnType<typeof gateway.regenerateApiKey>>["data"];
 
-/** Instances that programs have made with the key, which stay when it ends. */
+/** Instances created with the key, which keep existing when the key ends. */
 function Descendants({ renewed: { descendants, descendants_ended } }: { renewed: Renewed }) {
   const t = useTranslations("apiKey");
   if (descendants.length === 0) return null;
@@ -117,7 +117,7 @@ function Descendants({ renewed: { descendants, descendants_ended } }: { renewed:
   );
 }
 
-/** The new key is in this response only, so it stays on show until the reader closes it. */
+/** The new key appears in this response only, so it is shown until the user closes it. */
 function KeyRenewal({ id, name, descendants }: { id: number; name: string; descendants: number }) {
   const t = useTranslations("apiKey");
   const queries = useQueryClient();

@@ -49,7 +49,6 @@ export function InstanceSettingsPage() {
   );
 }
 
-/** Removes an instance for good, once its name is typed. */
 function DeleteSection({ row: { id, name } }: { row: Instance }) {
   const t = useTranslations("instanceSettings");
   const queries = useQueryClient();

@@ -12,7 +12,6 @@ import { gateway, type InstanceState } from "../../../gateway/gateway.ts";
 import { useAccess } from "../../../gateway/use-access.ts";
 import { profileQuery } from "../instances-queries.ts";
 
-/** How others see the linked phone, with what can be changed of it. */
 export function ProfileSection({ id, state }: { id: number; state: InstanceState }) {
   const t = useTranslations("profile");
   const { data, error, refetch } = useQuery(profileQuery(id));
@@ -24,7 +23,7 @@ export function ProfileSection({ id, state }: { id: number; state: InstanceState
       <h2>{t("title")}</h2>
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <div className="profile">
-        <Portrait url={picture} name={shownName} />
+        <ProfilePicture url={picture} name={shownName} />
         <div className="stack">
           <div>
             <p>
@@ -46,8 +45,8 @@ export function ProfileSection({ id, state }: { id: number; state: InstanceState
   );
 }
 
-/** The network's own address of the picture is on another server, which the policy of the page does not allow. */
-function Portrait({ url, name }: { url: string | null; name: string }) {
+/** Shows the initial instead of a picture on WhatsApp's servers, which the CSP blocks. */
+function ProfilePicture({ url, name }: { url: string | null; name: string }) {
   const isOwn =
     url !== null && (url.startsWith("data:") || url.startsWith("/") || url.startsWith(location.origin));
   if (isOwn) return <img className="profile-picture" src={url} alt="" width="96" height="96" />;
@@ -110,7 +109,7 @@ function AboutDialog({ id, about }: { id: number; about: string }) {
   );
 }
 
-/** Enough for any photo of a phone. */
+/** Larger than any photo of a phone. */
 const MOST_BYTES = 16 * 1_048_576;
 
 function PhotoButtons({ id, hasPhoto }: { id: number; hasPhoto: boolean }) {

@@ -11,7 +11,7 @@ import { showToast } from "../../../components/toasts.tsx";
 import { gateway } from "../../../gateway/gateway.ts";
 import { proxyQuery } from "../instances-queries.ts";
 
-/** The proxy of the connection to WhatsApp, which can be tried before it is stored. */
+/** The proxy of the WhatsApp connection, which can be tested before it is saved. */
 export function ProxySection({ id }: { id: number }) {
   const t = useTranslations("proxy");
   const { data, error, refetch } = useQuery(proxyQuery(id));

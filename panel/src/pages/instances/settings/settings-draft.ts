@@ -1,6 +1,6 @@
 import type { gateway, Instance } from "../../../gateway/gateway.ts";
 
-/** What the form of an instance's settings shows; numbers are as typed. */
+/** The settings form; numbers as typed. */
 export interface SettingsDraft {
   name: string;
   metadata: string;
@@ -21,7 +21,7 @@ export interface SettingsDraft {
 
 type Change = Omit<Parameters<typeof gateway.updateInstance>[0], "id">;
 
-/** Fields of the request whose faults stand at another field of the form. */
+/** Form fields by the request field whose errors they show. */
 export const FORM_FIELDS: Readonly<Record<string, keyof SettingsDraft>> = {
   name: "name",
   metadata: "metadata",
@@ -55,7 +55,7 @@ export function toDraft({ name, metadata, webhook_enabled, settings }: Instance)
   };
 }
 
-/** What is wrong with a draft before it is sent, by field. */
+/** Client-side validation errors. */
 export type DraftError = "number" | "json";
 
 export function findDraftErrors(draft: SettingsDraft): Partial<Record<keyof SettingsDraft, DraftError>> {
@@ -68,7 +68,7 @@ export function findDraftErrors(draft: SettingsDraft): Partial<Record<keyof Sett
   return errors;
 }
 
-/** The change of a draft without faults. */
+/** The request for a valid draft. */
 export function toChange(draft: SettingsDraft): Change {
   return {
     name: draft.name,
@@ -99,7 +99,7 @@ function toNumber(text: string): number | null {
   return text.trim() === "" ? null : Number(text);
 }
 
-/** undefined: the text is no JSON object. */
+/** Undefined if the text is no JSON object. */
 function readMetadata(text: string): Record<string, unknown> | undefined {
   if (text.trim() === "") return {};
   try {

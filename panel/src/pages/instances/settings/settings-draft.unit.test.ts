@@ -18,7 +18,7 @@ const SETTINGS = {
 } as const;
 const ROW = { name: "Sales", metadata: { shop: 3 }, webhook_enabled: true, settings: SETTINGS };
 
-test("the settings of an instance survive the way through the form unchanged", () => {
+test("the settings of an instance pass through the form unchanged", () => {
   expect(toChange(toDraft(ROW as unknown as Instance))).toEqual(ROW);
 });
 
@@ -27,7 +27,7 @@ test("a pause takes a decimal comma, and an empty limit means none", () => {
   expect(toChange(draft).settings).toMatchObject({ send_delay_min_ms: 250, media_retention_days: null });
 });
 
-test("what is no number or no JSON object is found before it is sent", () => {
+test("an invalid number or JSON object is found before the request", () => {
   const draft = { ...toDraft(ROW as unknown as Instance), delay_max: "soon", metadata: "[1]" };
   expect(findDraftErrors(draft)).toEqual({ delay_max: "number", metadata: "json" });
 });

@@ -20,7 +20,6 @@ interface PartProps {
   set(change: Partial<SettingsDraft>): void;
 }
 
-/** Every setting of an instance, each with what it does. */
 export function SettingsForm({ row }: { row: Instance }) {
   const t = useTranslations("instanceSettings");
   const { draft, set, isChanged, save, submit, reset, errors } = useSettings(row);

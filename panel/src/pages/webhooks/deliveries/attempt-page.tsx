@@ -19,7 +19,6 @@ import {
 } from "../webhooks-queries.ts";
 import { SignatureCheck } from "./signature-check.tsx";
 
-/** One HTTP request to a receiver: what was sent, what came back, and what to do. */
 export function AttemptPage() {
   const t = useTranslations("webhooks");
   const { id, logId } = useParams({ from: "/shell/instances/$id/webhooks/attempts/$logId" });
@@ -40,7 +39,7 @@ export function AttemptPage() {
         <AttemptPill attempt={data} />
       </SectionHeader>
       <section className="card">
-        <AttemptWay attempt={data} />
+        <AttemptSteps attempt={data} />
         {data.success ? (
           <Notice tone="success">
             <p>{t("arrived")}</p>
@@ -56,8 +55,8 @@ export function AttemptPage() {
   );
 }
 
-/** From the event to the answer. */
-function AttemptWay({ attempt }: { attempt: Attempt }) {
+/** The steps of one attempt. */
+function AttemptSteps({ attempt }: { attempt: Attempt }) {
   const t = useTranslations("webhooks.way");
   const format = useFormatter();
   const { event, created_at, duration_ms, success, status_code, webhook_name } = attempt;
@@ -158,7 +157,7 @@ function Exchange({ id, attempt }: { id: number; attempt: Attempt }) {
   );
 }
 
-/** The headers of a delivery; values that are not stored are described. */
+/** The request headers; values that are not stored are described. */
 function RequestHeaders({ attempt, webhook }: { attempt: Attempt; webhook: Webhook | undefined }) {
   const t = useTranslations("webhooks.headers");
   const seconds = Math.floor((Date.parse(attempt.created_at) - attempt.duration_ms) / 1_000);
@@ -202,7 +201,7 @@ function RequestHeaders({ attempt, webhook }: { attempt: Attempt; webhook: Webho
   );
 }
 
-/** Sends the event of an attempt again to its webhook, and follows the new attempt to its end. */
+/** Sends the event to the same webhook again and follows the new attempt. */
 function RetryAttempt({ id, attempt }: { id: number; attempt: Attempt }) {
   const t = useTranslations("webhooks.retry");
   const queries = useQueryClient();

@@ -18,7 +18,6 @@ import { NoRows } from "./events-page.tsx";
 import { FilterBar, withoutCleared } from "./filter-bar.tsx";
 import { readAllPages } from "./read-all-pages.ts";
 
-/** Every HTTP request to a receiver. */
 export function AttemptsPage() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });
@@ -65,7 +64,7 @@ function AttemptsFilter({
       search: withoutCleared({ ...filter, ...part } as AttemptFilter),
       replace: true,
     });
-  // An address may name a status that the list does not offer.
+  // A URL may contain a status that the list does not offer.
   const known = [...new Set([...STATUSES, ...(filter.status === undefined ? [] : [filter.status])])];
   const statuses = Object.fromEntries(known.map((status) => [String(status), String(status)]));
   return (
@@ -90,7 +89,6 @@ function AttemptsFilter({
   );
 }
 
-/** Attempts, each with the way to its details. */
 export function AttemptList({ id, attempts }: { id: number; attempts: readonly Attempt[] }) {
   const t = useTranslations("webhooks");
   return (

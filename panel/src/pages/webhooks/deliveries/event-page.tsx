@@ -82,13 +82,13 @@ function Deliveries({ id, deliveries }: { id: number; deliveries: readonly Deliv
           </span>
           <strong>{nameOf(delivery.webhook_id)}</strong>
           <span className="hint">
-            {/* Only automatic attempts are counted. */}
+            {/* Manual attempts are not counted. */}
             {delivery.attempts > 0 && `${t("attemptCount", { count: delivery.attempts })}. `}
             {delivery.error}
           </span>
           <span className="hint">
             {delivery.next_retry_at &&
-              t.rich("next", { when: () => <Ahead at={delivery.next_retry_at ?? ""} /> })}
+              t.rich("next", { when: () => <FutureTime at={delivery.next_retry_at ?? ""} /> })}
           </span>
         </li>
       ))}
@@ -96,15 +96,15 @@ function Deliveries({ id, deliveries }: { id: number; deliveries: readonly Deliv
   );
 }
 
-/** A time that lies ahead. */
-function Ahead({ at }: { at: string }) {
+/** A future time. */
+function FutureTime({ at }: { at: string }) {
   const format = useFormatter();
   return (
     <time dateTime={at}>{format.dateTime(new Date(at), { dateStyle: "short", timeStyle: "medium" })}</time>
   );
 }
 
-/** Sends the event again, to all webhooks or to one. */
+/** Sends the event again to all webhooks or to one. */
 function Replay({ id, eventId }: { id: number; eventId: string }) {
   const t = useTranslations("webhooks.replay");
   const queries = useQueryClient();

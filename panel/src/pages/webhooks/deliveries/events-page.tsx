@@ -18,7 +18,6 @@ import { eventsOfQuery, type ListedEvent, toEventInput } from "../webhooks-queri
 import { FilterBar, withoutCleared } from "./filter-bar.tsx";
 import { readAllPages } from "./read-all-pages.ts";
 
-/** What happened on the instance, with the state of each delivery. */
 export function EventsPage() {
   const t = useTranslations("webhooks");
   const { id } = useParams({ from: "/shell/instances/$id" });

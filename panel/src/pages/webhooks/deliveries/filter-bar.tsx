@@ -18,11 +18,11 @@ interface FilterBarProps {
   filter: CommonFilter;
   isFiltered: boolean;
   onChange(part: { [Key in keyof CommonFilter]: CommonFilter[Key] | undefined }): void;
-  /** The choices that only this list has. */
+  /** Filters of this list only. */
   children: ReactNode;
 }
 
-/** What both lists are narrowed by: webhook, event and time. */
+/** The common filters: webhook, event and time. */
 export function FilterBar({ id, filter, isFiltered, onChange, children }: FilterBarProps) {
   const t = useTranslations();
   const { data = [] } = useQuery(webhooksQuery(id));
@@ -60,7 +60,6 @@ export function FilterBar({ id, filter, isFiltered, onChange, children }: Filter
   );
 }
 
-/** A filter without the parts that were cleared. */
 export function withoutCleared<Filter extends object>(filter: Filter): Filter {
   const set = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
   return Object.fromEntries(set) as Filter;

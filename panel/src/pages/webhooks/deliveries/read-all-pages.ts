@@ -5,7 +5,7 @@ interface Page<Row> {
   pagination: { next_cursor: string | null };
 }
 
-/** Every row of a list, up to a limit; `isCut` says whether there are more. */
+/** Reads rows up to a limit; `isCut` if there are more. */
 export async function readAllPages<Row>(
   read: (cursor: { cursor?: string }) => Promise<Page<Row>>,
 ): Promise<{ rows: Row[]; isCut: boolean }> {

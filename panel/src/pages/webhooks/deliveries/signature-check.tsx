@@ -12,7 +12,7 @@ import type { Attempt } from "../webhooks-queries.ts";
 
 const STEPS = ["raw", "key", "mac", "compare", "age"] as const;
 
-/** How a receiver checks this delivery, computed here with the reader's own secret. */
+/** Verifies this delivery in the browser with the user's secret. */
 export function SignatureCheck({ attempt, isOwnFormat }: { attempt: Attempt; isOwnFormat: boolean }) {
   const t = useTranslations("webhooks.check");
   const check = useMutation({
