@@ -33,8 +33,10 @@ interface Deps {
 export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   const query = createRateLimitedQuery(PER_MINUTE);
 
-  const refreshList = (owner: PairedGroupInstance) =>
+  // A caller may have read its age before an earlier query has committed, so each query reads it again.
+  const refreshList = (owner: PairedGroupInstance, isRefreshWanted: boolean) =>
     query(owner.id, "*", async () => {
+      if (!needsRefresh(await openList(db, owner), isRefreshWanted)) return;
       const requestedAt = await readDatabaseTime(db);
       const groups = await runOperation(owner.id, (session) => session.groups.list());
       await db.transaction().execute(async (trx) => {
@@ -54,8 +56,9 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
       });
     });
 
-  const refreshGroup = (owner: PairedGroupInstance, jid: Jid) =>
+  const refreshGroup = (owner: PairedGroupInstance, jid: Jid, isRefreshWanted: boolean) =>
     query(owner.id, jid, async () => {
+      if (!needsRefresh(await findGroup(db, owner.id, jid), isRefreshWanted)) return;
       const requestedAt = await readDatabaseTime(db);
       const group = await runOperation(owner.id, (session) => session.groups.get(jid));
       await saveGroups(db, owner, [group], requestedAt);
@@ -64,7 +67,8 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
   return {
     async prepareList(owner, isRefreshWanted) {
       const list = await openList(db, owner);
-      if (needsRefresh(list, isRefreshWanted)) await orStored(list?.read_at != null, refreshList(owner));
+      if (needsRefresh(list, isRefreshWanted))
+        await orStored(list?.read_at != null, refreshList(owner, isRefreshWanted));
       return (await openList(db, owner))?.read_at ?? null;
     },
 
@@ -72,7 +76,7 @@ export function createGroupReader({ db, runOperation }: Deps): GroupReader {
       await openList(db, owner);
       const stored = await findGroup(db, owner.id, jid);
       if (needsRefresh(stored, isRefreshWanted))
-        await orStored(stored !== undefined, refreshGroup(owner, jid));
+        await orStored(stored !== undefined, refreshGroup(owner, jid, isRefreshWanted));
       const row = await findGroup(db, owner.id, jid);
       if (row) return row;
       throw new GatewayError("NOT_FOUND", "There is no such group.");
