@@ -108,7 +108,6 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "events/events.ts",
     "integrations/typebot/claim-turn.ts",
     "integrations/delivery/complete-job.ts",
-    "integrations/delivery/integration-subscriber.ts",
     "integrations/typebot/pause-bot-for-agent.ts",
     "integrations/delivery/resume-deliveries.ts",
     "integrations/delivery/retry-request.ts",

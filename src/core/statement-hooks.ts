@@ -1,17 +1,17 @@
-import type { RawBuilder } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { Db, Trx } from "../platform/db/database.ts";
 import type { ErasureSteps } from "./personal-data/anonymisation.ts";
 import type { TableDeclarations } from "./personal-data/table-declaration.ts";
 
-/** Gets events beside webhooks, through jobs that the statement of an event adds. */
-export interface EventSubscriber {
-  /** For an event `d`, with `instance_id` and `event`: whether one of them wants it. */
-  isSubscribed: RawBuilder<boolean>;
-  /** Adds the jobs for the events `numbered`, and returns their lanes as `lane`. */
-  addJobs: RawBuilder<unknown>;
-  /** For an event `e` of an instance `i`: whether a job still has to read it. */
-  isNeeded: RawBuilder<boolean>;
+/**
+ * A table whose rows get the events of their instance beside webhooks, as jobs `{ do: "event", [table]: id, event_id, at }`.
+ * It has the columns `id`, `account_id`, `instance_id`, `enabled`, `lane`, `event_names` and `exclude`.
+ */
+export interface SubscriberTable {
+  table: string;
+  /** The columns of its lanes, which end with the instance. */
+  lanes: readonly string[];
 }
 
 /** Decides which messages of campaigns may go out. */
@@ -24,21 +24,12 @@ export interface SendGuard {
   withdraw(db: Db, engine: Engine, messageId: number): Promise<void>;
 }
 
-/** Lanes and rows of an extension that go with an instance or an account. */
-export interface Removal {
-  /** The lanes of an instance, whose jobs end with it. */
-  lanesOfInstance?(trx: Trx, instanceId: number): Promise<number[]>;
-  /** Deletes the rows that belong to these lanes, after they are locked. */
-  removeFromInstance?(trx: Trx, instanceId: number): Promise<void>;
-  lanesOfAccount?(trx: Trx, accountId: number): Promise<number[]>;
-}
-
 /**
  * What extensions do in statements and transactions of core. It belongs to the program, not to an installation: a
  * gateway that has an extension switched off still protects what it stored.
  */
 export interface StatementHooks {
-  eventSubscribers: readonly EventSubscriber[];
+  subscribers: readonly SubscriberTable[];
   /** Without one, no message of a campaign goes out. */
   sendGuard?: SendGuard;
   /** Whether an outgoing file with this id is still needed, beside messages. */
@@ -47,7 +38,8 @@ export interface StatementHooks {
   endUserAccess: readonly ((trx: Trx, userId: number) => Promise<void>)[];
   /** Ends what a key of these instances (a query of ids) has made. */
   endKeyAccess: readonly ((trx: Trx, instances: RawBuilder<unknown>) => Promise<void>)[];
-  removals: readonly Removal[];
+  /** A query of the lanes that go with an account. */
+  lanesOfAccount: readonly ((accountId: number) => RawBuilder<unknown>)[];
   erasures: readonly ErasureSteps[];
   /** The tables of each extension, by its name. */
   tables: Readonly<Record<string, TableDeclarations>>;
@@ -55,12 +47,12 @@ export interface StatementHooks {
 
 /** What one extension adds. */
 export interface StatementHooksPart {
-  eventSubscriber?: EventSubscriber;
+  subscribers?: SubscriberTable;
   sendGuard?: SendGuard;
   fileUse?: StatementHooks["fileUses"][number];
   endUserAccess?: StatementHooks["endUserAccess"][number];
   endKeyAccess?: StatementHooks["endKeyAccess"][number];
-  removal?: Removal;
+  lanesOfAccount?: StatementHooks["lanesOfAccount"][number];
   erasure?: ErasureSteps;
 }
 
@@ -82,16 +74,24 @@ export function setStatementHooks(extensions: readonly StatementExtension[]): vo
   filled = joinStatementHooks(extensions);
 }
 
+/** The lanes of the rows of all subscriber tables that meet a condition, as a query. */
+export function subscriberLanes(isMeant: RawBuilder<unknown>): RawBuilder<unknown> {
+  const queries = filled.subscribers.flatMap(({ table, lanes }) =>
+    lanes.map((lane) => sql`select ${sql.ref(lane)} from ${sql.table(table)} where ${isMeant}`),
+  );
+  return sql.join([sql`select null::bigint as lane where false`, ...queries], sql` union all `);
+}
+
 function joinStatementHooks(extensions: readonly StatementExtension[]): StatementHooks {
   const parts = extensions.flatMap(({ inStatements }) => inStatements ?? []);
   const sendGuard = parts.find((part) => part.sendGuard)?.sendGuard;
   return {
-    eventSubscribers: parts.flatMap(({ eventSubscriber }) => eventSubscriber ?? []),
+    subscribers: parts.flatMap(({ subscribers }) => subscribers ?? []),
     ...(sendGuard && { sendGuard }),
     fileUses: parts.flatMap(({ fileUse }) => fileUse ?? []),
     endUserAccess: parts.flatMap(({ endUserAccess }) => endUserAccess ?? []),
     endKeyAccess: parts.flatMap(({ endKeyAccess }) => endKeyAccess ?? []),
-    removals: parts.flatMap(({ removal }) => removal ?? []),
+    lanesOfAccount: parts.flatMap(({ lanesOfAccount }) => lanesOfAccount ?? []),
     erasures: parts.flatMap(({ erasure }) => erasure ?? []),
     tables: Object.fromEntries(extensions.flatMap(({ name, tables }) => (tables ? [[name, tables]] : []))),
   };

@@ -50,10 +50,11 @@ async function finishRemoval(
 
 /** Removes the lanes of extensions, which add no more jobs to them. */
 async function removeLanes(trx: Trx, id: number): Promise<number[]> {
-  const found: number[] = [];
-  for (const { lanesOfAccount } of statementHooks().removals)
-    found.push(...((await lanesOfAccount?.(trx, id)) ?? []));
-  const lanes = found.sort((a, b) => a - b);
+  const lanes: number[] = [];
+  for (const lanesOfAccount of statementHooks().lanesOfAccount) {
+    const { rows } = await sql<{ lane: number }>`${lanesOfAccount(id)}`.execute(trx);
+    lanes.push(...rows.map(({ lane }) => lane));
+  }
   if (lanes.length === 0) return [];
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();

@@ -4,7 +4,7 @@ import type { Trx } from "../../platform/db/database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT, rowCountHint } from "../../platform/db/prepared-statement.ts";
 import type { TraceParent } from "../../platform/tracing/trace-parent.ts";
 import { ulid } from "../../platform/ulid.ts";
-import { type EventSubscriber, statementHooks } from "../statement-hooks.ts";
+import { statementHooks } from "../statement-hooks.ts";
 import { type EventName, EXTRA_EVENTS, OPERATIONAL_EVENTS, type STREAM_EVENTS } from "./contract.ts";
 import { inEventSpans } from "./event-spans.ts";
 import { groupBy } from "./group-by.ts";
@@ -58,7 +58,7 @@ export interface EventRecorder {
 }
 
 /**
- * Records events, queues one delivery per subscribed webhook, and the jobs of other subscribers. Returns the lanes to
+ * Records events, and queues one job per subscriber, with a delivery if it is a webhook. Returns the lanes to
  * wake after the commit. Must be the last statement of the transaction: it locks the instances' counters, so that
  * `sequence` has no gaps.
  */
@@ -67,7 +67,7 @@ export async function recordEvents(trx: Trx, drafts: readonly EventDraft[]): Pro
   if (serialised.length === 0) return [];
   const { rows: touched } = await inEventSpans(serialised, (rows) =>
     sql<{ lane: number }>`${PREPARED_STATEMENT} ${insertEvents(rows)}
-    select lane from queued union ${lanesOfSubscribers()}`.execute(trx),
+    select distinct lane from queued`.execute(trx),
   );
   return touched.map((row) => row.lane);
 }
@@ -131,8 +131,8 @@ function recordedStatement(rows: SerialisedEvent[], webhookColumns: readonly str
   return sql<RecordedRow>`${LAST_STATEMENT} ${insertEvents(rows)}
     select
       (select coalesce(json_agg(job), '[]') from (
-        select id, lane, prio, pos, grp, run_at, ref from queued order by lane, pos) as job) as deliveries,
-      (select coalesce(json_agg(distinct lane), '[]') from (${lanesOfSubscribers()}) as l) as lanes,
+        select id, lane, prio, pos, grp, run_at, ref from queued where ref ? 'delivery' order by lane, pos) as job) as deliveries,
+      (select coalesce(json_agg(distinct lane), '[]') from queued where not ref ? 'delivery') as lanes,
       (select coalesce(json_agg(one), '[]') from (
         select n.instance_id, min(n.sequence) - 1 as before, max(n.sequence) as last,
           ${isReported(sql`instance_id = n.instance_id`)} or ${isReported(sql`instance_id is null`)} as is_reported
@@ -257,48 +257,45 @@ function insertEvents(rows: SerialisedEvent[]): RawBuilder<unknown> {
         convert_to(n.head || n.sequence || n.tail, 'UTF8'), n.at
       from numbered n join instance i on i.id = n.instance_id order by n.ord
     ), subscribed as materialized (
-      select ${traceName} n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, w.id as webhook_id,
-        coalesce(w.lane, i.global_lane) as lane, w.ordering, nextval('delivery_id_seq') as delivery_id
+      select ${traceName} n.event_id, n.at, n.chat, n.sequence, n.instance_id, i.account_id, s.kind, s.id as subscriber,
+        s.webhook_id, coalesce(s.lane, i.global_lane) as lane, s.ordering,
+        case when s.webhook_id is not null then nextval('delivery_id_seq') end as delivery_id
       from numbered n
       join instance i on i.id = n.instance_id
-      cross join lateral (
-        select * from webhook where instance_id = n.instance_id and i.webhook_enabled
-        union all
-        select * from webhook where instance_id is null
-      ) w
-      where not n.is_undelivered and w.is_active and n.event = any(w.event_names) and not (w.exclude && n.tag_list)
+      cross join lateral (${subscribersOf(sql`n.instance_id`, sql`i.webhook_enabled`)}) s
+      where not n.is_undelivered and n.event = any(s.event_names) and not (s.exclude && n.tag_list)
       order by n.ord
     ), delivered as (
       insert into delivery (id, event_id, webhook_id, account_id, instance_id, created_at)
-      select delivery_id, event_id, webhook_id, account_id, instance_id, at from subscribed
+      select delivery_id, event_id, webhook_id, account_id, instance_id, at from subscribed where webhook_id is not null
     ), queued as (
       insert into job (lane, prio, pos, grp, ref)
-      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL}, ${DELIVERY_JOB_REF_SQL} ${isTraced ? TRACE_REF : sql``}
+      select lane, 1, sequence, ${DELIVERY_JOB_GROUP_SQL},
+        case when webhook_id is null then ${SUBSCRIBER_JOB_REF_SQL} else ${DELIVERY_JOB_REF_SQL} end
+        ${isTraced ? TRACE_REF : sql``}
       from subscribed returning *
-    ) ${joined(({ addJobs }, name) => sql`, ${name} as (${addJobs})`)}`;
+    )`;
 }
 
-function lanesOfSubscribers(): RawBuilder<unknown> {
-  return sql`select null::bigint as lane where false ${joined((_, name) => sql`union all select lane from ${name}`)}`;
-}
-
-/** One fragment for each subscriber, which has the name of its part of the statement. */
-function joined(
-  toSql: (subscriber: EventSubscriber, name: RawBuilder<unknown>) => RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  const { eventSubscribers } = statementHooks();
-  return sql.join(
-    eventSubscribers.map((one, nth) => toSql(one, sql.raw(`subscriber_${nth}`))),
-    sql` `,
+/** All who can get the events of an instance: its webhooks, the global one, and the rows of the subscriber tables. */
+function subscribersOf(instance: RawBuilder<unknown>, hasWebhooks: RawBuilder<unknown>): RawBuilder<unknown> {
+  const others = statementHooks().subscribers.map(
+    ({ table }) => sql`union all
+      select ${sql.lit(table)}, id, null, lane, 'chat', event_names, exclude from ${sql.table(table)}
+      where instance_id = ${instance} and enabled`,
   );
+  return sql`
+    select 'webhook' as kind, id, id as webhook_id, lane, ordering, event_names, exclude from webhook
+    where instance_id = ${instance} and is_active and ${hasWebhooks}
+    union all
+    select 'webhook', id, id, null, ordering, event_names, exclude from webhook where instance_id is null and is_active
+    ${sql.join(others, sql` `)}`;
 }
 
 /** Opt-in events are recorded only while a subscriber exists. */
 const isSubscribed = () => sql`(
   is_undelivered or event <> all(${[...OPERATIONAL_EVENTS, ...EXTRA_EVENTS]}::text[])
-  or exists (select from webhook where instance_id = d.instance_id and is_active and d.event = any(event_names))
-  or exists (select from webhook where instance_id is null and is_active and d.event = any(event_names))
-  ${joined((subscriber) => sql`or ${subscriber.isSubscribed}`)})`;
+  or exists (select from (${subscribersOf(sql`d.instance_id`, sql`true`)}) s where d.event = any(s.event_names)))`;
 
 /** The group in which a webhook's deliveries wait for each other; for a row with these columns. */
 export const DELIVERY_JOB_GROUP_SQL = sql`
@@ -307,6 +304,9 @@ export const DELIVERY_JOB_GROUP_SQL = sql`
 /** The reference in the job of a delivery; for a row with these columns. */
 export const DELIVERY_JOB_REF_SQL = sql`jsonb_build_object('event_id', event_id, 'at', at, 'delivery', delivery_id,
   'webhook', webhook_id, 'trigger', 'auto')`;
+
+/** The reference in the job of a row of a subscriber table. */
+const SUBSCRIBER_JOB_REF_SQL = sql`jsonb_build_object('do', 'event', kind, subscriber, 'event_id', event_id, 'at', at)`;
 
 /** For a row with a span, which its delivery continues. */
 const TRACE_REF = sql`|| jsonb_strip_nulls(jsonb_build_object('trace', trace))`;

@@ -1,4 +1,3 @@
-import type { RawBuilder } from "kysely";
 import type { Trx } from "../../platform/db/database.ts";
 import type { AnonymisationPart, AnonymisationRequest } from "./treatment.ts";
 
@@ -39,8 +38,6 @@ export interface ErasureSteps {
   readonly cancel?: readonly AnonymisationStep[];
   /** Run after messages are erased, and before the tables are treated. */
   readonly erase?: readonly AnonymisationStep[];
-  /** A query of the lanes of an account whose jobs deliver messages. */
-  deliveryLanes?(accountId: number): RawBuilder<unknown>;
   /** Called with pending sends that the anonymisation has ended. */
   endSends?(trx: Trx, messageIds: readonly number[]): Promise<void>;
   /** Called with messages of the one person, whose texts it may repeat. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { RecurringJob } from "../../engine/recurring-jobs.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { markFilesForDeletion } from "../media/media.ts";
-import { statementHooks } from "../statement-hooks.ts";
+import { subscriberLanes } from "../statement-hooks.ts";
 import { dropOldPartitions, type PartitionRetentionOptions } from "./drop-old-partitions.ts";
 import { applyRetention, type RetentionCutoff, type RetentionRule, ROWS_AT_ONCE } from "./retention.ts";
 
@@ -108,10 +108,7 @@ async function deleteEvents(trx: Trx, { account_id, before }: RetentionCutoff): 
         select event_id, created_at, bool_or(
           exists (
             select from delivery d where d.event_id = e.event_id and d.status in ('pending', 'retrying', 'parked'))
-          ${sql.join(
-            statementHooks().eventSubscribers.map(({ isNeeded }) => sql`or ${isNeeded}`),
-            sql` `,
-          )}
+          or e.event_id in (select ref ->> 'event_id' from job where lane in (${subscriberLanes(sql`instance_id = i.id`)}))
         ) over (order by e.sequence) as must_stay
         from (
           select event_id, created_at, sequence from event

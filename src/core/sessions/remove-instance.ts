@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Lane } from "../../engine/engine.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
-import { statementHooks } from "../statement-hooks.ts";
+import { statementHooks, subscriberLanes } from "../statement-hooks.ts";
 import { type DeleteNetworkCopiesDeps, deleteNetworkCopies } from "./delete-network-copies.ts";
 import { deletePairings } from "./sealed-pairing-store.ts";
 
@@ -59,10 +59,9 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
     .executeTakeFirst();
   if (!instance) return [];
   const own = await trx.selectFrom("webhook").select("lane").where("instance_id", "=", id).execute();
-  const { removals } = statementHooks();
-  const others: number[] = [];
-  for (const { lanesOfInstance } of removals) others.push(...((await lanesOfInstance?.(trx, id)) ?? []));
-  const all = [instance.global_lane, ...own.map(({ lane }) => lane), ...others];
+  const { rows: subscribed } = await sql<{ lane: number | null }>`
+    ${subscriberLanes(sql`instance_id = ${id}`)}`.execute(trx);
+  const all = [instance.global_lane, ...[...own, ...subscribed].map(({ lane }) => lane)];
   const lanes = all.filter((lane) => lane !== null).sort((a, b) => a - b);
   await trx.selectFrom("lane").select("id").where("id", "in", lanes).orderBy("id").forUpdate().execute();
   // Locked after the lanes: a transaction that records a delivery locks its lane first and then the counter.
@@ -76,7 +75,8 @@ async function silenceWebhooks(trx: Trx, id: number): Promise<number[]> {
   await trx.deleteFrom("job").where("lane", "in", lanes).execute();
   await trx.deleteFrom("lane").where("id", "in", lanes).execute();
   await trx.deleteFrom("webhook").where("instance_id", "=", id).execute();
-  for (const { removeFromInstance } of removals) await removeFromInstance?.(trx, id);
+  for (const { table } of statementHooks().subscribers)
+    await sql`delete from ${sql.table(table)} where instance_id = ${id}`.execute(trx);
   await trx.deleteFrom("event_counter").where("instance_id", "=", id).execute();
   return lanes;
 }

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Extension } from "../../core/extension.ts";
 import { createSuppressionList } from "../consent/consent.ts";
 import { CAMPAIGN_ERASURE } from "./campaign-erasure.ts";
@@ -5,7 +6,6 @@ import { campaignLane } from "./campaign-lane.ts";
 import { CAMPAIGN_TABLES } from "./campaign-tables.ts";
 import { campaignHandlers } from "./campaigns.ts";
 import { campaignsContract } from "./contract.ts";
-import { campaignRemoval } from "./data/campaign-removal.ts";
 import { CAMPAIGN_RETENTION } from "./data/campaign-retention.ts";
 import { CAMPAIGN_EVENT_PAYLOADS } from "./event-payloads.ts";
 import { isFileOfCampaign } from "./is-file-of-campaign.ts";
@@ -21,7 +21,7 @@ export const campaignsExtension: Extension = {
   inStatements: {
     sendGuard: campaignSendGuard,
     fileUse: isFileOfCampaign,
-    removal: campaignRemoval,
+    lanesOfAccount: (id) => sql`select lane from campaign where account_id = ${id} and lane is not null`,
     erasure: CAMPAIGN_ERASURE,
   },
   hooks: ({ config }) => ({

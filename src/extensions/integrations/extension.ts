@@ -1,11 +1,9 @@
 import type { Extension } from "../../core/extension.ts";
 import { integrationsContract } from "./contract.ts";
-import { integrationSubscriber } from "./delivery/integration-subscriber.ts";
 import { waitUntilIntegrationsIdle } from "./delivery/wait-until-integrations-idle.ts";
 import { INTEGRATION_EVENT_PAYLOADS } from "./event-payloads.ts";
 import { INTEGRATION_ERASURE } from "./integration-erasure.ts";
 import { INTEGRATION_REASONS } from "./integration-reasons.ts";
-import { integrationRemoval } from "./integration-removal.ts";
 import { INTEGRATION_TABLES } from "./integration-tables.ts";
 import { createNodeIntegrations } from "./node-integrations.ts";
 import { unregisterIntegrations } from "./unregister-integrations.ts";
@@ -22,8 +20,7 @@ export const integrationsExtension: Extension = {
   },
   tables: INTEGRATION_TABLES,
   inStatements: {
-    eventSubscriber: integrationSubscriber,
-    removal: integrationRemoval,
+    subscribers: { table: "integration", lanes: ["lane", "inbound_lane"] },
     erasure: INTEGRATION_ERASURE,
   },
   hooks: ({ db, box, outgoing, log }) => ({

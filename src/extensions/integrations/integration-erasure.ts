@@ -7,11 +7,8 @@ import {
 } from "../../core/personal-data/personal-data.ts";
 import type { Trx } from "../../platform/db/database.ts";
 
-/** Deliveries to providers, and what integrations have of one person beside their chats. */
+/** What integrations have of one person beside their chats. */
 export const INTEGRATION_ERASURE: ErasureSteps = {
-  deliveryLanes: (accountId) => sql`
-    select lane from integration where account_id = ${accountId}
-    union select inbound_lane from integration where account_id = ${accountId}`,
   async eraseTexts(trx, messageIds) {
     await sql`
       with linked as (

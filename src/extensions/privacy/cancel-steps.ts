@@ -6,7 +6,7 @@ import {
   isAddressOf,
   ROWS_AT_ONCE,
 } from "../../core/personal-data/personal-data.ts";
-import { statementHooks } from "../../core/statement-hooks.ts";
+import { statementHooks, subscriberLanes } from "../../core/statement-hooks.ts";
 import type { Trx } from "../../platform/db/database.ts";
 import { isEventOf, isIdentityOf } from "./find-person.ts";
 
@@ -68,14 +68,11 @@ function isDeliveryOf({ person }: Anonymisation): RawBuilder<boolean> {
 
 /** The lock on the lanes excludes attempts whose results are being written. */
 async function discardDeliveries(trx: Trx, run: Anonymisation, after: unknown): Promise<AnonymisationBatch> {
-  const others = statementHooks().erasures.flatMap(({ deliveryLanes }) => {
-    return deliveryLanes ? [sql`union (${deliveryLanes(run.account_id)})`] : [];
-  });
   const { rows } = await sql<{ lanes: number[]; deleted: number; last: number | null }>`
     with matching as (
       select global_lane as lane from instance where id = any(${run.instances}::bigint[])
       union select lane from webhook where instance_id = any(${run.instances}::bigint[])
-      ${others.length > 0 ? sql.join(others, sql` `) : sql``}
+      union (${subscriberLanes(sql`account_id = ${run.account_id}`)})
     ), locked as materialized (
       select id from lane where id in (select lane from matching) order by id for update
     ), page as materialized (
