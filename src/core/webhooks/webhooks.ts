@@ -36,7 +36,15 @@ interface WebhookTestDeps extends DeliverWebhookOptions {
   formats: EventFormats;
 }
 
+export {
+  type AttemptFailure,
+  failureOf,
+  isInWordsOfProxy,
+  NOT_THERE_YET,
+  RESPONSE_TIMING,
+} from "./delivery/attempt-failure.ts";
 export { type BreakerSample, CircuitBreaker } from "./delivery/circuit-breaker.ts";
+export { type AttemptDecision, decideAttempt, PARK_AFTER_FAILURES } from "./delivery/decide-attempt.ts";
 export { isN8nStartingUp } from "./delivery/is-n8n-starting-up.ts";
 export { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";
 export { signBody } from "./delivery/webhook-signature.ts";

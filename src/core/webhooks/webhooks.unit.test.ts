@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import type { FetchOutcome } from "../../platform/outgoing/safe-fetch.ts";
 import { DEFAULT_EVENTS } from "../events/contract.ts";
 import { expandEvents, webhooksContract } from "./contract.ts";
+import { describeFailure, failureOf, failureWeightOf } from "./delivery/attempt-failure.ts";
 import { CircuitBreaker } from "./delivery/circuit-breaker.ts";
-import { type AttemptDecision, decideAttempt, failureWeightOf } from "./delivery/decide-attempt.ts";
+import { type AttemptDecision, decideAttempt } from "./delivery/decide-attempt.ts";
 import { CaughtUpLanes, RecentDeliveries } from "./delivery/delivery-dispatcher.ts";
 import { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";
 import { signBody, signStandard, signWaha } from "./delivery/webhook-signature.ts";
@@ -269,7 +270,7 @@ test("an attempt that started before the pause is not a probe and does not exten
   expect(breaker.record(failure(41))).toBe(60_000);
 });
 
-const plan = { scheduleMs: [5_000, 30_000, 120_000], retryEnabled: true, maxAttempts: 10 };
+const plan = { scheduleMs: [5_000, 30_000, 120_000], maxAttempts: 10, retriesRejected: true };
 const answered = (status: number): FetchOutcome => ({
   outcome: "response",
   status,
@@ -287,6 +288,15 @@ const middle = () => 0.5;
 /** The first step of the schedule. */
 const FIRST_STEP = { decision: "retry", delayMs: 5_000, pauseLane: false };
 
+function decide(
+  outcome: FetchOutcome,
+  attempt: number,
+  made: Parameters<typeof decideAttempt>[2],
+  random?: () => number,
+): AttemptDecision {
+  return decideAttempt(failureOf(outcome), attempt, made, random);
+}
+
 function retryOf(decision: AttemptDecision): Extract<AttemptDecision, { decision: "retry" }> {
   if (decision.decision !== "retry") throw new Error(`The attempt is ${decision.decision}.`);
   return decision;
@@ -294,78 +304,73 @@ function retryOf(decision: AttemptDecision): Extract<AttemptDecision, { decision
 
 test("only a 2xx response is a delivery", () => {
   for (const status of [200, 204, 299])
-    expect(decideAttempt(answered(status), 1, plan)).toEqual({ decision: "delivered" });
+    expect(decide(answered(status), 1, plan)).toEqual({ decision: "delivered" });
   for (const status of [199, 300, 301, 302, 400, 404, 500]) {
-    expect(decideAttempt(answered(status), 1, plan, middle).decision).toBe("retry");
+    expect(decide(answered(status), 1, plan, middle).decision).toBe("retry");
   }
 });
 
 test("a 200 response of n8n while it starts is a failure that is retried, and its words elsewhere are not", () => {
   const saying = (status: number, text: string) => ({ ...answered(status), body: Buffer.from(text) });
   const starting = saying(200, "n8n is starting up. Please wait");
-  expect(decideAttempt(starting, 1, plan, middle)).toEqual(FIRST_STEP);
-  expect(decideAttempt(starting, 10, plan)).toMatchObject({
-    decision: "failed",
-    reason: "n8n was starting, so it responded with 200 and discarded the event.",
-  });
+  expect(decide(starting, 1, plan, middle)).toEqual(FIRST_STEP);
+  expect(describeFailure(starting)).toBe(
+    "n8n was starting, so it responded with 200 and discarded the event.",
+  );
   for (const text of ["I heard that n8n is starting up", `n8n is starting up${" and up".repeat(40)}`])
-    expect(decideAttempt(saying(200, text), 1, plan)).toEqual({ decision: "delivered" });
+    expect(decide(saying(200, text), 1, plan)).toEqual({ decision: "delivered" });
 });
 
 test("each failure waits for the next step of the schedule, and later ones for the last step", () => {
-  const delays = [1, 2, 3, 4, 9].map((attempt) => decideAttempt(refused, attempt, plan, middle));
+  const delays = [1, 2, 3, 4, 9].map((attempt) => decide(refused, attempt, plan, middle));
   expect(delays).toEqual(
     [5_000, 30_000, 120_000, 120_000, 120_000].map((delayMs) => ({ ...FIRST_STEP, delayMs })),
   );
 });
 
 test("retry delays vary by up to 20 % in either direction", () => {
-  expect(decideAttempt(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
-  expect(decideAttempt(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
+  expect(decide(refused, 1, plan, () => 0)).toMatchObject({ delayMs: 4_000 });
+  expect(decide(refused, 1, plan, () => 1)).toMatchObject({ delayMs: 6_000 });
 });
 
-test("the last allowed attempt is final, as is the first one without retries", () => {
-  expect(decideAttempt(refused, 10, plan)).toEqual({ decision: "failed", reason: "refused", isGone: false });
-  expect(decideAttempt(answered(500), 1, { ...plan, retryEnabled: false })).toMatchObject({
-    decision: "failed",
-    reason: "The receiver responded with 500.",
-    isGone: false,
-  });
+test("the last allowed attempt is final", () => {
+  expect(decide(refused, 9, plan).decision).toBe("retry");
+  expect(decide(refused, 10, plan)).toEqual({ decision: "failed", isGone: false });
 });
 
 test("a schedule without entries retries at once", () => {
-  expect(decideAttempt(refused, 1, { ...plan, scheduleMs: [] })).toMatchObject({ delayMs: 0 });
+  expect(decide(refused, 1, { ...plan, scheduleMs: [] })).toMatchObject({ delayMs: 0 });
 });
 
 test("Retry-After of 429 and 503 counts between one and two steps and pauses the webhook", () => {
   const asked = { decision: "retry", delayMs: 20_000, pauseLane: true };
-  expect(decideAttempt(asking(429, "20"), 1, plan)).toEqual(asked);
-  expect(decideAttempt(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
-  expect(decideAttempt(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
-  expect(decideAttempt(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
-  expect(decideAttempt(asking(500, "20"), 1, plan, middle)).toEqual(FIRST_STEP);
+  expect(decide(asking(429, "20"), 1, plan)).toEqual(asked);
+  expect(decide(asking(503, "1"), 1, plan)).toMatchObject({ delayMs: 5_000 });
+  expect(decide(asking(429, "86400"), 1, plan)).toMatchObject({ delayMs: 60_000 });
+  expect(decide(asking(429, "86400"), 3, plan)).toMatchObject({ delayMs: 240_000 });
+  expect(decide(asking(500, "20"), 1, plan, middle)).toEqual(FIRST_STEP);
 });
 
 test("a 429 response without Retry-After follows the schedule", () => {
-  expect(decideAttempt(answered(429), 1, plan, middle)).toEqual(FIRST_STEP);
+  expect(decide(answered(429), 1, plan, middle)).toEqual(FIRST_STEP);
 });
 
 test("Retry-After may be a date, which counts from now", () => {
   const until = (date: number) => asking(503, new Date(date).toUTCString());
-  const { delayMs, pauseLane } = retryOf(decideAttempt(until(Date.now() + 40_000), 1, plan));
+  const { delayMs, pauseLane } = retryOf(decide(until(Date.now() + 40_000), 1, plan));
   expect(delayMs).toBeGreaterThan(5_000);
   expect(delayMs).toBeLessThanOrEqual(40_000);
   expect(pauseLane).toBe(true);
-  expect(decideAttempt(until(0), 1, plan)).toMatchObject({ delayMs: 5_000, pauseLane: true });
+  expect(decide(until(0), 1, plan)).toMatchObject({ delayMs: 5_000, pauseLane: true });
 });
 
 test.each([" 20 ", "020"])("Retry-After %j counts as twenty seconds", (value) => {
-  expect(decideAttempt(asking(429, value), 1, plan)).toMatchObject({ delayMs: 20_000 });
+  expect(decide(asking(429, value), 1, plan)).toMatchObject({ delayMs: 20_000 });
 });
 
 test.each(["", " ", "soon", "20 seconds", "after 20", "20.5.5"])(
   "Retry-After %j is not valid, so the schedule decides",
-  (value) => expect(decideAttempt(asking(429, value), 1, plan, middle)).toEqual(FIRST_STEP),
+  (value) => expect(decide(asking(429, value), 1, plan, middle)).toEqual(FIRST_STEP),
 );
 
 test("a rejection that a retry will not change counts double in the circuit breaker, and other failures once", () => {
@@ -375,14 +380,14 @@ test("a rejection that a retry will not change counts double in the circuit brea
 });
 
 test("a 410 response is final at once", () => {
-  expect(decideAttempt(answered(410), 1, plan)).toMatchObject({ decision: "failed", isGone: true });
+  expect(decide(answered(410), 1, plan)).toMatchObject({ decision: "failed", isGone: true });
 });
 
 test("a retry schedule ends after twenty attempts even if the receiver asks for the longest delays", () => {
   const twenty = { ...plan, maxAttempts: 20 };
   let sum = 0;
   for (let attempt = 1; ; attempt++) {
-    const verdict = decideAttempt(asking(429, "999999999"), attempt, twenty);
+    const verdict = decide(asking(429, "999999999"), attempt, twenty);
     if (verdict.decision !== "retry") break;
     sum += verdict.delayMs;
   }

@@ -1,5 +1,5 @@
 import type { Lane } from "../../../engine/engine.ts";
-import { failureWeightOf, isSuccess } from "./decide-attempt.ts";
+import { failureWeightOf, isSuccess } from "./attempt-failure.ts";
 import type { CompletedAttempt } from "./to-attempt-record.ts";
 
 /** The breakers of the lanes that this node owns. */

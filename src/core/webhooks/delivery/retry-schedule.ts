@@ -3,18 +3,24 @@ import { MAX_ATTEMPTS } from "../contract.ts";
 /** The limit of a wait that a receiver requests is at least this. */
 const SHORTEST_LIMIT_MS = 60_000;
 
-/** The wait after attempt `attempt` (from 1); `random` in [0, 1) spreads retries by ±20 %. */
-export function retryDelayMs(scheduleMs: readonly number[], attempt: number, random: () => number): number {
-  return Math.round(stepAfter(scheduleMs, attempt) * (0.8 + 0.4 * random()));
+export interface RetryWait {
+  scheduleMs: readonly number[];
+  /** The receiver requests this wait. */
+  requestedMs: number | undefined;
+  longestWaitMs: number | undefined;
 }
 
-/** The wait after an attempt whose receiver requests one: from the schedule's step to its limit. */
-export function requestedDelayMs(
-  scheduleMs: readonly number[],
+/**
+ * The wait after attempt `attempt` (from 1): a step of the schedule ±20 % by `random` in [0, 1), or what the receiver
+ * requests, from the step to its limit.
+ */
+export function waitAfter(
   attempt: number,
-  requestedMs: number,
+  { scheduleMs, requestedMs, longestWaitMs = Number.POSITIVE_INFINITY }: RetryWait,
+  random: () => number,
 ): number {
-  const stepMs = stepAfter(scheduleMs, attempt);
+  const stepMs = Math.min(stepAfter(scheduleMs, attempt), longestWaitMs);
+  if (requestedMs === undefined) return Math.min(Math.round(stepMs * (0.8 + 0.4 * random())), longestWaitMs);
   return Math.min(Math.max(requestedMs, stepMs), limitOf(stepMs));
 }
 

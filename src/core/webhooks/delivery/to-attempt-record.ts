@@ -4,8 +4,9 @@ import { cleanText } from "../../../platform/text/clean-text.ts";
 import { maskUrl } from "../../../platform/urls/mask-url.ts";
 import { causedBy, type EventDraft } from "../../events/events.ts";
 import type { DeliveryOutcome } from "../destinations/destination.ts";
+import { describeFailure, isSuccess, statusOf } from "./attempt-failure.ts";
 import type { AttemptRecord } from "./attempt-writer.ts";
-import { type AttemptDecision, describeFailure, isSuccess, statusOf } from "./decide-attempt.ts";
+import { type AttemptDecision, PARK_AFTER_FAILURES } from "./decide-attempt.ts";
 import type { DeliveryRef, LoadedDelivery } from "./delivery-loader.ts";
 import { deliveryReport } from "./webhook-report-events.ts";
 
@@ -19,8 +20,6 @@ export interface CompletedAttempt {
   decision: AttemptDecision;
 }
 
-/** After this many failures, other events of the chat no longer wait for the event. */
-const PARK_AFTER_FAILURES = 3;
 const SHOWN_RESPONSE_BYTES = 4096;
 
 /** The record of an attempt. A failed manual attempt does not affect the automatic retries. */

@@ -17,6 +17,7 @@ import { type DeliveryOutcome, type Destinations, destinationOf } from "../desti
 import { contentTypeOf, type EventFormats, formatEventBody } from "../event-formats.ts";
 import { failureAdvice } from "../failure-advice.ts";
 import { openToken } from "../webhook-record.ts";
+import { failureOf, isSuccess, statusOf } from "./attempt-failure.ts";
 import {
   type AttemptRecord,
   createAttemptWriter,
@@ -26,7 +27,7 @@ import {
 } from "./attempt-writer.ts";
 import { createCircuitBreakers } from "./circuit-breaker.ts";
 import type { AttemptCounter } from "./create-attempt-counter.ts";
-import { decideAttempt, isSuccess, statusOf } from "./decide-attempt.ts";
+import { decideAttempt } from "./decide-attempt.ts";
 import { type DeliverWebhookOptions, deliverWebhook, type WebhookDelivery } from "./deliver-webhook.ts";
 import type { DeliveryDispatcher } from "./delivery-dispatcher.ts";
 import { createDeliveryLoader, type DeliveryRef, type LoadedDelivery } from "./delivery-loader.ts";
@@ -110,14 +111,14 @@ async function attemptDelivery(
   loaded: LoadedDelivery,
   body: Buffer,
 ): Promise<CompletedAttempt> {
-  const { retry_enabled: retryEnabled, max_attempts: maxAttempts } = loaded.webhook;
   const attempt = loaded.delivery.attempts + 1;
-  const { format } = loaded.webhook;
+  const { format, retry_enabled, max_attempts } = loaded.webhook;
   const delivery = { ...loaded, body, contentType: contentTypeOf(options.formats, format), attempt };
   const span = () => spanOf(delivery, options.destinations, (job.ref as DeliveryRef).trace);
   const outcome = await inAttemptSpan(span, (trace) => deliverWebhook(options, { ...delivery, trace }));
-  const plan = { scheduleMs: options.scheduleMs, retryEnabled, maxAttempts };
-  return { job, loaded, outcome, attempt, decision: decideAttempt(outcome, attempt, plan) };
+  const maxAttempts = retry_enabled ? max_attempts : 1;
+  const plan = { scheduleMs: options.scheduleMs, maxAttempts, retriesRejected: true };
+  return { job, loaded, outcome, attempt, decision: decideAttempt(failureOf(outcome), attempt, plan) };
 }
 
 const RECORDED: RecordedAttempt = { isOwned: true, wake: [], change: null };

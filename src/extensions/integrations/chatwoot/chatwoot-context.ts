@@ -28,37 +28,35 @@ export function createChatwootContext(
   health: IntegrationHealth,
   integration: Integration,
 ): ChatwootContext {
-  let failure: HealthUpdate | undefined;
+  let lastFailed: HealthUpdate | undefined;
   const onResponse: Parameters<typeof createChatwootApi>[0]["onResponse"] = async (
     outcome,
     beganAt,
     refusal,
   ) => {
     // A rejection of the specific request, such as a deleted conversation, says nothing about the connection.
-    const isPart = refusal?.responseClass.class === "stop" && !UNTIL_SAVED.has(refusal.reason);
+    const isPart = refusal?.failure.final && !UNTIL_SAVED.has(refusal.reason);
     if (isPart) return;
-    const { reason, responseClass, text } = refusal ?? {};
-    const reading = responseClass && {
-      status: responseClass.status,
-      error: text,
-      code: codeOfChatwootError(reason),
+    const reading = refusal && {
+      error: refusal.text,
+      code: codeOfChatwootError(refusal.reason),
       // Its status alone would mean success.
-      ...(reason === "unreadable" && { responseClass }),
+      ...(refusal.reason === "unreadable" && { failure: refusal.failure }),
     };
     const update = await health.recordResponse(integration, outcome, beganAt, reading);
-    if (refusal) failure = update;
+    if (refusal) lastFailed = update;
   };
   const { instance_id } = integration;
   const chatwoot = createChatwootApi(
     { outgoing: deps.outgoing, instance_id, onResponse },
     chatwootAccessOf(integration),
   );
-  return { deps, health, integration, chatwoot, lastFailure: () => failure };
+  return { deps, health, integration, chatwoot, lastFailure: () => lastFailed };
 }
 
 /** Whether a retry of the rejected request can succeed. */
-export function isTransientError({ reason, responseClass }: ChatwootError): boolean {
-  return responseClass.class === "retry" || UNTIL_SAVED.has(reason);
+export function isTransientError({ reason, failure }: ChatwootError): boolean {
+  return failure.final === undefined || UNTIL_SAVED.has(reason);
 }
 
 /** The same for an update: a proxy that rejects PATCH or DELETE does not block a chat. */
@@ -76,7 +74,7 @@ export async function endWithError(
   refusal: ChatwootError,
   since: Date,
 ): Promise<JobResult> {
-  const { reason, responseClass, text } = refusal;
+  const { reason, failure, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
     await context.health.warn(context.integration, text, { code: codeOfChatwootError(reason) });
     return { end: "done" };
@@ -86,8 +84,8 @@ export async function endWithError(
       status: "failing",
       code: codeOfChatwootError(reason),
     });
-  const failure = context.lastFailure();
-  if (!failure || (responseClass.class === "stop" && !failure.isStale))
+  const last = context.lastFailure();
+  if (!last || (failure.final && !last.isStale))
     return { end: "retry", at: new Date(Date.now() + UNTIL_SAVED_MS) };
-  return retryRequest(context.deps, job, { ...failure, responseClass });
+  return retryRequest(context.deps, job, { ...last, failure });
 }

@@ -212,6 +212,6 @@ async function addPhone(chatwoot: ChatwootApi, known: MappedContact, phone: stri
   return merged.ok ? { ...known, contact_id: owner.id, phone } : known;
 }
 
-function isPassing({ responseClass }: ChatwootError): boolean {
-  return responseClass.class === "retry";
+function isPassing({ failure }: ChatwootError): boolean {
+  return failure.final === undefined;
 }

@@ -163,7 +163,7 @@ async function endUnposted(
 ): Promise<JobResult> {
   const { db } = context.deps;
   const end = await endWithError(context, job, refusal, since);
-  const isSafe = refusal.responseClass.class === "stop" || refusal.responseClass.isSafe;
+  const isSafe = refusal.failure.stage !== "attempt";
   if (end.end === "done") await updateMessageLink(db, link.id, { status: "failed", error: refusal.text });
   else if (isSafe) await updateMessageLink(db, link.id, { status: "waiting", error: refusal.text });
   return end;

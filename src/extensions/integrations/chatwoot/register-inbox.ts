@@ -92,12 +92,11 @@ const FIELD: Partial<Record<ChatwootError["reason"], string>> = {
   suspended: "account_id",
 };
 
-function toError({ reason, text, responseClass }: ChatwootError, field: string): GatewayError {
+function toError({ reason, text, failure }: ChatwootError, field: string): GatewayError {
   const known = FIELD[reason];
   if (known) return invalidField(known, text, "refused_by_other");
   if (reason === "not_found") return invalidField(field, "was not found in Chatwoot", "not_found");
-  if (responseClass.class === "stop" || reason === "unreadable")
-    return invalidField(field, text, "refused_by_other");
+  if (failure.final || reason === "unreadable") return invalidField(field, text, "refused_by_other");
   return new GatewayError("CONNECT_FAILED", `Chatwoot cannot be reached: ${text}`);
 }
 

@@ -1,5 +1,10 @@
 import { sql } from "kysely";
-import { type BreakerSample, CircuitBreaker } from "../../../core/webhooks/webhooks.ts";
+import {
+  type AttemptFailure,
+  type BreakerSample,
+  CircuitBreaker,
+  failureOf,
+} from "../../../core/webhooks/webhooks.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
@@ -7,7 +12,7 @@ import { cleanText } from "../../../platform/text/clean-text.ts";
 import type { IntegrationStatus } from "../../../tables.ts";
 import type { IntegrationFailure, IntegrationReason } from "../integration-reasons.ts";
 import { type Integration, lanesOf } from "../integration-row.ts";
-import { classifyResponse, describeOutcome, type ResponseClass } from "./classify-response.ts";
+import { describeOutcome } from "./describe-outcome.ts";
 
 /** An integration in the version that was saved when the work began. */
 type SavedIntegration = Pick<Integration, "id" | "updated_at">;
@@ -21,14 +26,15 @@ export interface Explanation {
 
 /** What a provider knows of an outcome beyond the common rules. */
 export interface ResponseReading extends Partial<Explanation> {
-  responseClass?: ResponseClass;
+  failure?: AttemptFailure | undefined;
   status?: IntegrationStatus;
   /** The other side rejects every request until a user changes something. */
   isRejected?: boolean;
 }
 
 export interface HealthUpdate {
-  responseClass: ResponseClass;
+  /** Undefined after a success. */
+  failure: AttemptFailure | undefined;
   /** The longest useful wait for a retry during a short unavailability of the other side. */
   longestWaitMs: number;
   /** How long a rejected request waits for its next attempt. */
@@ -89,9 +95,11 @@ const STALE_UPDATE = {
   rejectedWaitMs: FIRST_REFUSED_WAIT_MS,
 };
 
-type ResponseSample = Pick<BreakerSample, "success" | "beganAt" | "at">;
+type ResponseSample = Omit<BreakerSample, "longestPauseMs">;
 
-interface FailedResponse extends Required<Omit<ResponseReading, "code">>, IntegrationFailure {
+interface FailedResponse extends DescribedFailure {
+  failure: AttemptFailure;
+  isRejected: boolean;
   sample: ResponseSample;
 }
 
@@ -105,31 +113,24 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
   const states = new HealthStates();
   return {
     async recordResponse(integration, outcome, beganAt, reading = {}) {
-      const responseClass = reading.responseClass ?? classifyResponse(outcome);
+      const failure = reading.failure ?? failureOf(outcome);
       const state = states.of(integration);
-      const sample = { success: responseClass.class === "ok", beganAt, at: performance.now() };
-      if (!state) return { responseClass, ...STALE_UPDATE };
-      if (responseClass.class === "ok")
-        return { responseClass, ...(await noteSucceeded(deps, state, integration, sample)) };
-      const { status = responseClass.status, error = describeOutcome(outcome), isRejected = false } = reading;
-      const about = aboutOf(outcome, reading);
-      const failed = { responseClass, status, error, ...about, isRejected, sample };
-      const note = { responseClass, ...(await noteFailed(deps, state, integration, failed)) };
+      const sample = { success: !failure, weight: 1, beganAt, at: performance.now() } as const;
+      if (!state) return { failure, ...STALE_UPDATE };
+      if (!failure) return { failure, ...(await noteSucceeded(deps, state, integration, sample)) };
+      const { isRejected = false } = reading;
+      const failed = { failure, ...describe(outcome, reading), isRejected, sample };
+      const note = { failure, ...(await noteFailed(deps, state, integration, failed)) };
       if (note.isStale) states.evict(integration.id, state);
       return note;
     },
 
     async noteTest(integration, outcome, beganAt, reading = {}) {
-      const responseClass = reading.responseClass ?? classifyResponse(outcome);
-      if (responseClass.class === "ok") {
-        await this.recordResponse(integration, outcome, beganAt, reading);
-        return;
-      }
-      const { status = responseClass.status, error = describeOutcome(outcome) } = reading;
-      states.trouble(integration.id);
-      const { refused_since: refusedSince } = integration;
-      const about = aboutOf(outcome, reading);
-      await noteFailure(db, integration, { status, error, ...about, pauseMs: null, refusedSince });
+      if (reading.failure ?? failureOf(outcome)) {
+        states.trouble(integration.id);
+        const { refused_since: refusedSince } = integration;
+        await noteFailure(db, integration, { ...describe(outcome, reading), pauseMs: null, refusedSince });
+      } else await this.recordResponse(integration, outcome, beganAt, reading);
     },
 
     async warn(integration, error, shown = {}) {
@@ -163,7 +164,7 @@ class HealthStates {
   }
 }
 
-type HealthEffect = Omit<HealthUpdate, "responseClass">;
+type HealthEffect = Omit<HealthUpdate, "failure">;
 
 async function noteSucceeded(
   { db, engine }: HealthDeps,
@@ -171,7 +172,7 @@ async function noteSucceeded(
   integration: Integration,
   sample: ResponseSample,
 ): Promise<HealthEffect> {
-  state.breaker.record({ ...sample, weight: 1 });
+  state.breaker.record(sample);
   state.unreachableSince = undefined;
   const wasPaused = integration.paused_until !== null || state.isTroubled;
   await noteSuccess(db, integration, state);
@@ -183,22 +184,17 @@ async function noteFailed(
   { db, engine }: HealthDeps,
   state: HealthState,
   integration: Integration,
-  { responseClass, error, code, params, status, isRejected, sample }: FailedResponse,
+  failed: FailedResponse,
 ): Promise<HealthEffect> {
   state.isTroubled = true;
   const now = Date.now();
   const refusedSince = integration.refused_since?.getTime() ?? now;
-  const waits = waitsOf(state, responseClass, now - refusedSince);
-  const pauseLaneMs = isRejected
-    ? pauseForRefusal(now - refusedSince, waits.rejectedWaitMs)
-    : pauseForFailure(state, responseClass, sample, waits.longestWaitMs);
+  const waits = waitsOf(state, failed.failure, now - refusedSince);
+  const pauseLaneMs = pauseAfter(state, failed, now - refusedSince, waits);
   const isCurrent = await noteFailure(db, integration, {
-    status,
-    error,
-    code,
-    params,
+    ...failed,
     pauseMs: pauseLaneMs ?? null,
-    refusedSince: isRejected ? new Date(refusedSince) : null,
+    refusedSince: failed.isRejected ? new Date(refusedSince) : null,
   });
   if (!isCurrent) return STALE_UPDATE;
   if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
@@ -206,10 +202,9 @@ async function noteFailed(
 }
 
 /** The waits of the next attempts; records since when the other side is unreachable. */
-function waitsOf(state: HealthState, responseClass: ResponseClass, refusedMs: number) {
-  const isUnreachable = responseClass.class === "retry" && responseClass.isDown;
+function waitsOf(state: HealthState, { isDown = false }: AttemptFailure, refusedMs: number) {
   const now = performance.now();
-  const unreachableSince = isUnreachable ? (state.unreachableSince ?? now) : undefined;
+  const unreachableSince = isDown ? (state.unreachableSince ?? now) : undefined;
   state.unreachableSince = unreachableSince;
   const isShort = unreachableSince !== undefined && now - unreachableSince < SHORT_UNAVAILABILITY_MS;
   return {
@@ -218,18 +213,15 @@ function waitsOf(state: HealthState, responseClass: ResponseClass, refusedMs: nu
   };
 }
 
-function pauseForRefusal(refusedMs: number, waitMs: number): number | undefined {
-  return refusedMs >= REFUSED_PAUSE_AFTER_MS ? waitMs : undefined;
-}
-
-/** A final rejection says nothing about the next request. */
-function pauseForFailure(
+function pauseAfter(
   { breaker }: HealthState,
-  { class: responseClass }: ResponseClass,
-  sample: ResponseSample,
-  longestPauseMs: number,
+  { failure, isRejected, sample }: FailedResponse,
+  refusedMs: number,
+  { rejectedWaitMs, longestWaitMs: longestPauseMs }: ReturnType<typeof waitsOf>,
 ): number | undefined {
-  return responseClass === "stop" ? undefined : breaker.record({ ...sample, weight: 1, longestPauseMs });
+  if (isRejected) return refusedMs < REFUSED_PAUSE_AFTER_MS ? undefined : rejectedWaitMs;
+  // A final rejection says nothing about the next request.
+  return failure.final ? undefined : breaker.record({ ...sample, longestPauseMs });
 }
 
 /** Without earlier trouble, only once a minute. */
@@ -251,9 +243,12 @@ async function noteSuccess(
     .execute();
 }
 
-interface RecordedFailure extends IntegrationFailure {
+interface DescribedFailure extends IntegrationFailure {
   status: IntegrationStatus;
   error: string;
+}
+
+interface RecordedFailure extends DescribedFailure {
   pauseMs: number | null;
   refusedSince: Date | null;
 }
@@ -307,12 +302,18 @@ async function noteWarning(
     .execute();
 }
 
-/** Without a reading: why the other side sent no response, or `status` if it refused the request. */
-function aboutOf(outcome: FetchOutcome, reading: ResponseReading): IntegrationFailure {
-  if (outcome.outcome === "failed") return { code: reading.code ?? outcome.failure, params: {} };
-  const { status } = outcome;
-  const isRefused = status >= 400 && status < 500;
-  return { code: reading.code ?? (isRefused ? "status" : null), params: { status } };
+/** What the provider read; otherwise why the other side sent no response, or `status` if it refused the request. */
+function describe(outcome: FetchOutcome, reading: ResponseReading): DescribedFailure {
+  const { error = describeOutcome(outcome), status = "failing" } = reading;
+  if (outcome.outcome === "failed")
+    return { status, error, code: reading.code ?? outcome.failure, params: {} };
+  const { status: code } = outcome;
+  return {
+    status: code === 401 || code === 403 ? "auth_error" : status,
+    error,
+    code: reading.code ?? (code >= 400 && code < 500 ? "status" : null),
+    params: { status: code },
+  };
 }
 
 function shorten(error: string): string {

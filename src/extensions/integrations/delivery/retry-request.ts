@@ -1,14 +1,13 @@
 import { sql } from "kysely";
 import { z } from "zod";
+import { decideAttempt, PARK_AFTER_FAILURES } from "../../../core/webhooks/webhooks.ts";
 import type { Job, JobResult } from "../../../engine/engine.ts";
 import { lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
-import { retryDelayMs } from "./classify-response.ts";
 import type { HealthUpdate } from "./integration-health.ts";
 
 /** `away`: the service was unreachable; `timeouts`: no response in time; `failures`: everything else. */
 export type FailureKind = "away" | "timeouts" | "failures";
-export type AttemptCounts = Record<FailureKind, number>;
 
 /** A failed request, as `recordResponse` of the integration's health returns it. */
 export interface FailedRequest extends HealthUpdate {
@@ -16,41 +15,51 @@ export interface FailedRequest extends HealthUpdate {
   isRefusal?: boolean;
 }
 
+/** How a provider counts the attempts of a job. */
+interface AttemptLimit {
+  kind?: FailureKind;
+  /** Default: the provider ends the job by its age. */
+  maxAttempts?: number;
+  /** The rest of the chat no longer waits for a job that fails alone. */
+  isParked?: boolean;
+}
+
 const REPLACED_WAIT_MS = 1_000;
+const SCHEDULE_MS = [2_000, 5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
 const count = z.number().int().nonnegative().catch(0);
 const ref = z.object({ tries: z.object({ away: count, timeouts: count, failures: count }) });
 
-/** How often a job has failed, by kind of failure: an unreachable service uses up no other attempts. */
-export function countAttempt({ ref: saved }: Pick<Job, "ref">, kind: FailureKind): AttemptCounts {
-  const attempts = ref.safeParse(saved).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
-  return { ...attempts, [kind]: attempts[kind] + 1 };
-}
-
 /**
- * Retries the failed request. A request under a replaced configuration is repeated with the new one at once,
- * and a rejected one waits for a user; neither counts as an attempt.
+ * Retries the failed request, or ends its job after the last attempt; each kind of failure has its own count, so an
+ * unreachable service uses up no other attempts. A request under a replaced configuration is repeated with the new one at
+ * once, and a rejected one waits for a user; neither counts.
  */
 export async function retryRequest(
   deps: Pick<IntegrationDeps, "db" | "engine">,
   job: Job,
-  failed: FailedRequest,
-  kind: FailureKind = isUnreachable(failed) ? "away" : "failures",
-): Promise<Extract<JobResult, { end: "retry" }>> {
-  const { responseClass, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs } = failed;
+  { failure, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs }: FailedRequest,
+  {
+    kind = failure?.isDown ? "away" : "failures",
+    maxAttempts = Infinity,
+    isParked = false,
+  }: AttemptLimit = {},
+): Promise<JobResult> {
   if (isStale) return retryIn(REPLACED_WAIT_MS);
   if (isRefusal) return retryIn(rejectedWaitMs);
-  const attempts = countAttempt(job, kind);
-  await recordAttempts(deps, job, attempts);
-  const retryAfterMs = responseClass.class === "retry" ? (responseClass.retryAfterMs ?? 0) : 0;
-  return retryIn(Math.max(Math.min(retryDelayMs(attempts[kind], undefined), longestWaitMs), retryAfterMs));
+  const before = ref.safeParse(job.ref).data?.tries ?? { away: 0, timeouts: 0, failures: 0 };
+  const attempt = before[kind] + 1;
+  const plan = { scheduleMs: SCHEDULE_MS, maxAttempts, longestWaitMs };
+  const decision = decideAttempt(failure, attempt, plan);
+  if (decision.decision !== "retry") return { end: "done" };
+  await recordAttempts(deps, job, { ...before, [kind]: attempt });
+  return {
+    ...retryIn(decision.delayMs),
+    parkGroup: isParked && kind === "failures" && attempt >= PARK_AFTER_FAILURES,
+  };
 }
 
-function isUnreachable({ responseClass }: FailedRequest): boolean {
-  return responseClass.class === "retry" && responseClass.isDown;
-}
-
-function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
+function retryIn(ms: number): JobResult {
   return { end: "retry", at: new Date(Date.now() + ms) };
 }
 
@@ -58,7 +67,7 @@ function retryIn(ms: number): Extract<JobResult, { end: "retry" }> {
 async function recordAttempts(
   { db, engine }: Pick<IntegrationDeps, "db" | "engine">,
   { id, lane }: Job,
-  attempts: AttemptCounts,
+  attempts: Record<FailureKind, number>,
 ): Promise<void> {
   await sql`
     with owned as (${lockOwnedLanes(engine.node.id, [lane])})

@@ -27,7 +27,7 @@ export async function checkWorkflow(deps: N8nDeps, integration: Integration): Pr
     });
     const reading = readWorkflowResponse(outcome, config);
     await deps.health.noteTest(integration, outcome, beganAt, reading);
-    const success = reading.responseClass.class === "ok";
+    const success = reading.failure === undefined;
     const { message = reading.error, ...shown } = success ? describeTestResponse(outcome, config) : {};
     return {
       success,

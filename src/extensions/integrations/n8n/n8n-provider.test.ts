@@ -9,7 +9,7 @@ import { file, startFileServer } from "../../../../test/servers/file-server.ts";
 import type { Execution, N8nServer } from "../../../../test/servers/n8n-server.ts";
 import { type IntegrationStory, newPerson, waitUntil } from "../../../../test/stories/integration-story.ts";
 import { setUpN8nStory } from "../../../../test/stories/n8n-story.ts";
-import { RESPONSE_TIMING } from "../delivery/classify-response.ts";
+import { RESPONSE_TIMING } from "../../../core/webhooks/webhooks.ts";
 import { openOwnFile } from "../to-replies.ts";
 
 const BEARER = { name: "Authorization", value: "Bearer a-token" };

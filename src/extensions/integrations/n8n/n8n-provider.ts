@@ -8,19 +8,13 @@ import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { completeJob } from "../delivery/complete-job.ts";
 import { createIntegrationHealth } from "../delivery/integration-health.ts";
-import {
-  countAttempt,
-  type FailedRequest,
-  type FailureKind,
-  retryRequest,
-} from "../delivery/retry-request.ts";
+import { type FailedRequest, type FailureKind, retryRequest } from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
 import { findReplyTarget, queueReplies } from "../queue-replies.ts";
 import { countReply, isReplyPaused } from "../reply-limit.ts";
 import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
 import { checkWorkflow } from "./check-workflow.ts";
-import { isResponseLost } from "./classify-workflow-response.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./n8n-config.ts";
 import type { N8nDeps } from "./n8n-deps.ts";
@@ -31,6 +25,7 @@ import {
 } from "./parse-workflow-replies.ts";
 import { readWorkflowResponse } from "./read-workflow-response.ts";
 import { requestWorkflow } from "./request-workflow.ts";
+import { isResponseLost } from "./workflow-failure.ts";
 
 const LINK_SECONDS = 7 * 86_400;
 
@@ -44,9 +39,6 @@ interface PayloadOptions {
 
 /** Each attempt may have run the workflow. */
 const MOST_TRIES: Record<FailureKind, number> = { away: Number.POSITIVE_INFINITY, timeouts: 2, failures: 10 };
-
-/** Then the rest of the chat no longer waits for an event that alone seems to fail. */
-const PARK_AFTER = 3;
 
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
@@ -120,7 +112,7 @@ async function runDelivery(deps: N8nDeps, work: EventWork): Promise<JobResult> {
     faultPoint("n8n:after-response");
     const reading = readWorkflowResponse(outcome, config);
     const note = await deps.health.recordResponse(integration, outcome, beganAt, reading);
-    if (note.responseClass.class === "ok" && outcome.outcome === "response")
+    if (!note.failure && outcome.outcome === "response")
       return sendWorkflowReplies(deps, work, config, outcome);
     return endFailed(deps, work, config, { ...note, outcome, isRefusal: reading.isRejected });
   });
@@ -151,23 +143,17 @@ async function endFailed(
   deps: IntegrationDeps,
   { job, event }: EventWork,
   config: N8nConfig,
-  failure: WorkflowFailure,
+  failed: WorkflowFailure,
 ): Promise<JobResult> {
-  const { responseClass, isStale, isRefusal } = failure;
   const isOver = Date.now() - event.recorded_at.getTime() > GIVE_UP_AFTER_MS;
   if (!config.retry || isOver) return { end: "done" };
-  if (isStale || isRefusal) return retryRequest(deps, job, failure);
-  if (responseClass.class !== "retry") return { end: "done" };
-  const kind = kindOf(failure.outcome, responseClass.isDown, config);
-  const attempts = countAttempt(job, kind)[kind];
-  if (attempts >= MOST_TRIES[kind]) return { end: "done" };
-  const again = await retryRequest(deps, job, failure, kind);
-  return { ...again, parkGroup: kind === "failures" && attempts >= PARK_AFTER };
+  const kind = kindOf(failed, config);
+  return retryRequest(deps, job, failed, { kind, maxAttempts: MOST_TRIES[kind], isParked: true });
 }
 
 /** A workflow whose response is lost runs again in each attempt, with all its effects. */
-function kindOf(outcome: FetchOutcome, isDown: boolean, config: N8nConfig): FailureKind {
-  if (isDown) return "away";
+function kindOf({ failure, outcome }: WorkflowFailure, config: N8nConfig): FailureKind {
+  if (failure?.isDown) return "away";
   return isResponseLost(outcome, config) ? "timeouts" : "failures";
 }
 

@@ -1,29 +1,26 @@
 import { isN8nStartingUp } from "../../../core/webhooks/webhooks.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { describeOutcome } from "../delivery/classify-response.ts";
+import { describeOutcome } from "../delivery/describe-outcome.ts";
 import type { Explanation, ResponseReading } from "../delivery/integration-health.ts";
+import type { N8nConfig } from "./n8n-config.ts";
 import {
-  classifyWorkflowResponse,
   isNotActive,
   isNotFoundPage,
   isResponseLost,
   isUnauthorised,
-} from "./classify-workflow-response.ts";
-import type { N8nConfig } from "./n8n-config.ts";
+  workflowFailureOf,
+} from "./workflow-failure.ts";
 
 /** The meaning of an outcome for the workflow. */
-export function readWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): Required<ResponseReading> {
-  const responseClass = classifyWorkflowResponse(outcome, config);
-  const isRejected = isNotActive(outcome) || isUnauthorised(outcome);
-  const status = isNotActive(outcome)
-    ? "inactive"
-    : responseClass.class === "ok"
-      ? "ok"
-      : responseClass.status;
+export function readWorkflowResponse(
+  outcome: FetchOutcome,
+  config: N8nConfig,
+): ResponseReading & Explanation {
+  const isInactive = isNotActive(outcome);
   return {
-    responseClass,
-    status,
-    isRejected,
+    failure: workflowFailureOf(outcome, config),
+    ...(isInactive && { status: "inactive" }),
+    isRejected: isInactive || isUnauthorised(outcome),
     ...explainN8nResponse(outcome, config),
   };
 }

@@ -56,7 +56,7 @@ export function createBotClient(
     config: TypebotConfig,
     path: string,
     body: Record<string, unknown>,
-  ): Promise<{ outcome: FetchOutcome; failure: FailedRequest }> {
+  ): Promise<{ outcome: FetchOutcome; result: FailedRequest }> {
     const beganAt = performance.now();
     const outcome = await requestTypebot(
       outgoing,
@@ -67,49 +67,44 @@ export function createBotClient(
     );
     const reading = readOutcome(outcome, config);
     const note = await health.recordResponse(integration, outcome, beganAt, reading);
-    return { outcome, failure: { ...note, isRefusal: reading.isRejected } };
+    return { outcome, result: { ...note, isRefusal: reading.isRejected } };
   }
 
   return {
     async start(integration, config, { message, variables }) {
       const input = { ...(message && { message }), prefilledVariables: variables };
       const body = { ...input, ...RICH, isStreamEnabled: false, isOnlyRegistering: false };
-      const { outcome, failure } = await request(integration, config, startPath(config), body);
-      const response = isOk(failure) ? parseBotResponse(outcome) : undefined;
+      const { outcome, result } = await request(integration, config, startPath(config), body);
+      const { failure } = result;
+      const response = failure ? undefined : parseBotResponse(outcome);
       if (response?.sessionId) return { outcome: "answered", response };
-      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
-      if (isUnprocessed(failure)) return { outcome: "again", isSafe: true, failed: failure };
-      if (failure.responseClass.class === "retry")
-        return { outcome: "again", isSafe: false, failed: failure };
+      if (!failure) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
+      if (isUnprocessed(result)) return { outcome: "again", isSafe: true, failed: result };
+      if (failure && !failure.final) return { outcome: "again", isSafe: false, failed: result };
       return { outcome: "refused", isSessionOpen: false };
     },
 
     async resume(integration, config, session, message) {
       const body = { ...(message && { message }), ...RICH };
       const path = continuePath(session.session_id);
-      const { outcome, failure } = await request(integration, config, path, body);
-      if (isUnprocessed(failure)) return { outcome: "again", isSafe: true, failed: failure };
-      const isStop = failure.responseClass.class === "stop";
-      if (isStop && isSessionGone(outcome)) return { outcome: "forgotten" };
-      const response = isOk(failure) ? parseBotResponse(outcome) : undefined;
+      const { outcome, result } = await request(integration, config, path, body);
+      const { failure } = result;
+      if (isUnprocessed(result)) return { outcome: "again", isSafe: true, failed: result };
+      if (failure?.final && isSessionGone(outcome)) return { outcome: "forgotten" };
+      const response = failure ? undefined : parseBotResponse(outcome);
       if (response) return { outcome: "answered", response };
       // The viewer also returns 404 if a step of the flow lacks something, such as credentials.
-      if (isStop) return { outcome: "refused", isSessionOpen: isNotFound(outcome) };
-      if (isOk(failure)) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
+      if (failure?.final) return { outcome: "refused", isSessionOpen: isNotFound(outcome) };
+      if (!failure) await health.warn(integration, NOT_A_VIEWER, { code: "typebot_not_viewer" });
       return { outcome: "unknown" };
     },
   };
-}
-
-function isOk({ responseClass }: FailedRequest): boolean {
-  return responseClass.class === "ok";
 }
 
 /**
  * The flow has not run for certain, but can run later: when the bot is reachable, accepts us, or with the new
  * configuration.
  */
-function isUnprocessed({ responseClass, isRefusal, isStale }: FailedRequest): boolean {
-  if (responseClass.class === "retry") return responseClass.isSafe;
-  return responseClass.class === "stop" && (isRefusal || isStale);
+function isUnprocessed({ failure, isRefusal = false, isStale }: FailedRequest): boolean {
+  return failure?.final ? isRefusal || isStale : failure?.stage === "before";
 }

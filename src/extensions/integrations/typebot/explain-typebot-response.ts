@@ -1,5 +1,5 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import { describeOutcome } from "../delivery/classify-response.ts";
+import { describeOutcome } from "../delivery/describe-outcome.ts";
 import type { Explanation } from "../delivery/integration-health.ts";
 import type { IntegrationReason } from "../integration-reasons.ts";
 import { isPage, isSessionGone, reasonOf } from "./typebot-api.ts";

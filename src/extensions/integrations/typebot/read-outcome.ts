@@ -1,11 +1,11 @@
-import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import {
-  classifyResponse,
+  type AttemptFailure,
+  failureOf,
   isInWordsOfProxy,
   NOT_THERE_YET,
-  type ResponseClass,
-} from "../delivery/classify-response.ts";
-import type { ResponseReading } from "../delivery/integration-health.ts";
+} from "../../../core/webhooks/webhooks.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import type { Explanation, ResponseReading } from "../delivery/integration-health.ts";
 import { explainTypebotResponse } from "./explain-typebot-response.ts";
 import { isPage, isUnauthorised, READ_AT_MOST_BYTES } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
@@ -16,30 +16,23 @@ import type { TypebotConfig } from "./typebot-config.ts";
  */
 const AT_ONCE_MS = 1_000;
 
-/** The flow may have run. */
-const BROKEN_OFF: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
-
 /** The meaning of an outcome for the bot. */
-export function readOutcome(
-  outcome: FetchOutcome,
-  config: TypebotConfig,
-): Required<Omit<ResponseReading, "status">> {
-  const responseClass = classifyViewerResponse(outcome);
+export function readOutcome(outcome: FetchOutcome, config: TypebotConfig): ResponseReading & Explanation {
   return {
-    responseClass,
+    failure: viewerFailureOf(outcome),
     isRejected: isUnauthorised(outcome),
     ...explainTypebotResponse(outcome, config),
   };
 }
 
-function classifyViewerResponse(outcome: FetchOutcome): ResponseClass {
+function viewerFailureOf(outcome: FetchOutcome): AttemptFailure | undefined {
   const isUnreachable =
     outcome.outcome === "response" &&
     outcome.status === 502 &&
     outcome.durationMs < AT_ONCE_MS &&
     isInWordsOfProxy(outcome);
   if (isUnreachable || isPage(outcome)) return NOT_THERE_YET;
-  return isBrokenOff(outcome) ? BROKEN_OFF : classifyResponse(outcome);
+  return isBrokenOff(outcome) ? { stage: "attempt" } : failureOf(outcome);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { FetchOutcome, OutgoingRequest, SafeFetch } from "../../../platform/outgoing/safe-fetch.ts";
 import { cleanJson } from "../../../platform/text/clean-text.ts";
-import { errorMessageIn } from "../delivery/classify-response.ts";
+import { errorMessageIn } from "../delivery/describe-outcome.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
 
 const bubble = z.looseObject({ id: z.string(), type: z.string(), content: z.looseObject({}).optional() });

@@ -68,7 +68,7 @@ async function testBot(
   const body = { isOnlyRegistering: true, isStreamEnabled: false };
   const outcome = await requestTypebot(outgoing, tenant, config, startPath(config), body);
   const reading = readOutcome(outcome, config);
-  const isOk = reading.responseClass.class === "ok";
+  const isOk = reading.failure === undefined;
   const isBot = isOk && parseBotResponse(outcome)?.sessionId !== undefined;
   const message = isBot ? "The bot exists and accepts messages." : isOk ? NOT_A_VIEWER : reading.error;
   await health.noteTest(integration, outcome, beganAt, { ...reading, error: message });

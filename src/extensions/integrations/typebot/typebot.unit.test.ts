@@ -356,16 +356,15 @@ describe("the response of a bot", () => {
     ],
     ["the viewer itself responds with 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: whether the bot surely received nothing is %j", (_, body, durationMs, isSafe) => {
-    expect(readOutcome(answered(502, body, durationMs), config).responseClass).toMatchObject({
-      class: "retry",
+    expect(readOutcome(answered(502, body, durationMs), config).failure).toEqual({
+      stage: isSafe ? "before" : "attempt",
       isDown: true,
-      isSafe,
     });
   });
 
   test.each([401, 403])("with %i makes messages wait until a person acts", (status) => {
     const reading = readOutcome(answered(status, "{}", 5), config);
-    expect(reading).toMatchObject({ isRejected: true, responseClass: { status: "auth_error" } });
+    expect(reading).toMatchObject({ isRejected: true, failure: { final: "rejected" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 

@@ -1,10 +1,6 @@
+import { type AttemptFailure, failureOf } from "../../../../core/webhooks/webhooks.ts";
 import type { FetchOutcome } from "../../../../platform/outgoing/safe-fetch.ts";
-import {
-  classifyResponse,
-  describeOutcome,
-  NOT_THERE_YET,
-  type ResponseClass,
-} from "../../delivery/classify-response.ts";
+import { describeOutcome } from "../../delivery/describe-outcome.ts";
 import type { IntegrationReason } from "../../integration-reasons.ts";
 
 /** Why Chatwoot rejected a request. */
@@ -24,22 +20,26 @@ export interface ChatwootError {
     | "unreachable"
     | "unreadable"
     | "other";
-  responseClass: Exclude<ResponseClass, { class: "ok" }>;
+  failure: AttemptFailure;
   status_code: number | null;
   /** A description for users. */
   text: string;
 }
 
-const BACK_OFF_MS = 60_000;
+/** Chatwoot limits the messages per minute of one conversation; a later retry succeeds. */
+const BUSY: AttemptFailure = { stage: "before", requestedMs: 60_000 };
 
 /** Undefined for a successful response. */
 export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefined {
-  const classified = classifyResponse(outcome);
-  if (classified.class === "ok") return undefined;
-  const reason = reasonOf(outcome, classified.class === "retry");
-  const responseClass = reason === "too_many" ? busy(classified) : classified;
-  const status_code = outcome.outcome === "failed" ? null : outcome.status;
-  return { reason, responseClass, status_code, text: TEXTS[reason] ?? describeOutcome(outcome) };
+  const failure = failureOf(outcome);
+  if (!failure) return undefined;
+  const reason = reasonOf(outcome, failure.final === undefined);
+  return {
+    reason,
+    failure: reason === "too_many" ? BUSY : failure,
+    status_code: outcome.outcome === "failed" ? null : outcome.status,
+    text: TEXTS[reason] ?? describeOutcome(outcome),
+  };
 }
 
 /**
@@ -49,7 +49,7 @@ export function chatwootErrorOf(outcome: FetchOutcome): ChatwootError | undefine
 export function unreadableResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "unreadable",
-    responseClass: { ...NOT_THERE_YET, isSafe: false },
+    failure: { stage: "attempt", isDown: true },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
     text:
       "The response did not come from Chatwoot. Waiting messages are sent again. If this continues, check `url`: it must be the " +
@@ -61,7 +61,7 @@ export function unreadableResponse(outcome: FetchOutcome): ChatwootError {
 export function unexpectedResponse(outcome: FetchOutcome): ChatwootError {
   return {
     reason: "other",
-    responseClass: { class: "stop", status: "failing" },
+    failure: { stage: "after", final: "rejected" },
     status_code: outcome.outcome === "failed" ? null : outcome.status,
     text: "The response did not come from Chatwoot. Check `url`: it must be the address of Chatwoot itself.",
   };
@@ -119,16 +119,4 @@ function reasonOf(outcome: FetchOutcome, isPassing: boolean): ChatwootError["rea
     default:
       return "other";
   }
-}
-
-/** Chatwoot limits the messages per minute of one conversation; a later retry succeeds. */
-function busy(classified: ResponseClass): ChatwootError["responseClass"] {
-  const retryAfterMs = "retryAfterMs" in classified ? classified.retryAfterMs : undefined;
-  return {
-    class: "retry",
-    isSafe: true,
-    isDown: false,
-    retryAfterMs: retryAfterMs ?? BACK_OFF_MS,
-    status: "failing",
-  };
 }

@@ -1,27 +1,26 @@
-import { isN8nStartingUp } from "../../../core/webhooks/webhooks.ts";
-import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import {
-  classifyResponse,
-  errorMessageIn,
+  type AttemptFailure,
+  failureOf,
+  isInWordsOfProxy,
   NOT_THERE_YET,
   RESPONSE_TIMING,
-  type ResponseClass,
-} from "../delivery/classify-response.ts";
+} from "../../../core/webhooks/webhooks.ts";
+import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
+import { errorMessageIn } from "../delivery/describe-outcome.ts";
 import type { N8nConfig } from "./n8n-config.ts";
 import { maxResponseBytes } from "./request-workflow.ts";
 
 type Response = Extract<FetchOutcome, { outcome: "response" }>;
 
-const RESPONSE_LOST: ResponseClass = { ...NOT_THERE_YET, isSafe: false, isDown: false };
 /** What a proxy returns after its own time limit, or when n8n has closed the connection. */
 const LOST_IN_PROXY = new Set([502, 504]);
 /** n8n's own text; a workflow may return 404 with another text. */
 const NOT_REGISTERED = /not registered/i;
 
 /** Some n8n responses mean something else than their status does. */
-export function classifyWorkflowResponse(outcome: FetchOutcome, config: N8nConfig): ResponseClass {
-  if (isN8nStartingUp(outcome) || isNotFoundPage(outcome)) return NOT_THERE_YET;
-  return isResponseLost(outcome, config) ? RESPONSE_LOST : classifyResponse(outcome);
+export function workflowFailureOf(outcome: FetchOutcome, config: N8nConfig): AttemptFailure | undefined {
+  if (isNotFoundPage(outcome)) return NOT_THERE_YET;
+  return isResponseLost(outcome, config) ? { stage: "attempt" } : failureOf(outcome);
 }
 
 /** The workflow may have run, but the expected response did not arrive, or not completely. */
@@ -43,7 +42,7 @@ function isBrokenOff({ status, headers, body, truncated }: Response, config: N8n
  * paths in JSON.
  */
 export function isNotFoundPage(outcome: FetchOutcome): boolean {
-  return outcome.outcome === "response" && outcome.status === 404 && !isJson(outcome);
+  return outcome.outcome === "response" && outcome.status === 404 && isInWordsOfProxy(outcome);
 }
 
 /** n8n is reachable, but no workflow listens at the path. */
@@ -54,13 +53,4 @@ export function isNotActive(outcome: FetchOutcome): boolean {
 
 export function isUnauthorised(outcome: FetchOutcome): boolean {
   return outcome.outcome === "response" && (outcome.status === 401 || outcome.status === 403);
-}
-
-function isJson({ body }: Response): boolean {
-  try {
-    JSON.parse(body.toString("utf8"));
-    return true;
-  } catch {
-    return false;
-  }
 }
