@@ -27,7 +27,7 @@ const sharing = (name: string, include: string, others: string[]): UserWorkspace
   test: {
     ...EVERY_FILE,
     name,
-    setupFiles: ["test/run/equal-bytes.ts", "test/run/cheap-and-quick.ts"],
+    setupFiles: ["test/run/equal-bytes.ts", "test/run/fast-settings.ts"],
     include: [include],
     // Real products, which `npm run integrations` installs.
     exclude: [...NAMED.map(filesOf), "test/integrations/**", ...others],

@@ -19,9 +19,9 @@ import type {
   OperationStage,
   PhoneControls,
 } from "./conformance/stage.ts";
+import { worldOf } from "./network-controls.ts";
 import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
-import { worldOf } from "./whatsapp-world.ts";
 
 /** Short times, so that a test need not wait for a real network's. */
 export const QUICK: Partial<WhatsAppTiming> = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
-import { type Cable, layCable } from "../../test/servers/cable.ts";
+import { type Cable, layCable } from "../../test/servers/database-proxy.ts";
 
 let store: TestDatabase;
 /** A stand-in for the pooler. */

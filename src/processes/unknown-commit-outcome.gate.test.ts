@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../test/sample-files.ts";
-import { type Cable, layCable } from "../../test/servers/cable.ts";
+import { type Cable, layCable } from "../../test/servers/database-proxy.ts";
 import { createClient, type WaygateError } from "../client/client.ts";
 
 let store: TestDatabase;

@@ -5,7 +5,7 @@ import type { Client } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { PASSWORD } from "../sign-in.ts";
-import { findMarks, readFilesBelow } from "../stories/find-marks.ts";
+import { findMarks, readFilesBelow } from "../stories/find-rows.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
-import { findMarks, findRowsWith, readFilesBelow } from "../stories/find-marks.ts";
+import { findMarks, findRowsWith, readFilesBelow } from "../stories/find-rows.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);

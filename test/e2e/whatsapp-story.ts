@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Client } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/package-version.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { layCable } from "../servers/cable.ts";
+import { layCable } from "../servers/database-proxy.ts";
 import { spawnWhatsAppServer } from "../whatsapp-server/process/server-process.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";

@@ -8,7 +8,7 @@ import { percentile } from "../run/process-figures.ts";
 import { needs } from "../run/programs.ts";
 import { OWNER } from "../sign-in.ts";
 import { ROOT } from "../source-files.ts";
-import { launchBrowser, lookAt, type Theme } from "./look-at-page.ts";
+import { launchBrowser, lookAt, type Theme } from "./check-page.ts";
 
 const PATIENCE_MS = 60_000;
 const BETWEEN_KEYS_MS = 40;

@@ -8,7 +8,7 @@ import { peer } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
 import type { Device, ServerPerson } from "./person.ts";
 import { addressJid, type Envelope } from "./phone/envelope.ts";
-import { listen } from "./phone/listen.ts";
+import { listen } from "./phone/receive-message.ts";
 import { route } from "./phone/routing.ts";
 import { type BinaryNode, child, children, childrenNamed, node, seconds } from "./protocol/nodes.ts";
 import type { MessageRecord } from "./protocol/records.ts";

@@ -7,7 +7,7 @@ import { Handset, type StoredMessage } from "./handset.ts";
 import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { sendReceipt } from "./phone/receipts.ts";
-import { speakAgain } from "./phone/speak.ts";
+import { speakAgain } from "./phone/send-to-devices.ts";
 import {
   type BinaryNode,
   bytes,

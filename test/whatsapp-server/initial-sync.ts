@@ -7,7 +7,7 @@ import { saltInHistory } from "./contact-trust.ts";
 import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
 import type { ServerPerson } from "./person.ts";
-import { speak } from "./phone/speak.ts";
+import { speak } from "./phone/send-to-devices.ts";
 import { seconds } from "./protocol/nodes.ts";
 
 const { Type } = proto.Message.ProtocolMessage;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/database.ts";
-import { type Cable, layCable } from "../../../test/servers/cable.ts";
+import { type Cable, layCable } from "../../../test/servers/database-proxy.ts";
 import { createLog } from "../../platform/log/log.ts";
 import { type OpenSessionDeps, openSession } from "./open-session.ts";
 

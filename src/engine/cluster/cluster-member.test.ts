@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { createGate } from "../../../test/gate.ts";
-import { type Cable, layCable } from "../../../test/servers/cable.ts";
+import { type Cable, layCable } from "../../../test/servers/database-proxy.ts";
 import { createEngineStory } from "../../../test/stories/engine/engine-story.ts";
 import { isDatabaseUnavailable } from "../../platform/db/database.ts";
 import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "../engine.ts";

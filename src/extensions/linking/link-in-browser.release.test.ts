@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestGateway } from "../../../test/gateway.ts";
 import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
+import { launchBrowser, lookAt } from "../../../test/stories/check-page.ts";
 import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
 import type { WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { type Client, createClient } from "../../client/client.ts";

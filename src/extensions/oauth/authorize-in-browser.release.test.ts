@@ -9,7 +9,7 @@ import { needs } from "../../../test/run/programs.ts";
 import { type StableAddress, startStableAddress } from "../../../test/servers/stable-address.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { launchBrowser, lookAt } from "../../../test/stories/look-at-page.ts";
+import { launchBrowser, lookAt } from "../../../test/stories/check-page.ts";
 import { type OAuthStory, startOAuthStory } from "../../../test/stories/oauth-story.ts";
 
 const PATIENCE_MS = 60_000;

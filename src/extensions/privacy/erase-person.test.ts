@@ -7,7 +7,7 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { startReceiver } from "../../../test/servers/receiver.ts";
-import { findMarks, findRowsWith } from "../../../test/stories/find-marks.ts";
+import { findMarks, findRowsWith } from "../../../test/stories/find-rows.ts";
 import type { Client } from "../../client/client.ts";
 import { repeatErasure } from "./request-erasure.ts";
 

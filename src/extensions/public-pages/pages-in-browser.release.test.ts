@@ -6,7 +6,7 @@ import { createOpenApiDocument } from "../../../scripts/openapi/openapi-document
 import { buildDist } from "../../../test/run/build-dist.ts";
 import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { findFaults, launchBrowser } from "../../../test/stories/look-at-page.ts";
+import { findFaults, launchBrowser } from "../../../test/stories/check-page.ts";
 import { webhooksContract } from "../../core/webhooks/contract.ts";
 import { createHttpServer, type HttpServer } from "../../platform/http/server/http-server.ts";
 import { createLog } from "../../platform/log/log.ts";

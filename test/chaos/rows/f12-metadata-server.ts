@@ -4,7 +4,13 @@ import type { E2eStory } from "../../e2e/e2e-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../servers/internal-addresses.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { inSealedNetwork, PLACES, startNameServer, startOpenServer, startTraps } from "../sealed-places.ts";
+import {
+  inSealedNetwork,
+  PLACES,
+  startNameServer,
+  startOpenServer,
+  startTraps,
+} from "../isolated-network.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
 
 const PORT = 80;

@@ -9,7 +9,7 @@ import {
   startOpenServer,
   startTraps,
   type Zone,
-} from "../sealed-places.ts";
+} from "../isolated-network.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
 
 const PORT = 80;

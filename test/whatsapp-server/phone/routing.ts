@@ -2,7 +2,7 @@ import { Handset } from "../handset.ts";
 import type { Network } from "../network.ts";
 import type { Device } from "../person.ts";
 import { type Envelope, messageStanza } from "./envelope.ts";
-import { listen } from "./listen.ts";
+import { listen } from "./receive-message.ts";
 
 /** Brings a message to one device. */
 export function route(network: Network, envelope: Envelope, to: Device): void {

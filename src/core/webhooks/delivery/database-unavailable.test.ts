@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
 import { createGate } from "../../../../test/gate.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
-import { type Cable, layCable } from "../../../../test/servers/cable.ts";
+import { type Cable, layCable } from "../../../../test/servers/database-proxy.ts";
 import { type Receiver, startReceiver } from "../../../../test/servers/receiver.ts";
 import { textIs } from "../../../../test/stories/webhook-story.ts";
 

@@ -10,10 +10,10 @@ import type { Network } from "../network.ts";
 import type { ServerPerson } from "../person.ts";
 import { node, SERVER, seconds } from "../protocol/nodes.ts";
 import { addressJid } from "./envelope.ts";
-import { requestRetry } from "./listen.ts";
 import { ring, showChatState } from "./presence.ts";
 import { sendReceipt } from "./receipts.ts";
-import { type Spoken, speak } from "./speak.ts";
+import { requestRetry } from "./receive-message.ts";
+import { type Spoken, speak } from "./send-to-devices.ts";
 import { timerContext } from "./timers.ts";
 
 const { Type } = proto.Message.ProtocolMessage;

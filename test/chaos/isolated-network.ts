@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { packageRoot } from "../../src/platform/package-version.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 
-const PROGRAM = join(packageRoot(), "dist/test/chaos/sealed-main.js");
+const PROGRAM = join(packageRoot(), "dist/test/chaos/isolated-network-main.js");
 const WITHIN_MS = 240_000;
 
 /** The row as it runs in a network of its own, where any address can be had and nothing leads outside. */

@@ -2,8 +2,8 @@ import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { SecretChange, SecretChangeOptions } from "../control.ts";
 import type { Network } from "../network.ts";
-import { speak } from "./speak.ts";
-import { addressOf, keyOf, spoken } from "./talk.ts";
+import { addressOf, keyOf, spoken } from "./phone-actions.ts";
+import { speak } from "./send-to-devices.ts";
 
 const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
