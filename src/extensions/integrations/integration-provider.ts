@@ -13,6 +13,7 @@ import type { Log } from "../../platform/log/log.ts";
 import type { SafeFetch } from "../../platform/outgoing/safe-fetch.ts";
 import type { SecretBox } from "../../platform/secrets/secret-box.ts";
 import type { ProviderName, TestReport } from "./contract.ts";
+import type { IntegrationHealth } from "./delivery/integration-health.ts";
 import type { Integration } from "./integration-row.ts";
 
 /** The dependencies of integrations. */
@@ -46,6 +47,7 @@ export interface IntegrationDeps {
   baseUrl: string;
   /** Invalidates the cached token of the URL that Chatwoot calls, after it may have changed. */
   pathTokens: { invalidate(instanceId: number): void };
+  health: IntegrationHealth;
   version: string;
   log: Log;
 }

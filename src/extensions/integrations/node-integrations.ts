@@ -5,6 +5,7 @@ import type { Handlers } from "../../platform/http/handler.ts";
 import { type ChatwootPathTokens, createChatwootPathTokens } from "./chatwoot/chatwoot-path-tokens.ts";
 import { createChatwootProvider } from "./chatwoot/chatwoot-provider.ts";
 import type { integrationsContract } from "./contract.ts";
+import { createIntegrationHealth } from "./delivery/integration-health.ts";
 import { createWorkLoader, type IntegrationRef, type LoadedEvent } from "./delivery/work-loader.ts";
 import type { EventWork, IntegrationDeps, Providers } from "./integration-provider.ts";
 import { openIntegration } from "./integration-row.ts";
@@ -30,14 +31,14 @@ export interface NodeIntegrations {
   tidy(): Promise<void>;
 }
 
-export interface NodeIntegrationsOptions extends Omit<IntegrationDeps, "pathTokens"> {
+export interface NodeIntegrationsOptions extends Omit<IntegrationDeps, "pathTokens" | "health"> {
   /** For what requests ask; `db` is for the lanes. */
   requestDb: Db;
 }
 
 export function createNodeIntegrations({ requestDb, ...options }: NodeIntegrationsOptions): NodeIntegrations {
   const pathTokens = createChatwootPathTokens({ ...options, db: requestDb });
-  const deps = { ...options, pathTokens };
+  const deps = { ...options, pathTokens, health: createIntegrationHealth(options) };
   const providers = createProviders(deps);
   return {
     handlers: integrationHandlers({ ...deps, db: requestDb }, providers),

@@ -1,5 +1,5 @@
 import type { Job, JobResult } from "../../../engine/engine.ts";
-import type { HealthUpdate, IntegrationHealth } from "../delivery/integration-health.ts";
+import type { HealthUpdate } from "../delivery/integration-health.ts";
 import { retryRequest } from "../delivery/retry-request.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
@@ -9,7 +9,6 @@ import { type ChatwootError, codeOfChatwootError } from "./api/chatwoot-error.ts
 /** The dependencies of one job. */
 export interface ChatwootContext {
   deps: IntegrationDeps;
-  health: IntegrationHealth;
   integration: Integration;
   chatwoot: ChatwootApi;
   /** The connection state after this job's last failed request. */
@@ -23,11 +22,7 @@ const UNTIL_SAVED = new Set<ChatwootError["reason"]>([
 const UNTIL_SAVED_MS = 300_000;
 const LONGEST_WAIT_MS = 3 * 24 * 3_600_000;
 
-export function createChatwootContext(
-  deps: IntegrationDeps,
-  health: IntegrationHealth,
-  integration: Integration,
-): ChatwootContext {
+export function createChatwootContext(deps: IntegrationDeps, integration: Integration): ChatwootContext {
   let lastFailed: HealthUpdate | undefined;
   const onResponse: Parameters<typeof createChatwootApi>[0]["onResponse"] = async (
     outcome,
@@ -43,7 +38,7 @@ export function createChatwootContext(
       // Its status alone would mean success.
       ...(refusal.reason === "unreadable" && { failure: refusal.failure }),
     };
-    const update = await health.recordResponse(integration, outcome, beganAt, reading);
+    const update = await deps.health.recordResponse(integration, outcome, beganAt, reading);
     if (refusal) lastFailed = update;
   };
   const { instance_id } = integration;
@@ -51,7 +46,7 @@ export function createChatwootContext(
     { outgoing: deps.outgoing, instance_id, onResponse },
     chatwootAccessOf(integration),
   );
-  return { deps, health, integration, chatwoot, lastFailure: () => lastFailed };
+  return { deps, integration, chatwoot, lastFailure: () => lastFailed };
 }
 
 /** Whether a retry of the rejected request can succeed. */
@@ -76,11 +71,11 @@ export async function endWithError(
 ): Promise<JobResult> {
   const { reason, failure, text } = refusal;
   if (!isTransientError(refusal) || Date.now() - since.getTime() > LONGEST_WAIT_MS) {
-    await context.health.warn(context.integration, text, { code: codeOfChatwootError(reason) });
+    await context.deps.health.warn(context.integration, text, { code: codeOfChatwootError(reason) });
     return { end: "done" };
   }
   if (reason === "identity")
-    await context.health.warn(context.integration, text, {
+    await context.deps.health.warn(context.integration, text, {
       status: "failing",
       code: codeOfChatwootError(reason),
     });

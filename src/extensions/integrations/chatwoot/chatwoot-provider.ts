@@ -1,5 +1,4 @@
 import type { JobResult } from "../../../engine/engine.ts";
-import { createIntegrationHealth } from "../delivery/integration-health.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
 import { runInboundTask } from "./agents/run-inbound-task.ts";
 import { CHATWOOT_ALIASES, type ChatwootConfig, chatwootConfig } from "./chatwoot-config.ts";
@@ -12,7 +11,6 @@ import { reportFailure, reportStatus } from "./report-status.ts";
 
 /** A support inbox: WhatsApp messages go into the inbox, and agents' replies go out through the instance. */
 export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvider {
-  const health = createIntegrationHealth(deps);
   return {
     name: "chatwoot",
     config: chatwootConfig,
@@ -24,9 +22,9 @@ export function createChatwootProvider(deps: IntegrationDeps): IntegrationProvid
     prepare: (draft) => registerInbox(deps, draft),
     unregister: (integration) => unregisterInbox(deps, integration),
     test: (integration) => checkInbox(deps, integration),
-    onEvent: (work) => handleEvent(createChatwootContext(deps, health, work.integration), work),
+    onEvent: (work) => handleEvent(createChatwootContext(deps, work.integration), work),
     onTask: ({ job, integration, task }) =>
-      runInboundTask(createChatwootContext(deps, health, integration), job, task),
+      runInboundTask(createChatwootContext(deps, integration), job, task),
   };
 }
 

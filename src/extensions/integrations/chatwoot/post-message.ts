@@ -179,7 +179,9 @@ async function post(
   const again = await postInto(context, link, posting, true);
   if (again.ok || again.error.reason !== "not_found") return again;
   const error = toInboxGone(again.error);
-  await context.health.warn(context.integration, error.text, { code: codeOfChatwootError(error.reason) });
+  await context.deps.health.warn(context.integration, error.text, {
+    code: codeOfChatwootError(error.reason),
+  });
   return { ok: false, error };
 }
 

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import {
   type AttemptFailure,
   type BreakerSample,
@@ -97,7 +97,7 @@ const STALE_UPDATE = {
 
 type ResponseSample = Omit<BreakerSample, "longestPauseMs">;
 
-interface FailedResponse extends DescribedFailure {
+interface FailedResponse extends Problem {
   failure: AttemptFailure;
   isRejected: boolean;
   sample: ResponseSample;
@@ -128,14 +128,14 @@ export function createIntegrationHealth(deps: HealthDeps): IntegrationHealth {
     async noteTest(integration, outcome, beganAt, reading = {}) {
       if (reading.failure ?? failureOf(outcome)) {
         states.trouble(integration.id);
-        const { refused_since: refusedSince } = integration;
-        await noteFailure(db, integration, { ...describe(outcome, reading), pauseMs: null, refusedSince });
+        await noteProblem(db, integration, describe(outcome, reading));
       } else await this.recordResponse(integration, outcome, beganAt, reading);
     },
 
     async warn(integration, error, shown = {}) {
       states.trouble(integration.id);
-      await noteWarning(db, integration, error, shown);
+      const { code = null, status = sql`case when status = 'ok' then 'warning' else status end` } = shown;
+      await noteProblem(db, integration, { status, error, code, params: null });
     },
   };
 }
@@ -191,10 +191,11 @@ async function noteFailed(
   const refusedSince = integration.refused_since?.getTime() ?? now;
   const waits = waitsOf(state, failed.failure, now - refusedSince);
   const pauseLaneMs = pauseAfter(state, failed, now - refusedSince, waits);
-  const isCurrent = await noteFailure(db, integration, {
-    ...failed,
-    pauseMs: pauseLaneMs ?? null,
-    refusedSince: failed.isRejected ? new Date(refusedSince) : null,
+  const isCurrent = await noteProblem(db, integration, failed, {
+    refused_since: failed.isRejected ? new Date(refusedSince) : null,
+    ...(pauseLaneMs !== undefined && {
+      paused_until: sql<Date>`greatest(paused_until, now() + ${pauseLaneMs}::float8 * interval '1 millisecond')`,
+    }),
   });
   if (!isCurrent) return STALE_UPDATE;
   if (pauseLaneMs !== undefined) for (const lane of lanesOf(integration)) engine.pauseLane(lane, pauseLaneMs);
@@ -243,33 +244,29 @@ async function noteSuccess(
     .execute();
 }
 
-interface DescribedFailure extends IntegrationFailure {
-  status: IntegrationStatus;
+interface Problem {
+  status: IntegrationStatus | RawBuilder<unknown>;
   error: string;
-}
-
-interface RecordedFailure extends DescribedFailure {
-  pauseMs: number | null;
-  refusedSince: Date | null;
+  code: IntegrationReason | null;
+  params: IntegrationFailure["params"] | null;
 }
 
 /** Returns false, and writes nothing, if the integration was saved since it was read. */
-async function noteFailure(
+async function noteProblem(
   db: Db,
   { id, updated_at }: SavedIntegration,
-  { status, error, code, params, pauseMs, refusedSince }: RecordedFailure,
+  { status, error, code, params }: Problem,
+  also: { refused_since?: Date | null; paused_until?: RawBuilder<Date> } = {},
 ): Promise<boolean> {
-  const pausedUntil = sql<Date | null>`now() + ${pauseMs}::float8 * interval '1 millisecond'`;
   const { numUpdatedRows } = await db
     .updateTable("integration")
     .set({
-      status,
-      refused_since: refusedSince,
-      last_error: shorten(error),
+      ...also,
+      status: sql<IntegrationStatus>`${status}`,
+      last_error: cleanText(error).slice(0, LONGEST_ERROR),
       last_error_code: code,
-      last_error_params: JSON.stringify(params),
+      last_error_params: params && JSON.stringify(params),
       last_error_at: sql<Date>`clock_timestamp()`,
-      paused_until: sql<Date | null>`greatest(paused_until, ${pausedUntil})`,
     })
     .where("id", "=", id)
     .where(isSavedAt(updated_at))
@@ -282,28 +279,8 @@ export function isSavedAt(updatedAt: Date) {
   return sql<boolean>`date_trunc('milliseconds', updated_at) = ${updatedAt}`;
 }
 
-async function noteWarning(
-  db: Db,
-  { id, updated_at }: SavedIntegration,
-  error: string,
-  { status, code }: Pick<ResponseReading, "status" | "code">,
-): Promise<void> {
-  await db
-    .updateTable("integration")
-    .set({
-      status: status ?? sql<IntegrationStatus>`case when status = 'ok' then 'warning' else status end`,
-      last_error: shorten(error),
-      last_error_code: code ?? null,
-      last_error_params: null,
-      last_error_at: sql<Date>`clock_timestamp()`,
-    })
-    .where("id", "=", id)
-    .where(isSavedAt(updated_at))
-    .execute();
-}
-
 /** What the provider read; otherwise why the other side sent no response, or `status` if it refused the request. */
-function describe(outcome: FetchOutcome, reading: ResponseReading): DescribedFailure {
+function describe(outcome: FetchOutcome, reading: ResponseReading): Problem {
   const { error = describeOutcome(outcome), status = "failing" } = reading;
   if (outcome.outcome === "failed")
     return { status, error, code: reading.code ?? outcome.failure, params: {} };
@@ -314,8 +291,4 @@ function describe(outcome: FetchOutcome, reading: ResponseReading): DescribedFai
     code: reading.code ?? (code >= 400 && code < 500 ? "status" : null),
     params: { status: code },
   };
-}
-
-function shorten(error: string): string {
-  return cleanText(error).slice(0, LONGEST_ERROR);
 }

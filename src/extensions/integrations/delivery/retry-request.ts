@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import { decideAttempt, PARK_AFTER_FAILURES } from "../../../core/webhooks/webhooks.ts";
-import type { Job, JobResult } from "../../../engine/engine.ts";
+import type { Engine, Job, JobResult } from "../../../engine/engine.ts";
 import { lockOwnedLanes } from "../../../engine/lane-store.ts";
-import type { IntegrationDeps } from "../integration-provider.ts";
+import type { Db } from "../../../platform/db/database.ts";
 import type { HealthUpdate } from "./integration-health.ts";
 
 /** `away`: the service was unreachable; `timeouts`: no response in time; `failures`: everything else. */
@@ -36,7 +36,7 @@ const ref = z.object({ tries: z.object({ away: count, timeouts: count, failures:
  * once, and a rejected one waits for a user; neither counts.
  */
 export async function retryRequest(
-  deps: Pick<IntegrationDeps, "db" | "engine">,
+  deps: { db: Db; engine: Engine },
   job: Job,
   { failure, isStale, isRefusal = false, rejectedWaitMs, longestWaitMs }: FailedRequest,
   {
@@ -65,7 +65,7 @@ function retryIn(ms: number): JobResult {
 
 /** Writes nothing if the lane is lost. */
 async function recordAttempts(
-  { db, engine }: Pick<IntegrationDeps, "db" | "engine">,
+  { db, engine }: { db: Db; engine: Engine },
   { id, lane }: Job,
   attempts: Record<FailureKind, number>,
 ): Promise<void> {

@@ -1,12 +1,17 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { TestReport } from "../contract.ts";
+import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
+import type { FileResponseLimit } from "./file-response-limit.ts";
 import { type N8nConfig, n8nConfig } from "./n8n-config.ts";
-import type { N8nDeps } from "./n8n-deps.ts";
 import { parseWorkflowReplies } from "./parse-workflow-replies.ts";
 import { readWorkflowResponse } from "./read-workflow-response.ts";
 import { requestWorkflow } from "./request-workflow.ts";
+
+export interface N8nDeps extends IntegrationDeps {
+  fileResponseLimit: FileResponseLimit;
+}
 
 const SHOWN = 300;
 

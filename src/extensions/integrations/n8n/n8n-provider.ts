@@ -7,17 +7,15 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { completeJob } from "../delivery/complete-job.ts";
-import { createIntegrationHealth } from "../delivery/integration-health.ts";
 import { type FailedRequest, type FailureKind, retryRequest } from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { EventWork, IntegrationDeps, IntegrationProvider } from "../integration-provider.ts";
 import { findReplyTarget, queueReplies } from "../queue-replies.ts";
 import { countReply, isReplyPaused } from "../reply-limit.ts";
 import { discardReplies, type ReplyPart, toReplies } from "../to-replies.ts";
-import { checkWorkflow } from "./check-workflow.ts";
+import { checkWorkflow, type N8nDeps } from "./check-workflow.ts";
 import { FileResponseLimit } from "./file-response-limit.ts";
 import { N8N_ALIASES, type N8nConfig, n8nConfig } from "./n8n-config.ts";
-import type { N8nDeps } from "./n8n-deps.ts";
 import {
   parseWorkflowReplies,
   type WorkflowReply,
@@ -54,7 +52,7 @@ const LARGEST_BYTES = 5 * 1024 * 1024;
  * response.
  */
 export function createN8nProvider(deps: IntegrationDeps): IntegrationProvider {
-  const own = { ...deps, health: createIntegrationHealth(deps), fileResponseLimit: new FileResponseLimit() };
+  const own = { ...deps, fileResponseLimit: new FileResponseLimit() };
   return {
     name: "n8n",
     config: n8nConfig,

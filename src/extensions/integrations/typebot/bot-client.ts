@@ -1,5 +1,4 @@
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
-import type { IntegrationHealth } from "../delivery/integration-health.ts";
 import type { FailedRequest } from "../delivery/retry-request.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
@@ -47,10 +46,10 @@ export interface BotClient {
 const RICH = { textBubbleContentFormat: "richText" };
 
 /** Sends requests to bots, and records the results. */
-export function createBotClient(
-  { outgoing }: Pick<IntegrationDeps, "outgoing">,
-  health: IntegrationHealth,
-): BotClient {
+export function createBotClient({
+  outgoing,
+  health,
+}: Pick<IntegrationDeps, "outgoing" | "health">): BotClient {
   async function request(
     integration: Integration,
     config: TypebotConfig,

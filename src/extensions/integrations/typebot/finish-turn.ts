@@ -4,7 +4,6 @@ import { addJobs } from "../../../engine/job-store.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
 import { completeJob, createTaskJob } from "../delivery/complete-job.ts";
-import type { IntegrationHealth } from "../delivery/integration-health.ts";
 import type { IntegrationChat } from "../integration-chat.ts";
 import { saveIntegrationChat } from "../integration-chat.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
@@ -17,8 +16,6 @@ import { type BotTurn, toBotTurn } from "./bot-turn.ts";
 import { type Claim, endJoined } from "./claim-turn.ts";
 import type { TypebotResponse } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
-
-type TurnDeps = IntegrationDeps & { health: IntegrationHealth };
 
 /** The chat and the job of a reply. */
 export interface TurnContext {
@@ -38,7 +35,7 @@ export interface TurnOutcome {
 
 /** Ends the job, records its replies and its state, and runs `also`, in one commit. `also` returns the lanes it changed. */
 export async function commitTurn(
-  deps: TurnDeps,
+  deps: IntegrationDeps,
   { work: { job, integration }, known, chat }: TurnContext,
   { parts, state, limit }: TurnOutcome,
   also: (trx: Trx) => Promise<number[]> = async () => [],
@@ -89,7 +86,7 @@ export interface FinishTurnInput extends TurnContext {
 const MOST_HOPS = 20;
 
 /** Sends the bot's replies, and stores the new position in the flow. */
-export async function finishTurn(deps: TurnDeps, input: FinishTurnInput): Promise<JobResult> {
+export async function finishTurn(deps: IntegrationDeps, input: FinishTurnInput): Promise<JobResult> {
   const { response, config, known, hop, work, claim } = input;
   const now = new Date();
   const turn = toBotTurn(

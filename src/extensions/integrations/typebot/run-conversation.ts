@@ -1,6 +1,5 @@
 import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
-import type { IntegrationHealth } from "../delivery/integration-health.ts";
 import { retryRequest } from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { EventWork, IntegrationDeps } from "../integration-provider.ts";
@@ -22,7 +21,6 @@ import type { BotInput, BotMessage } from "./typebot-api.ts";
 import { savedTypebotConfig, type TypebotConfig } from "./typebot-config.ts";
 
 export interface TypebotDeps extends IntegrationDeps {
-  health: IntegrationHealth;
   botClient: BotClient;
 }
 

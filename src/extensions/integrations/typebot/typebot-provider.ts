@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { JobResult } from "../../../engine/engine.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import type { TestReport } from "../contract.ts";
-import { createIntegrationHealth, type IntegrationHealth } from "../delivery/integration-health.ts";
 import { retryRequest } from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
 import type { IntegrationDeps, IntegrationProvider, TaskWork } from "../integration-provider.ts";
@@ -33,8 +32,7 @@ const continuation = z.object({
 
 /** Bots of Typebot: an inbound message starts or continues a flow, and the flow's replies go to the chat. */
 export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvider {
-  const health = createIntegrationHealth(deps);
-  const bot = { ...deps, health, botClient: createBotClient(deps, health) };
+  const bot = { ...deps, botClient: createBotClient(deps) };
   return {
     name: "typebot",
     config: typebotConfig,
@@ -49,7 +47,7 @@ export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvide
         exclude: ignore_groups ? ["automatic", "groups"] : ["automatic"],
       };
     },
-    test: (integration) => testBot(deps, health, integration),
+    test: (integration) => testBot(deps, integration),
     onEvent: (work) =>
       work.event.event === "message.sent" ? pauseBotForAgent(bot, work) : runConversation(bot, work),
     onTask: (work) => resumeFlow(bot, work),
@@ -57,11 +55,7 @@ export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvide
 }
 
 /** Registers a session with the bot without running its flow. */
-async function testBot(
-  { outgoing }: IntegrationDeps,
-  health: IntegrationHealth,
-  integration: Integration,
-): Promise<TestReport> {
+async function testBot({ outgoing, health }: IntegrationDeps, integration: Integration): Promise<TestReport> {
   const config = typebotConfig.parse(integration.config);
   const tenant = { instance_id: integration.instance_id };
   const beganAt = performance.now();

@@ -58,7 +58,7 @@ async function readAsOther(
 ): Promise<StoredMedia> {
   if (isCode(error, "VALIDATION_ERROR")) return read("document");
   if (!isCode(error, "NOT_SUPPORTED")) throw error;
-  await context.health.warn(context.integration, WITHOUT_FFMPEG);
+  await context.deps.health.warn(context.integration, WITHOUT_FFMPEG);
   return read("audio").catch((refused: unknown) => {
     if (!isCode(refused, "VALIDATION_ERROR")) throw refused;
     return read("document");

@@ -45,8 +45,8 @@ export async function runInboundTask(
   }
 }
 
-async function dropForOldInbox({ health, integration }: ChatwootContext): Promise<JobResult> {
-  await health.warn(integration, "Messages that agents wrote in the former inbox were not sent.");
+async function dropForOldInbox({ deps, integration }: ChatwootContext): Promise<JobResult> {
+  await deps.health.warn(integration, "Messages that agents wrote in the former inbox were not sent.");
   return { end: "done" };
 }
 
