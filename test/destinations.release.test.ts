@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { WaygateError } from "../packages/client/src/waygate-error.ts";
-import { signBody } from "../src/core/webhooks/webhooks.ts";
+import { signBody } from "../src/core/webhooks/delivery/webhook-signature.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { needs } from "./run/programs.ts";
 import { makeScratchDir } from "./run/scratch-dir.ts";

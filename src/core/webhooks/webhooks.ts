@@ -45,9 +45,9 @@ export {
 } from "./delivery/attempt-failure.ts";
 export { type BreakerSample, CircuitBreaker } from "./delivery/circuit-breaker.ts";
 export { type AttemptDecision, decideAttempt, PARK_AFTER_FAILURES } from "./delivery/decide-attempt.ts";
+export { deliveryHeaders } from "./delivery/deliver-webhook.ts";
 export { isN8nStartingUp } from "./delivery/is-n8n-starting-up.ts";
 export { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";
-export { signBody } from "./delivery/webhook-signature.ts";
 export {
   type BrokerAddress,
   decodePart,

@@ -41,6 +41,7 @@ export async function deliverWebhook(
   const attempt_id = `dlv_${ulid(at)}`;
   const own = {
     ...deliveryHeaders(delivery, secrets, attempt_id, at),
+    ...(webhook.format === "waha" && wahaHeaders(secrets[0], body, attempt_id, at)),
     ...(trace !== undefined && { traceparent: trace }),
     "user-agent": `Waygate-Webhooks/${version}`,
   };
@@ -80,9 +81,13 @@ function receiveHere(requestHeaders: Record<string, string>): DeliveryOutcome {
   return { outcome: "response", ...response, requestHeaders };
 }
 
+interface SignedDelivery extends Pick<WebhookDelivery, "body" | "contentType" | "attempt"> {
+  event: Pick<LoadedDelivery["event"], "event_id" | "event" | "instance_id">;
+}
+
 /** Headers that let a receiver verify, deduplicate and route without parsing the body. */
-function deliveryHeaders(
-  { event: { event_id, event, instance_id }, webhook, body, contentType, attempt }: WebhookDelivery,
+export function deliveryHeaders(
+  { event: { event_id, event, instance_id }, body, contentType, attempt }: SignedDelivery,
   secrets: readonly [string, ...string[]],
   delivery: string,
   at: Date,
@@ -101,7 +106,6 @@ function deliveryHeaders(
     "x-waygate-instance": `inst_${instance_id}`,
     "webhook-id": event_id,
     "webhook-timestamp": String(seconds),
-    ...(webhook.format === "waha" && wahaHeaders(secret, body, delivery, at)),
     "webhook-signature": secrets.map((key) => signStandard(key, event_id, seconds, body)).join(" "),
   };
 }

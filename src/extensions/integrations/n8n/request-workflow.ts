@@ -1,4 +1,4 @@
-import { readInstanceSecrets, signBody } from "../../../core/webhooks/webhooks.ts";
+import { deliveryHeaders, readInstanceSecrets } from "../../../core/webhooks/webhooks.ts";
 import type { FetchOutcome } from "../../../platform/outgoing/safe-fetch.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { IntegrationDeps } from "../integration-provider.ts";
@@ -41,23 +41,17 @@ export async function requestWorkflow(
   config: N8nConfig,
   { event, event_id, attempt, body, acquireFileSlot }: WorkflowRequest,
 ): Promise<FetchOutcome> {
-  const [secret, previous] = await readInstanceSecrets(db, box, instance_id);
+  const secrets = await readInstanceSecrets(db, box, instance_id);
   const at = new Date();
+  const contentType = "application/json; charset=utf-8";
+  const delivery = { event: { event_id, event, instance_id }, body, contentType, attempt };
   return outgoing.fetch({
     url: config.webhook_url,
     method: "POST",
     headers: {
-      "content-type": "application/json; charset=utf-8",
+      ...deliveryHeaders(delivery, secrets, `dlv_${ulid(at)}`, at),
       // A plain name: n8n can be set to reject those of bots.
       "user-agent": `Waygate-Webhooks/${version}`,
-      "x-waygate-signature": signBody(secret, body),
-      ...(previous !== undefined && { "x-waygate-signature-previous": signBody(previous, body) }),
-      "x-waygate-event": event,
-      "x-waygate-event-id": event_id,
-      "x-waygate-delivery": `dlv_${ulid(at)}`,
-      "x-waygate-attempt": String(attempt),
-      "x-waygate-timestamp": String(Math.floor(at.getTime() / 1000)),
-      "x-waygate-instance": `inst_${instance_id}`,
       ...authHeader(config),
     },
     body,
