@@ -826,7 +826,7 @@ export interface IntegrationTable {
   id: Generated<number>;
   account_id: number;
   instance_id: number;
-  provider: "n8n" | "typebot" | "chatwoot";
+  provider: string;
   enabled: Generated<boolean>;
   lane: number;
   /** Lane of the requests from the provider. */

@@ -126,4 +126,4 @@ export interface IntegrationProvider {
   onTask?(work: TaskWork): Promise<JobResult>;
 }
 
-export type Providers = Readonly<Partial<Record<ProviderName, IntegrationProvider>>>;
+export type Providers = Readonly<Record<string, IntegrationProvider>>;

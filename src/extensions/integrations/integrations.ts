@@ -6,7 +6,7 @@ import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { createTestLimit } from "../../platform/http/limit-tests.ts";
 import { parseUrlOrigin } from "../../platform/urls/parse-url-origin.ts";
 import { receiveWebhook } from "./chatwoot/agents/receive-webhook.ts";
-import type { integrationsContract, ProviderName } from "./contract.ts";
+import type { integrationsContract } from "./contract.ts";
 import { resumeDeliveries } from "./delivery/resume-deliveries.ts";
 import type {
   IntegrationDeps,
@@ -70,7 +70,7 @@ export function integrationHandlers(deps: IntegrationDeps, providers: Providers)
   };
 }
 
-function providerOf(providers: Providers, name: ProviderName): IntegrationProvider {
+function providerOf(providers: Providers, name: string): IntegrationProvider {
   const provider = providers[name];
   if (!provider) throw new GatewayError("NOT_FOUND", "There is no such provider.");
   return provider;
@@ -90,7 +90,7 @@ function openQueued(row: QueuedIntegration, box: IntegrationDeps["box"]) {
 async function getIntegration(
   deps: Pick<IntegrationDeps, "db" | "box">,
   instanceId: number,
-  provider: ProviderName,
+  provider: string,
 ): Promise<Integration> {
   const found = await findIntegration(deps, instanceId, provider);
   if (!found) throw noIntegration();
@@ -105,7 +105,7 @@ function noIntegration(): GatewayError {
 export async function findIntegration(
   { db, box }: Pick<IntegrationDeps, "db" | "box">,
   instanceId: number,
-  provider: ProviderName,
+  provider: string,
 ): Promise<Integration | undefined> {
   const row = await db
     .selectFrom("integration")
@@ -193,6 +193,7 @@ function toIntegrationView(
   const shown = Object.entries(row.config).filter(([name]) => row.secrets[name] === undefined);
   return {
     ...row,
+    provider: provider.name,
     config: Object.fromEntries([...shown, ...masked]),
     has_token: row.secrets[provider.secrets[0] ?? ""] !== undefined,
     last_error_is_past: isPast(row),
