@@ -54,17 +54,17 @@ interface HiddenRows {
 }
 
 /** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
-const figures = { operations: routes.length, answers: 0, answers_to_own: 0, leaks: 0 };
+const figures = { operations: routes.length, responses: 0, responses_to_own: 0, leaks: 0 };
 
 function countLeaks(request: HttpRequester): HttpRequester {
   return async (http, body, headers = {}) => {
     const response = await request(http, body, headers);
-    figures.answers += 1;
+    figures.responses += 1;
     const shown = Object.values(headers).join(" ");
     const isOwn = [own?.key, own?.token, neighbourKey, agent, boundAgent].some(
       (one) => one && shown.includes(one),
     );
-    if (isOwn) figures.answers_to_own += 1;
+    if (isOwn) figures.responses_to_own += 1;
     if (isOwn && textOf(response).includes(MARKER)) figures.leaks += 1;
     return response;
   };
@@ -559,6 +559,6 @@ it("the other tenant's marker is in that tenant's responses, and in no response 
   const headers = { authorization: `Bearer ${foreign.token}` };
   expect(textOf(await request("GET /api/leads", undefined, headers))).toContain(MARKER);
   printFigures("Tenants", figures);
-  expect(figures.answers_to_own).toBeGreaterThan(routes.length);
+  expect(figures.responses_to_own).toBeGreaterThan(routes.length);
   expect(figures.leaks).toBe(0);
 });

@@ -1,11 +1,11 @@
 import type { Jid } from "../src/network/driver.ts";
 import { phoneJid } from "../src/network/jid.ts";
 import type { ChatState } from "../src/network/session-operations.ts";
-import type { ConformancePerson, NetworkGroupChange, NetworkWorld } from "./conformance/stage.ts";
+import type { ConformancePerson, NetworkControls, NetworkGroupChange } from "./conformance/stage.ts";
 import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 
 /** The rest of the network around a paired phone and a contact, both by digits. */
-export function worldOf(control: WhatsAppControl, phone: string, contact: string): NetworkWorld {
+export function networkControlsOf(control: WhatsAppControl, phone: string, contact: string): NetworkControls {
   return {
     async addPerson(person: ConformancePerson = {}) {
       const { phone: number } = await control.addPerson(person);

@@ -165,16 +165,16 @@ test("the package of the verifier accepts genuine webhooks, rejects hostile ones
     app,
     `import { verifyWebhook, WebhookVerificationError } from "@waygate/webhooks";
     const textOf = (value) => (typeof value === "string" ? value : value.repeat.repeat(value.times));
-    const answers = [];
+    const results = [];
     for (const { secret, now, headers, body, times } of input) {
       const values = Object.entries(headers).map(([name, value]) => [name, [value].flat().map(textOf)]);
       const request = { headers: Object.fromEntries(values), body: body.repeat(times) };
       const error = await verifyWebhook(request, { secret, now: new Date(now * 1000) }).then(() => {}, (reason) => reason);
       const isRefusal = error instanceof WebhookVerificationError && error.message !== "The body is not JSON.";
       if (error && !(error instanceof WebhookVerificationError)) throw error;
-      answers.push(!isRefusal);
+      results.push(!isRefusal);
     }
-    console.log(JSON.stringify(answers));`,
+    console.log(JSON.stringify(results));`,
     vectors,
   );
   expect(said).toEqual(vectors.map(({ valid }) => valid));
@@ -328,7 +328,7 @@ describe("a browser", needs("chromium"), () => {
   test.each(PAGES)("sends and verifies webhooks with $name as published", async (page) => {
     const sent: string[] = [];
     const { url, shut } = await startLocalServer((request, response) =>
-      answer(page, sent, request, response),
+      respond(page, sent, request, response),
     );
     try {
       expect(await resultOf(browser, url)).toEqual({
@@ -357,7 +357,7 @@ async function resultOf(browser: Browser, url: string): Promise<unknown> {
 }
 
 /** The page, what it loads, and an API that accepts every message. */
-async function answer(
+async function respond(
   page: (typeof PAGES)[number],
   sent: string[],
   request: IncomingMessage,

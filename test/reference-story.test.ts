@@ -22,9 +22,9 @@ test("the request bodies in the reference create, pair and use an instance witho
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ ...example, ...changes }),
     });
-    const answer = (await response.json()) as { token: string; data: { id: number; api_key: string } };
-    expect(response.status, `${path}: ${JSON.stringify(answer)}`).toBe(200);
-    return answer;
+    const result = (await response.json()) as { token: string; data: { id: number; api_key: string } };
+    expect(response.status, `${path}: ${JSON.stringify(result)}`).toBe(200);
+    return result;
   };
   const { token } = await execute("/api/auth/login", {}, 0, OWNER);
   const bearer = { authorization: `Bearer ${token}` };

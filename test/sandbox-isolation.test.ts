@@ -311,7 +311,7 @@ function addressOf({ http }: Route, ids: Record<string, string | number>): strin
 }
 
 /** Asked by the instance, or by a new one where the request makes it unusable. */
-async function answerTo(
+async function responseTo(
   { addInstance }: Tenant,
   by: Instance,
   [name, route]: [string, Route],
@@ -347,8 +347,8 @@ describe("the isolation between the tenants of the sandbox network", () => {
     const wrong: string[] = [];
     for (const [name, route] of sandboxRoutes.filter(([, { access }]) => access !== "public")) {
       const [known, unknown] = [
-        await answerTo(tenant, tenant.one, [name, route], there),
-        await answerTo(tenant, tenant.two, [name, route], nowhere),
+        await responseTo(tenant, tenant.one, [name, route], there),
+        await responseTo(tenant, tenant.two, [name, route], nowhere),
       ];
       if (known !== unknown) wrong.push(`${name}: ${known} / ${unknown}`);
     }

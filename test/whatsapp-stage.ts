@@ -19,7 +19,7 @@ import type {
   OperationStage,
   PhoneControls,
 } from "./conformance/stage.ts";
-import { worldOf } from "./network-controls.ts";
+import { networkControlsOf } from "./network-controls.ts";
 import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 
@@ -71,7 +71,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     credentials: storeInMemory,
     phone: phoneOn(control, phone.phone),
     contact: contactOn(control, contact.phone, phone.phone),
-    world: worldOf(control, phone.phone, contact.phone),
+    world: networkControlsOf(control, phone.phone, contact.phone),
     unregisteredJid: phoneJid("5511900000000"),
     countDeliveries: (id) => control.arrivals(id),
     expireFiles: () => control.expireMedia({ phones: true }),

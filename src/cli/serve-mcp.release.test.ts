@@ -15,7 +15,7 @@ import {
   connectMcpClient,
   MCP_CLIENTS,
   type McpClientKind,
-  type ToolAnswer,
+  type ToolResult,
 } from "../../test/stories/mcp-clients.ts";
 import { freePortsFor } from "../platform/embedded-postgres/free-ports-for.ts";
 
@@ -66,7 +66,7 @@ afterAll(async () => {
 
 interface Answered {
   isError: boolean;
-  answer: ToolAnswer["result"];
+  answer: ToolResult["result"];
 }
 
 async function ask(name: string, input?: Record<string, unknown>, by = assistant): Promise<Answered> {
@@ -411,8 +411,8 @@ describe("an error that the MCP server reports", () => {
   test("names a missing instance only if the key does not identify its instance", async () => {
     const other = await gateway.connectInstance();
     const alone = await connect({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: other.api_key });
-    const told = await ask("get_instance_status", {}, alone);
-    expect(told.answer.data).toMatchObject({ id: other.id });
+    const allowed = await ask("get_instance_status", {}, alone);
+    expect(allowed.answer.data).toMatchObject({ id: other.id });
     const sent = await ask("send_message", { number: ANA, text: "By the key alone" }, alone);
     expect(sent.answer.data).toMatchObject({ status: TAKEN });
     // The previous key still works for a while, but the gateway no longer shows it.

@@ -475,19 +475,19 @@ describe("many lanes", () => {
 
 describe("the owner of a lane", () => {
   it("calls the feature's onClaimed before the first job, and onLost once", async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const engine = await story.start("a", [
-      kindOf(async () => note(told, "job"), {
-        onClaimed: async (lane) => void told.push(`taken ${lane.key}`),
-        onLost: async (lane) => void told.push(`lost ${lane.key}`),
+      kindOf(async () => note(calls, "job"), {
+        onClaimed: async (lane) => void calls.push(`taken ${lane.key}`),
+        onLost: async (lane) => void calls.push(`lost ${lane.key}`),
       }),
     ]);
     const lane = await story.lane("k", "one", [{}]);
     engine.wake([lane]);
-    await expect.poll(() => told).toEqual(["taken one", "job"]);
+    await expect.poll(() => calls).toEqual(["taken one", "job"]);
     await removeLane(database.db, lane);
     engine.wake([lane], { changed: true });
-    await expect.poll(() => told).toEqual(["taken one", "job", "lost one"]);
+    await expect.poll(() => calls).toEqual(["taken one", "job", "lost one"]);
     expect(engine.findOwnedLane("k", "one")).toBeUndefined();
   });
 

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../test/gateway.ts";
-import { type Cable, layCable } from "../../test/servers/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../test/servers/database-proxy.ts";
 
 let store: TestDatabase;
 /** A stand-in for the pooler. */
-let cable: Cable;
+let proxy: DatabaseProxy;
 let gateway: TestGateway;
 
 beforeAll(async () => {
   store = await createTestDatabase();
-  cable = await layCable(store.url);
+  proxy = await startDatabaseProxy(store.url);
   gateway = await startTestGateway({
-    DATABASE_URL: cable.database.url,
+    DATABASE_URL: proxy.database.url,
     WAYGATE_DATABASE_DIRECT_URL: store.url,
   });
 });
 
 afterAll(async () => {
   await gateway.stop();
-  await cable.close();
+  await proxy.close();
   await store.drop();
 });
 
@@ -31,7 +31,7 @@ async function readBeat(): Promise<number> {
 }
 
 test("a node sends heartbeats past the pooler, and returns 503 while the pooler is unavailable", async () => {
-  cable.cut();
+  proxy.cut();
   const response = await fetch(`${gateway.url}/api/v1/instances`, {
     headers: { authorization: "Bearer wrong" },
   });
@@ -41,7 +41,7 @@ test("a node sends heartbeats past the pooler, and returns 503 while the pooler 
   const beat = await readBeat();
   await waitUntil(async () => (await readBeat()) > beat);
   expect(gateway.gateway.engine.isSafe()).toBe(true);
-  cable.restore();
+  proxy.restore();
   await waitUntil(() => gateway.owner.listInstances().then(Boolean, () => false));
 });
 

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
-import { type Cable, layCable } from "../../test/servers/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../test/servers/database-proxy.ts";
 
 let store: TestDatabase;
-let cable: Cable;
+let proxy: DatabaseProxy;
 let gateway: TestGateway;
 let shop: TestInstance;
 
 beforeAll(async () => {
   store = await createTestDatabase();
-  cable = await layCable(store.url);
-  gateway = await startTestGateway({ DATABASE_URL: cable.url, WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s" });
+  proxy = await startDatabaseProxy(store.url);
+  gateway = await startTestGateway({ DATABASE_URL: proxy.url, WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s" });
   shop = await gateway.connectInstance();
 });
 
 afterAll(async () => {
-  cable.restore();
+  proxy.restore();
   await gateway.stop();
-  await cable.close();
+  await proxy.close();
   await store.drop();
 });
 
@@ -49,12 +49,12 @@ test("a hung database causes 503 responses, and work continues once the database
   const numbers = Array.from({ length: 20 }, (_, n) => `55119666600${10 + n}`);
   await Promise.all(numbers.map((number) => answerOf(send(number, "before"))));
   const during = numbers.map((number) => answerOf(send(number, "during")));
-  cable.silence();
+  proxy.silence();
   for (const answer of await Promise.all(during)) expect(["accepted", 503]).toContain(answer);
   await waitUntil(async () => (await readiness()) === 503);
   expect(await answerOf(gateway.owner.listInstances())).toBe(503);
   expect(await answerOf(send("5511966660099", "meanwhile"))).toBe(503);
-  cable.restore();
+  proxy.restore();
   await waitUntil(async () => (await readiness()) === 200);
   await waitUntil(async () => (await answerOf(send("5511966660099", "after"))) === "accepted");
   await waitUntil(async () => (await undecided()) === 0);

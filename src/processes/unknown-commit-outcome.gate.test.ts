@@ -2,20 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from "../../test/gateway.ts";
 import { inBase64, SAMPLE } from "../../test/sample-files.ts";
-import { type Cable, layCable } from "../../test/servers/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../test/servers/database-proxy.ts";
 import { createClient, type WaygateError } from "../client/client.ts";
 
 let store: TestDatabase;
-let cable: Cable;
+let proxy: DatabaseProxy;
 let gateway: TestGateway;
 let shop: TestInstance;
 
 beforeAll(async () => {
   store = await createTestDatabase();
   await store.database.pool.query(HANGING_COMMITS);
-  cable = await layCable(store.url);
+  proxy = await startDatabaseProxy(store.url);
   gateway = await startTestGateway({
-    DATABASE_URL: cable.url,
+    DATABASE_URL: proxy.url,
     WAYGATE_ACK_TIMEOUT: "3s",
     WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s",
   });
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await release();
   await gateway.stop();
-  await cable.close();
+  await proxy.close();
   await store.drop();
 });
 
@@ -55,29 +55,29 @@ async function hanging(): Promise<number[]> {
 }
 
 /** An async send with a file whose connection breaks in the middle of its commit, which continues. */
-async function sendIntoStall(number: string): Promise<{ answer: Promise<Answer> }> {
+async function sendIntoStall(number: string): Promise<{ sending: Promise<SendResult> }> {
   const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
   await stall();
-  const answer = shop.client
+  const sending = shop.client
     .sendMedia(input)
-    .then(({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }), toAnswer);
+    .then(({ pendingMessageId = "" }) => ({ status: 202, message_id: pendingMessageId }), toResult);
   await cutInCommit();
-  return { answer };
+  return { sending };
 }
 
 async function cutInCommit(): Promise<void> {
   await waitUntil(async () => (await hanging()).length > 0);
-  cable.cut();
-  cable.restore();
+  proxy.cut();
+  proxy.restore();
 }
 
-const answered = (): Answer => ({ status: 200 });
+const succeeded = (): SendResult => ({ status: 200 });
 
-function toAnswer({ status, code, details }: WaygateError): Answer {
+function toResult({ status, code, details }: WaygateError): SendResult {
   return { status, code, ...(details as object) };
 }
 
-type Answer = { status: number; code?: string; message_id?: string; sent?: unknown };
+type SendResult = { status: number; code?: string; message_id?: string; sent?: unknown };
 
 async function messagesTo(number: string): Promise<{ message_id: string; status: string }[]> {
   const { rows } = await store.database.pool.query(
@@ -88,7 +88,7 @@ async function messagesTo(number: string): Promise<{ message_id: string; status:
 }
 
 /** How many events report that the message of a response has failed. */
-async function failuresTold({ message_id = "" }: Answer): Promise<number> {
+async function countReportedFailures({ message_id = "" }: SendResult): Promise<number> {
   const { rows } = await store.database.pool.query<{ body: string }>(
     "select convert_from(body, 'UTF8') as body from event where event = 'message.failed'",
   );
@@ -102,7 +102,7 @@ async function filesLeft(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-async function isAnswering(): Promise<boolean> {
+async function isResponding(): Promise<boolean> {
   return shop.client.getInstanceStatus({ id: shop.id }).then(
     () => true,
     () => false,
@@ -111,14 +111,14 @@ async function isAnswering(): Promise<boolean> {
 
 test("a commit that hangs until the deadline returns 504, and its file goes out afterwards", async () => {
   const number = "5511966670018";
-  const { answer } = await sendIntoStall(number);
-  const told = await answer;
-  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  const { sending } = await sendIntoStall(number);
+  const response = await sending;
+  expect(response).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
   expect(await filesLeft()).toBe(1);
   await release();
   await waitUntil(async () => (await messagesTo(number)).length > 0);
   expect(await messagesTo(number)).toEqual([
-    { message_id: told.message_id, status: expect.stringMatching(/sent|delivered|read/) },
+    { message_id: response.message_id, status: expect.stringMatching(/sent|delivered|read/) },
   ]);
   await waitUntil(async () => (await filesLeft()) === 0);
 });
@@ -128,33 +128,33 @@ test("a sync send that commits after its response never starts, is reported, and
   const input = { id: shop.id, number, text: "Too late", async: false } as const;
   const send = () => shop.client.sendText(input, { idempotencyKey: "too-late" });
   await stall();
-  const answer = send().then(answered, toAnswer);
+  const sending = send().then(succeeded, toResult);
   await cutInCommit();
-  const told = await answer;
-  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  const response = await sending;
+  expect(response).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
   await release();
   await waitUntil(async () => (await messagesTo(number)).length > 0);
-  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
-  expect(await failuresTold(told)).toBe(1);
-  await waitUntil(isAnswering);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: response.message_id, status: "failed" }]);
+  expect(await countReportedFailures(response)).toBe(1);
+  await waitUntil(isResponding);
   const { data } = await send();
-  expect(data.message_id).not.toBe(told.message_id);
+  expect(data.message_id).not.toBe(response.message_id);
   expect(await messagesTo(number)).toHaveLength(2);
 });
 
 test("a sync send during a database failure returns 504, and its result is reported later", async () => {
   const number = "5511966670002";
   const input = { id: shop.id, number, text: "On its way" };
-  const answer = shop.client.sendText(input).then(answered, toAnswer);
+  const sending = shop.client.sendText(input).then(succeeded, toResult);
   const arrived = "select from sandbox.ledger where outcome = 'silent'";
   await waitUntil(async () => (await store.database.pool.query(arrived)).rows.length > 0);
-  cable.cut();
-  const told = await answer;
-  cable.restore();
-  expect(told).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
+  proxy.cut();
+  const response = await sending;
+  proxy.restore();
+  expect(response).toMatchObject({ status: 504, code: "SEND_TIMEOUT", sent: "unknown" });
   await waitUntil(async () => (await messagesTo(number)).length > 0);
-  expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id, status: "failed" }]);
-  expect(await failuresTold(told)).toBe(1);
+  expect(await messagesTo(number)).toMatchObject([{ message_id: response.message_id, status: "failed" }]);
+  expect(await countReportedFailures(response)).toBe(1);
 });
 
 describe("a send with a broken commit long before the deadline", () => {
@@ -165,10 +165,10 @@ describe("a send with a broken commit long before the deadline", () => {
 
   test("returns 503 and leaves nothing behind if the commit is impossible", async () => {
     const number = "5511966670038";
-    const { answer } = await sendIntoStall(number);
+    const { sending } = await sendIntoStall(number);
     for (const pid of await hanging())
       await store.database.pool.query("select pg_terminate_backend($1)", [pid]);
-    expect(await answer).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
+    expect(await sending).toMatchObject({ status: 503, code: "QUEUE_UNAVAILABLE" });
     await release();
     expect(await filesLeft()).toBe(0);
     const { rows } = await store.database.pool.query("select from message where jid like $1 || '@%'", [
@@ -179,12 +179,12 @@ describe("a send with a broken commit long before the deadline", () => {
 
   test("returns the normal response if the commit completes while the gateway checks for it", async () => {
     const number = "5511966670028";
-    const { answer } = await sendIntoStall(number);
-    await waitUntil(isAnswering);
+    const { sending } = await sendIntoStall(number);
+    await waitUntil(isResponding);
     await release();
-    const told = await answer;
-    expect(told.status).toBe(202);
+    const response = await sending;
+    expect(response.status).toBe(202);
     await waitUntil(async () => (await messagesTo(number)).length > 0);
-    expect(await messagesTo(number)).toMatchObject([{ message_id: told.message_id }]);
+    expect(await messagesTo(number)).toMatchObject([{ message_id: response.message_id }]);
   });
 });

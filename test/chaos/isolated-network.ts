@@ -13,7 +13,7 @@ const PROGRAM = join(packageRoot(), "dist/test/chaos/isolated-network-main.js");
 const WITHIN_MS = 240_000;
 
 /** The row as it runs in a network of its own, where any address can be had and nothing leads outside. */
-export function inSealedNetwork({ id, fault }: Pick<ChaosRow, "id" | "fault">): ChaosRow {
+export function inIsolatedNetwork({ id, fault }: Pick<ChaosRow, "id" | "fault">): ChaosRow {
   return {
     id,
     fault,
@@ -49,7 +49,7 @@ export const INTERNAL_PLACES = [
 ];
 
 /** Gives this network its addresses, and names to the name server that will listen here. */
-export function furnish(scratchDir: string): void {
+export function assignAddresses(scratchDir: string): void {
   const run = (program: string, ...args: string[]) => execFileSync(program, args, { stdio: "pipe" });
   run("ip", "link", "set", "lo", "up");
   for (const address of [PLACES.open, PLACES.metadata, PLACES.neighbour]) {
@@ -64,7 +64,7 @@ export function furnish(scratchDir: string): void {
 }
 
 /** Listens at every internal address on this port, and counts who comes. */
-export async function startTraps(port: number): Promise<{ hits(): number }> {
+export async function startHoneypots(port: number): Promise<{ hits(): number }> {
   let hits = 0;
   for (const address of INTERNAL_PLACES) {
     const server = createServer((_, response) => response.end("secrets"));
@@ -81,12 +81,12 @@ export async function startTraps(port: number): Promise<{ hits(): number }> {
 /** A server of the outside world; remembers the paths that it was asked for. */
 export async function startOpenServer(
   port: number,
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  respond: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ paths: string[] }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
-    request.resume().once("end", () => answer(request, response));
+    request.resume().once("end", () => respond(request, response));
   });
   await new Promise<void>((resolve) => server.listen(port, PLACES.open, resolve));
   return { paths };

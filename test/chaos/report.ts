@@ -42,7 +42,7 @@ export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight):
       ...atMost(deliveries * kills, "duplicate deliveries", duplicateDeliveries),
       ...atMost(sends * kills, "repeated ids", repeatedIds),
       ...atMost(deliveries * kills, "tries that no log knows", unloggedTries),
-      ...atMost(0, "answers that nobody gave", inventedTries),
+      ...atMost(0, "logged responses that no receiver sent", inventedTries),
     ],
   };
 }

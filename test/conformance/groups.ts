@@ -175,8 +175,8 @@ export function describeGroups(story: OperationStory): void {
     ])("reports a new %s, and to which group it belongs", async (_, change, expected) => {
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       await story.world.changeGroup(story.contact, group, change);
-      const told = await story.changeOf(group, (one) => Object.keys(expected).every((key) => key in one));
-      expect(told).toMatchObject({ ...expected, by: { phone: story.contact } });
+      const reported = await story.changeOf(group, (one) => Object.keys(expected).every((key) => key in one));
+      expect(reported).toMatchObject({ ...expected, by: { phone: story.contact } });
     });
 
     it("reports who joined, left or changed the role in a group, and by whom", async () => {
@@ -184,12 +184,12 @@ export function describeGroups(story: OperationStory): void {
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       for (const action of ["add", "promote", "demote", "remove"] as const) {
         await story.world.changeGroup(story.contact, group, { action, who: [number] });
-        const told = await story.changeOf(group, (change) => change.participants?.action === action);
-        expect(told).toMatchObject({
+        const reported = await story.changeOf(group, (change) => change.participants?.action === action);
+        expect(reported).toMatchObject({
           participants: { action, who: [{ jid, lid: LID, phone: number }] },
           by: { phone: story.contact },
         });
-        expect(told.left).toBeUndefined();
+        expect(reported.left).toBeUndefined();
       }
     });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import type { Jid, NetworkEvent, Session } from "../../src/network/driver.ts";
 import type { OperationResult } from "../../src/network/session-operations.ts";
 import { type EventOf, eventually, RecordingSession } from "./listener.ts";
-import type { NetworkWorld, OperationStage } from "./stage.ts";
+import type { NetworkControls, OperationStage } from "./stage.ts";
 
 /** The expected result; any other kind fails the test. */
 export function done<Value>(result: OperationResult<Value>): Value {
@@ -45,7 +45,7 @@ export class OperationStory {
     });
   }
 
-  get world(): NetworkWorld {
+  get world(): NetworkControls {
     return this.stage.world;
   }
 

@@ -129,9 +129,9 @@ export function describeChats(story: OperationStory): void {
       const { jid } = await story.world.addPerson();
       for (const state of [change, opposite]) {
         await story.world.changeChat(jid, state);
-        const told = (event: EventOf<"chat_updated">) =>
+        const reported = (event: EventOf<"chat_updated">) =>
           event.chat === jid && JSON.stringify(event.change) === JSON.stringify(state);
-        await story.findEvent("chat_updated", told);
+        await story.findEvent("chat_updated", reported);
       }
     });
   });
@@ -193,13 +193,13 @@ export function describeCalls(story: OperationStory): void {
   it("returns nothing while it is not connected", async () => {
     const { session } = new RecordingSession(story.stage.driver, story.stage.credentials());
     const group = await story.ownGroup(story.contact);
-    const answers = await Promise.all([
+    const results = await Promise.all([
       session.contacts?.check([story.contact]),
       session.chats?.setState(story.stage.contact.jid, { archived: true }),
       session.profile?.get(),
       session.groups?.get(group),
       session.rejectCall?.("CALL", story.stage.contact.jid),
     ]);
-    expect(answers.map((one) => one?.outcome)).toEqual(Array(answers.length).fill("failed"));
+    expect(results.map((one) => one?.outcome)).toEqual(Array(results.length).fill("failed"));
   });
 }

@@ -98,7 +98,7 @@ export interface PairedPhoneView {
 export type NetworkGroupChange = GroupChange | { action: ParticipantAction; who: string[] };
 
 /** Other events on the network; contacts are identified by digits. */
-export interface NetworkWorld {
+export interface NetworkControls {
   /** A contact on the network without any chat yet. */
   addPerson(person?: ConformancePerson): Promise<{ number: string; jid: Jid }>;
   /** A group of these contacts, the first of whom is its admin. */
@@ -118,5 +118,5 @@ export interface NetworkWorld {
 }
 
 export interface OperationStage extends DriverHarness {
-  readonly world: NetworkWorld;
+  readonly world: NetworkControls;
 }

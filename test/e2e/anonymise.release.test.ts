@@ -5,7 +5,7 @@ import type { Client } from "../../src/client/client.ts";
 import { waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
 import { PASSWORD } from "../sign-in.ts";
-import { findMarks, readFilesBelow } from "../stories/find-rows.ts";
+import { findRowExcerpts, readFilesBelow } from "../stories/find-rows.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);
@@ -169,7 +169,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
   });
 
   test("leaves no trace of a contact in any table", async () => {
-    expect(await findMarks(story.rows, [MARK, PEOPLE])).toEqual([]);
+    expect(await findRowExcerpts(story.rows, [MARK, PEOPLE])).toEqual([]);
   });
 
   test("leaves no file of a contact", async () => {

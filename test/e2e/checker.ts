@@ -38,28 +38,28 @@ export function checkLedgers(ledgers: Ledgers): LedgerFindings {
   const accepted = ledgers.sends
     .filter(({ known }) => known === "ok")
     .sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
-  const told = readReceived(ledgers.events);
-  const unlogged = countAnswered(ledgers) - ledgers.loggedTries;
+  const reported = readReceived(ledgers.events);
+  const unlogged = countResponses(ledgers) - ledgers.loggedTries;
   return {
     lostEvents: findLostEvents(ledgers),
     givenUp: ledgers.events.filter(isGivenUp).map(nameOf),
     lostSends: [
-      ...accepted.filter((send) => outcomesOf(told, send).length === 0).map(({ key }) => key),
+      ...accepted.filter((send) => outcomesOf(reported, send).length === 0).map(({ key }) => key),
       ...ledgers.says
-        .filter(({ key, known }) => known === "ok" && !told.received.has(key))
+        .filter(({ key, known }) => known === "ok" && !reported.received.has(key))
         .map(({ key }) => key),
     ],
     failedSends: accepted.flatMap((send) =>
-      outcomesOf(told, send).flatMap(({ event, code }) =>
+      outcomesOf(reported, send).flatMap(({ event, code }) =>
         event === "message.failed" ? [`${send.key} (${code})`] : [],
       ),
     ),
     unexpected: [...findStrangeReceptions(ledgers), ...findStrangeArrivals(ledgers)],
     repeatedEffects: [
-      ...accepted.filter((send) => outcomesOf(told, send).length > 1).map(({ key }) => key),
-      ...ledgers.says.filter(({ key }) => (told.received.get(key) ?? 0) > 1).map(({ key }) => key),
+      ...accepted.filter((send) => outcomesOf(reported, send).length > 1).map(({ key }) => key),
+      ...ledgers.says.filter(({ key }) => (reported.received.get(key) ?? 0) > 1).map(({ key }) => key),
     ],
-    untrue: findUntrue(ledgers, told, accepted),
+    untrue: findUntrue(ledgers, reported, accepted),
     duplicateDeliveries: countDuplicates(ledgers),
     repeatedIds: ledgers.network.length - new Set(ledgers.network.map(({ message_id }) => message_id)).size,
     differentIds: findDifferentIds(ledgers, accepted),
@@ -82,19 +82,19 @@ interface ReceivedEvent {
 }
 
 function readReceived(events: readonly EventLedgerEntry[]): ReceivedEvent {
-  const told: ReceivedEvent = { outcomes: new Map(), received: new Map() };
+  const reported: ReceivedEvent = { outcomes: new Map(), received: new Map() };
   for (const { event, body } of events) {
     const { data } = JSON.parse(body.toString("utf8"));
     if (event === "message.sent" || event === "message.failed") {
       const outcome: Outcome = { event, code: data.error?.code };
-      told.outcomes.set(data.jobId, [...(told.outcomes.get(data.jobId) ?? []), outcome]);
+      reported.outcomes.set(data.jobId, [...(reported.outcomes.get(data.jobId) ?? []), outcome]);
     }
     const text: unknown = data?.message?.text;
     if (event === "message.received" && typeof text === "string") {
-      told.received.set(text, (told.received.get(text) ?? 0) + 1);
+      reported.received.set(text, (reported.received.get(text) ?? 0) + 1);
     }
   }
-  return told;
+  return reported;
 }
 
 function outcomesOf({ outcomes }: ReceivedEvent, { job_id = "" }: ClientSend): Outcome[] {
@@ -147,12 +147,16 @@ function findStrangeArrivals({ sends, network }: Ledgers): string[] {
 }
 
 /** A send reported as sent must have arrived, and one that failed for a known reason must not. */
-function findUntrue({ network }: Ledgers, told: ReceivedEvent, accepted: readonly ClientSend[]): string[] {
+function findUntrue(
+  { network }: Ledgers,
+  reported: ReceivedEvent,
+  accepted: readonly ClientSend[],
+): string[] {
   const arrived = new Set(network.map(({ message_id }) => message_id));
   return accepted
     .filter((send) => {
       const hasArrived = arrived.has(send.message_id ?? "");
-      return outcomesOf(told, send).some(({ event, code }) =>
+      return outcomesOf(reported, send).some(({ event, code }) =>
         event === "message.sent" ? !hasArrived : hasArrived && code !== "UNKNOWN_OUTCOME",
       );
     })
@@ -169,7 +173,7 @@ function countDuplicates({ receptions }: Ledgers): number {
   return duplicates;
 }
 
-function countAnswered({ receptions }: Ledgers): number {
+function countResponses({ receptions }: Ledgers): number {
   return receptions.filter(({ answered }) => answered !== undefined).length;
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
-import { findMarks, findRowsWith, readFilesBelow } from "../stories/find-rows.ts";
+import { findRowExcerpts, findRowsWith, readFilesBelow } from "../stories/find-rows.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
 beforeAll(buildDist);
@@ -77,7 +77,7 @@ describe("a gateway that is killed while it erases one person", () => {
 
   test("goes on with the same person, of whom no table has a trace in the end", async () => {
     expect(deaths).toEqual(["13", "3"]);
-    expect(await findMarks(story.rows, [markOf(ANA), ANA])).toEqual([]);
+    expect(await findRowExcerpts(story.rows, [markOf(ANA), ANA])).toEqual([]);
   });
 
   test("leaves the rows of others as they were", async () => {

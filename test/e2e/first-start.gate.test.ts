@@ -112,9 +112,9 @@ describe("a gateway that starts for the first time without settings, in a termin
       const { stdout, stderr } = await run("sh", ["-c", pasted], { cwd: home }).finally(() =>
         rm(home, { recursive: true }),
       );
-      const answers = stdout.trim().split("\n");
+      const responses = stdout.trim().split("\n");
       expect(stderr).toBe("");
-      expect(answers.map((response) => JSON.parse(response))).toMatchObject([
+      expect(responses.map((response) => JSON.parse(response))).toMatchObject([
         { success: true, data: { name: "Sales" } },
         { success: true, data: { phone: expect.stringMatching(/^\d+$/) } },
         { success: true, data: { status: expect.stringMatching(/^(sent|delivered|read)$/) } },

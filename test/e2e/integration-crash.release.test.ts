@@ -263,7 +263,7 @@ describe("an inbox whose gateway is killed", () => {
     await story.start();
     // The agent sends all of them again, also those that the dying gateway accepted without a response.
     await chatwoot.settled();
-    for (const answer of responses) chatwoot.retry(answer);
+    for (const response of responses) chatwoot.retry(response);
     await waitUntil(async () => (await arrived(point)).size >= responses.length, 60_000);
     await chatwoot.settled();
     await story.drained();

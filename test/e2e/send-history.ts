@@ -116,7 +116,7 @@ export async function readHistory(
 /** The ledgers of everybody in a story, once everything is done and nothing more comes, like a session that is back. */
 export async function readStoryLedgers(
   story: E2eStory,
-  told: Pick<LedgerSources, "sends" | "says" | "network">,
+  reported: Pick<LedgerSources, "sends" | "says" | "network">,
 ): Promise<Ledgers> {
   const { rows, receiver } = story;
   let before: Ledgers | undefined;
@@ -124,7 +124,7 @@ export async function readStoryLedgers(
     // What the network still holds for the gateway becomes events, and jobs.
     await waitUntil(async () => (await rows("select from sandbox.inbox limit 1")).length === 0, 300_000);
     await story.drained(300_000);
-    const now = await readLedgers({ rows, receiver, ...told });
+    const now = await readLedgers({ rows, receiver, ...reported });
     if (before && isAsLong(now.events, before.events) && isAsLong(now.receptions, before.receptions))
       return now;
     before = now;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Client } from "../../src/client/client.ts";
 import { packageRoot } from "../../src/platform/package-version.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
-import { layCable } from "../servers/database-proxy.ts";
+import { startDatabaseProxy } from "../servers/database-proxy.ts";
 import { spawnWhatsAppServer } from "../whatsapp-server/process/server-process.ts";
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
@@ -52,7 +52,7 @@ export async function startWhatsAppStory({
   const story = await createE2eStory(settings, server);
   const { phone } = await network.control.addPerson({ phone: newPhone() });
   const instance: PairedInstance = { id: 0, phone, api_key: "" };
-  const cable = await layCable(story.store.url);
+  const proxy = await startDatabaseProxy(story.store.url);
   const client = () => story.clientOf(instance);
   const instances = [instance];
   // After a start the row still says for a moment how it was before.
@@ -83,10 +83,10 @@ export async function startWhatsAppStory({
     instance,
     client,
     online,
-    start: async () => void (await story.start({ DATABASE_URL: cable.url })),
+    start: async () => void (await story.start({ DATABASE_URL: proxy.url })),
     async withoutDatabase(work) {
-      cable.cut();
-      await work().finally(() => cable.restore());
+      proxy.cut();
+      await work().finally(() => proxy.restore());
     },
     pair: () => pair(instance),
     async pairAnother() {
@@ -101,7 +101,7 @@ export async function startWhatsAppStory({
       return [...first.values()];
     },
     async end() {
-      await cable.close();
+      await proxy.close();
       await story.end();
       const unhandled = await network.control.unhandled();
       const { arrivals } = await network.control.ledger();

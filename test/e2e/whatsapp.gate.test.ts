@@ -66,14 +66,14 @@ describe("a gateway on WhatsApp", () => {
   });
 
   test("publishes the messages sent while it was stopped, marked offline, and no earlier ones", async () => {
-    const told = received("message.received").length;
+    const reported = received("message.received").length;
     await on.story.gateway.kill("SIGINT");
     const texts = Array.from({ length: 5 }, (_, i) => `while you were away ${i}`);
     for (const text of texts) await says(text);
     await on.start();
     await on.online();
     await says("now");
-    await waitUntil(() => received("message.received").length === told + 6);
+    await waitUntil(() => received("message.received").length === reported + 6);
     const all = on.story.receiver
       .of("message.received")
       .map(({ body }) => [body.event_id, body.data] as const);
@@ -149,7 +149,7 @@ describe("a gateway on WhatsApp", () => {
     await on.story.drained();
     await on.online();
     await on.story.drained();
-    const told = received("message.received").length;
+    const reported = received("message.received").length;
     const connections = received("instance.connected").length;
     await on.network.control.end(phone, 440);
     await waitUntil(async () => !(await on.story.isConnected(on.instance)));
@@ -167,7 +167,7 @@ describe("a gateway on WhatsApp", () => {
     const { devices } = await on.network.control.person(phone);
     expect(devices).toMatchObject([{ online: false, waiting: 1 }]);
     await on.client().connectInstance({ id });
-    await waitUntil(() => received("message.received").length === told + 1);
+    await waitUntil(() => received("message.received").length === reported + 1);
     const { body } = on.story.receiver.of("message.received").at(-1) ?? {};
     expect(body.data).toMatchObject({ offline: true, message: { text: "while you are stopped" } });
     await waitUntil(() => received("instance.connected").length > connections);

@@ -36,13 +36,13 @@ async function startKeyProxy(targetOf: () => string, keyOf: () => string): Promi
   const server = createServer(async (request, response) => {
     const { connection: _, "content-length": __, host: ___, ...headers } = request.headers;
     const body = await buffer(request);
-    const answer = await fetch(`${targetOf()}${request.url}`, {
+    const result = await fetch(`${targetOf()}${request.url}`, {
       method: request.method ?? "GET",
       headers: { ...(headers as Record<string, string>), authorization: `Bearer ${keyOf()}` },
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     });
-    const type = answer.headers.get("content-type") ?? "";
-    response.writeHead(answer.status, { "content-type": type }).end(await answer.text());
+    const type = result.headers.get("content-type") ?? "";
+    response.writeHead(result.status, { "content-type": type }).end(await result.text());
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   return server;

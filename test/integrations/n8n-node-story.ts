@@ -38,7 +38,7 @@ async function startFakeChatModel(toolInput: Record<string, unknown>): Promise<F
       : { role: "assistant", content: null, tool_calls: [call] };
     const choice = { index: 0, message, finish_reason: isDone ? "stop" : "tool_calls" };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    const answer = {
+    const reply = {
       id: "c",
       object: "chat.completion",
       created: 1,
@@ -46,7 +46,7 @@ async function startFakeChatModel(toolInput: Record<string, unknown>): Promise<F
       choices: [choice],
       usage,
     };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(reply));
   });
   return { url: `${url}/v1`, requests, stop: shut };
 }

@@ -36,7 +36,7 @@ function moved(workflow: WorkflowFile, path: string, id: string): WorkflowFile {
 }
 
 /** A Webhook node that answers with the HTTP response, or after a wait. */
-function answering(id: string, path: string, body: string, waitSeconds = 0): WorkflowFile {
+function respondingWorkflow(id: string, path: string, body: string, waitSeconds = 0): WorkflowFile {
   const node = (name: string, type: string, typeVersion: number, parameters: Record<string, unknown>) => ({
     id: `${id}-${name}`,
     name,
@@ -86,8 +86,13 @@ describe.each(VERSIONS)("n8n %s", (version) => {
       readyWorkflow("verify-and-answer", settings),
       moved(readyWorkflow("answer", {}), "unfilled", "unfilled00000001"),
       moved(readyWorkflow("answer", { webhook_secret: "another" }), "wrong-secret", "wrongsecret00001"),
-      answering("slow000000000001", "slow", "={{ JSON.stringify({ output: 'thought about it' }) }}", 15),
-      answering(
+      respondingWorkflow(
+        "slow000000000001",
+        "slow",
+        "={{ JSON.stringify({ output: 'thought about it' }) }}",
+        15,
+      ),
+      respondingWorkflow(
         "file000000000001",
         "file",
         "={{ JSON.stringify({ mediaUrl: $json.body.mediaUrl, caption: 'back' }) }}",
@@ -228,13 +233,13 @@ describe.each(VERSIONS)("n8n %s", (version) => {
         wroteAt.set(person, performance.now());
       }
     };
-    const noteAnswers = async (): Promise<number> => {
+    const recordResponses = async (): Promise<number> => {
       for (const person of people.filter((one) => !answeredAt.has(one)))
         if ((await story.receivedSoFar(person)).length > 0) answeredAt.set(person, performance.now());
       return answeredAt.size;
     };
     await write(0, WRITERS / 3);
-    await waitUntil(async () => (await noteAnswers()) > 0);
+    await waitUntil(async () => (await recordResponses()) > 0);
     await n8n.kill();
     const killedAt = performance.now();
     await write(WRITERS / 3, (2 * WRITERS) / 3);
@@ -243,7 +248,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await waitUntil(async () => (await (await fetch(hook)).text()).includes("not registered for GET"));
     const backAt = performance.now();
     await write((2 * WRITERS) / 3, WRITERS);
-    await waitUntil(async () => (await noteAnswers()) === WRITERS, 120_000);
+    await waitUntil(async () => (await recordResponses()) === WRITERS, 120_000);
     await story.waitUntilIdle();
     for (const person of people)
       expect(await story.receivedSoFar(person)).toEqual(["You wrote: are you there?"]);

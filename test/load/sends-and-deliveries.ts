@@ -49,9 +49,9 @@ export function openSendingClient(url: string, instances: readonly LoadInstance[
         headers: { "content-type": "application/json", "x-api-key": api_key },
         body: JSON.stringify({ number, text: `load ${n}`, async: true }),
       });
-      const answer = (await body.json()) as { pendingMessageId?: string };
-      if (statusCode === 202 && answer.pendingMessageId) {
-        accepted.push(answer.pendingMessageId);
+      const response = (await body.json()) as { pendingMessageId?: string };
+      if (statusCode === 202 && response.pendingMessageId) {
+        accepted.push(response.pendingMessageId);
         return;
       }
       refused.set(statusCode, (refused.get(statusCode) ?? 0) + 1);
@@ -111,12 +111,12 @@ async function countMissing(pool: Database["pool"], accepted: readonly string[])
 }
 
 const FINDINGS = `
-  with told as materialized (
+  with reported as materialized (
     select convert_from(body, 'UTF8')::jsonb #>> '{data,jobId}' as job_id, count(*) as outcomes
     from event where event in ('message.sent', 'message.failed') group by 1
   ), sent as materialized (
-    select m.id, m.message_id, m.instance_id, m.jid, m.status, told.outcomes
-    from message m left join told on told.job_id = m.job_id
+    select m.id, m.message_id, m.instance_id, m.jid, m.status, reported.outcomes
+    from message m left join reported on reported.job_id = m.job_id
     where m.direction = 'outbound' and m.mode = 'async'
   ), arrived as materialized (
     select message_id, min(id) as at, count(*) as times, min(content ->> 'text') as text

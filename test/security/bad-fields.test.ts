@@ -8,9 +8,9 @@ import { readPath } from "../../src/platform/http/input/read-path.ts";
 import type { Route } from "../../src/platform/http/route.ts";
 import {
   bodyWith,
-  faultsOf,
-  faultsOfReason,
+  fieldErrorsOf,
   fieldPaths,
+  findReasonProblems,
   findRulesWithoutReason,
   refusalOf,
   textFieldsOf,
@@ -37,10 +37,10 @@ function refuse(route: Route, fields: Fields) {
 test("every wrong value in any field is refused with a code, its params and a sentence of ours", () => {
   const refused = routes.flatMap(([name, route]) =>
     fieldPaths(route.input).flatMap((path) =>
-      WRONG_VALUES.flatMap((value) => faultsOf(refuse(route, bodyWith(path, value)))).map((fault) => ({
-        place: `${name} ${fault.field}: ${fault.issue}`,
-        isForeign: LIBRARY_WORDS.test(fault.issue.replaceAll(NAMES, "")),
-        unreadable: faultsOfReason(fault),
+      WRONG_VALUES.flatMap((value) => fieldErrorsOf(refuse(route, bodyWith(path, value)))).map((error) => ({
+        place: `${name} ${error.field}: ${error.issue}`,
+        isForeign: LIBRARY_WORDS.test(error.issue.replaceAll(NAMES, "")),
+        unreadable: findReasonProblems(error),
       })),
     ),
   );
@@ -79,7 +79,8 @@ test("a null field is refused exactly like an absent one", () => {
 
 test("a wrong value in an alias is refused under the name of the alias", () => {
   const wrong = { wrong: [1] };
-  const names = (route: Route, fields: Fields) => faultsOf(refuse(route, fields)).map(({ field }) => field);
+  const names = (route: Route, fields: Fields) =>
+    fieldErrorsOf(refuse(route, fields)).map(({ field }) => field);
   const aliases = routes.flatMap(([name, route]) =>
     Object.entries(route.aliases ?? {})
       .filter(([canonical]) => names(route, { [canonical]: wrong }).includes(canonical))
@@ -92,7 +93,7 @@ test("a wrong value in an alias is refused under the name of the alias", () => {
 
 test("an error message says which values the field accepts", () => {
   const sentence = (name: keyof typeof contract, fields: Fields) =>
-    faultsOf(refuse(contract[name], fields))
+    fieldErrorsOf(refuse(contract[name], fields))
       .filter(({ field }) => Object.keys(fields).includes(field.split(".")[0] ?? ""))
       .map(({ field, issue }) => `${field}: ${issue}`)
       .join("; ");

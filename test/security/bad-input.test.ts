@@ -9,8 +9,8 @@ import {
   type Asked,
   addressOf,
   cursorRequests,
-  faultsOf,
-  faultsOfReason,
+  fieldErrorsOf,
+  findReasonProblems,
   longTextRequests,
   namesField,
   randomRequest,
@@ -36,7 +36,7 @@ const HONEST = new Set([501, 502, 503, 504, 507]);
 /** No request waits longer: the longest wait that one can ask for is a minute. */
 const HANGS_AFTER_MS = 150_000;
 
-interface Answer {
+interface ApiResponse {
   status: number;
   type: string;
   text: string;
@@ -67,7 +67,12 @@ afterAll(async () => {
 });
 
 /** With another of the credentials that open the operation when the number is odd. */
-async function ask(operation: Operation, tenant: FuzzTenant, asked: Asked, credential = 0): Promise<Answer> {
+async function ask(
+  operation: Operation,
+  tenant: FuzzTenant,
+  asked: Asked,
+  credential = 0,
+): Promise<ApiResponse> {
   const [method, path] = addressOf(operation, asked).split(" ");
   figures.requests += 1;
   const nth = figures.requests;
@@ -98,8 +103,8 @@ async function ask(operation: Operation, tenant: FuzzTenant, asked: Asked, crede
   }
 }
 
-/** What no answer may be, whatever was asked; empty: nothing. */
-function faultsOfAnswer(operation: Operation, { status, type, text, body, secrets }: Answer): string[] {
+/** What no response may be, whatever was asked; empty: nothing. */
+function findProblems(operation: Operation, { status, type, text, body, secrets }: ApiResponse): string[] {
   if (status === 0) return [`no response (${body})`];
   const misfit = operation.misfit(status, type, body);
   return [
@@ -153,17 +158,17 @@ describe("a request with one wrong field, or without the body that the document 
     before = await readTables();
   });
 
-  async function faultsOf(operation: Operation): Promise<string[]> {
+  async function problemsOf(operation: Operation): Promise<string[]> {
     const whole = wholeRequest(operation, quiet.knownFor(operation));
-    const faults: string[] = [];
+    const problems: string[] = [];
     for (const [nth, asked] of wrongRequests(operation, whole, SEED).entries()) {
-      const answer = await ask(operation, quiet, asked, nth);
-      const found = [...faultsOfAnswer(operation, answer), ...faultsOfRefusal(answer, asked)];
-      faults.push(...found.map((fault) => `${asked.field}: ${fault} for ${shown(asked)}`));
+      const response = await ask(operation, quiet, asked, nth);
+      const found = [...findProblems(operation, response), ...findRefusalProblems(response, asked)];
+      problems.push(...found.map((problem) => `${asked.field}: ${problem} for ${shown(asked)}`));
     }
-    if (!operation.requiresBody) return faults;
+    if (!operation.requiresBody) return problems;
     const { text } = await ask(operation, quiet, { ...whole, body: undefined });
-    return hasNoBody(text) ? faults : [...faults, `without a body: ${text}`];
+    return hasNoBody(text) ? problems : [...problems, `without a body: ${text}`];
   }
 
   /** Tables that have changed since the last call, by their rows and by what is in them. */
@@ -180,12 +185,12 @@ describe("a request with one wrong field, or without the body that the document 
   test.each(each.filter(([, operation]) => !routeOf(operation).pathToken))(
     "is refused with its name, and writes nothing: %s",
     async (_, operation) => {
-      expect(await faultsOf(operation)).toEqual([]);
+      expect(await problemsOf(operation)).toEqual([]);
       const { rows: added, hash } = await changedTables();
       let changed = hash;
       // What changes with time, such as the last use of a key in each minute, does not change with each request.
       for (let again = 0; changed.length > 0 && again < 3; again++) {
-        await faultsOf(operation);
+        await problemsOf(operation);
         changed = (await changedTables()).hash;
       }
       expect([...added, ...changed]).toEqual([]);
@@ -193,14 +198,14 @@ describe("a request with one wrong field, or without the body that the document 
   );
 });
 
-function faultsOfRefusal({ status, text, body }: Answer, { field }: WrongRequest): string[] {
+function findRefusalProblems({ status, text, body }: ApiResponse, { field }: WrongRequest): string[] {
   const { code, message = "", details } = body as { code?: string; message?: string; details?: object };
   if (status !== 400 || code !== "VALIDATION_ERROR") return [`${status} ${text}`];
   const isNamed =
-    namesField({ details }, field) && faultsOf({ details }).some((one) => message.includes(one.field));
+    namesField({ details }, field) && fieldErrorsOf({ details }).some((one) => message.includes(one.field));
   return [
     ...(isNamed ? [] : [`the field is not named: ${text}`]),
-    ...faultsOf({ details }).flatMap(faultsOfReason),
+    ...fieldErrorsOf({ details }).flatMap(findReasonProblems),
   ];
 }
 
@@ -210,16 +215,16 @@ describe("a request of any kind", () => {
   let taken = 0;
   let tried = 0;
 
-  test.each(each)("gets a documented answer, and the next one too: %s", async (_, operation) => {
+  test.each(each)("gets a documented response, and the next one too: %s", async (_, operation) => {
     const tenant = await target.tenant();
     const known = tenant.knownFor(operation);
     const whole = wholeRequest(operation, known);
-    const faults: string[] = [];
-    const tryOne = async (asked: Asked, faultsOf: (answer: Answer) => string[] = () => []) => {
-      const answer = await ask(operation, tenant, asked);
-      const found = [...faultsOfAnswer(operation, answer), ...faultsOf(answer)];
-      faults.push(...found.map((fault) => `${fault} for ${shown(asked)}`));
-      return answer;
+    const problems: string[] = [];
+    const tryOne = async (asked: Asked, problemsOf: (response: ApiResponse) => string[] = () => []) => {
+      const response = await ask(operation, tenant, asked);
+      const found = [...findProblems(operation, response), ...problemsOf(response)];
+      problems.push(...found.map((problem) => `${problem} for ${shown(asked)}`));
+      return response;
     };
     if (!operation.requiresBody) await tryOne({ ...whole, body: undefined }, bodyIsMissed);
     for (const body of examplesOf(operation)) {
@@ -231,7 +236,7 @@ describe("a request of any kind", () => {
     for (const asked of longTextRequests(operation, whole)) await tryOne(asked);
     for (let nth = 0; nth < RANDOM_REQUESTS; nth++)
       await tryOne(randomRequest(operation, known, SEED + figures.requests));
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
   });
 
   test("succeeds in most cases where it is the example of the document", () => {
@@ -240,14 +245,14 @@ describe("a request of any kind", () => {
   });
 });
 
-const cursorFails = ({ status, text }: Answer) =>
+const cursorFails = ({ status, text }: ApiResponse) =>
   [200, 400, 404].includes(status) ? [] : [`${status} for a cursor: ${text}`];
 
 /** What an example names may be absent here; its shape must be right. */
-const exampleIsRefused = ({ status, text }: Answer) =>
+const exampleIsRefused = ({ status, text }: ApiResponse) =>
   status === 400 ? [`refuses the example: ${text}`] : [];
 
-const bodyIsMissed = ({ text }: Answer) => (hasNoBody(text) ? [`requires a body: ${text}`] : []);
+const bodyIsMissed = ({ text }: ApiResponse) => (hasNoBody(text) ? [`requires a body: ${text}`] : []);
 
 function examplesOf({ path, examples }: Operation): unknown[] {
   return Object.entries(examples).map(([type, example]) =>
@@ -266,25 +271,25 @@ function toForm(example: object, path: string): FormData {
   return form;
 }
 
-test("the answers that no request may get are recognised", () => {
+test("the responses that no request may get are recognised", () => {
   const operation = OPERATIONS.find(({ id }) => id === "me") as Operation;
   const refusal = { success: false, code: "ROUTE_NOT_FOUND", message: "No", error: "No", request_id: "1" };
-  const faults = (status: number, changed: object, type = "application/json") => {
+  const problems = (status: number, changed: object, type = "application/json") => {
     const body = { ...refusal, ...changed };
-    const answer = { status, type, text: JSON.stringify(body), body, secrets: ["s3cret"] };
-    return faultsOfAnswer(operation, answer).join();
+    const response = { status, type, text: JSON.stringify(body), body, secrets: ["s3cret"] };
+    return findProblems(operation, response).join();
   };
-  expect(faults(404, {})).toBe("");
-  expect(faults(401, { code: "AUTH_REQUIRED" })).toBe("");
-  expect(faults(404, { code: "UNKNOWN" })).toMatch(/does not fit/);
-  expect(faults(404, { code: "NOT_FOUND" })).toMatch(/404 NOT_FOUND is not in the document/);
-  expect(faults(200, { data: {} })).toMatch(/does not fit/);
-  expect(faults(200, {}, "text/html")).toMatch(/not in the document/);
-  expect(faults(500, {})).toMatch(/status 500/);
-  expect(faults(0, {})).toMatch(/no response/);
-  expect(faults(404, { message: "at x.ts:7" })).toMatch(/inside/);
-  expect(faults(404, { message: "s3cret" })).toMatch(/secret/);
-  expect(faults(404, { message: "x".repeat(70_000) })).toMatch(/a refusal of/);
+  expect(problems(404, {})).toBe("");
+  expect(problems(401, { code: "AUTH_REQUIRED" })).toBe("");
+  expect(problems(404, { code: "UNKNOWN" })).toMatch(/does not fit/);
+  expect(problems(404, { code: "NOT_FOUND" })).toMatch(/404 NOT_FOUND is not in the document/);
+  expect(problems(200, { data: {} })).toMatch(/does not fit/);
+  expect(problems(200, {}, "text/html")).toMatch(/not in the document/);
+  expect(problems(500, {})).toMatch(/status 500/);
+  expect(problems(0, {})).toMatch(/no response/);
+  expect(problems(404, { message: "at x.ts:7" })).toMatch(/inside/);
+  expect(problems(404, { message: "s3cret" })).toMatch(/secret/);
+  expect(problems(404, { message: "x".repeat(70_000) })).toMatch(/a refusal of/);
 });
 
 describe("a new user's mistake", () => {
@@ -315,7 +320,7 @@ describe("a new user's mistake", () => {
   test("in a field that a handler reads is refused under the name that was sent", async () => {
     const { message, details } = await post(ofShop("/send-text"), '{"to":"not a phone","text":"Hello"}');
     expect(message).toMatch(/^to: /);
-    expect(faultsOf({ details })[0]?.field).toBe("to");
+    expect(fieldErrorsOf({ details })[0]?.field).toBe("to");
   });
 
   test("of a send before the pairing, a private address or another gateway's path says what to do", async () => {

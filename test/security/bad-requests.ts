@@ -183,11 +183,11 @@ export interface Refused extends Partial<IssueReason> {
   issue: string;
 }
 
-export const faultsOf = (refusal: { details?: unknown } | undefined): Refused[] =>
+export const fieldErrorsOf = (refusal: { details?: unknown } | undefined): Refused[] =>
   (refusal?.details as { fields?: Refused[] } | undefined)?.fields ?? [];
 
 /** What programs could not read of a wrong field; empty: nothing. */
-export function faultsOfReason({ field, code, params }: Refused): string[] {
+export function findReasonProblems({ field, code, params }: Refused): string[] {
   if (code === undefined || code === "invalid" || !Object.hasOwn(ISSUE_CODES, code))
     return [`${field} has the code ${code}`];
   const missing = ISSUE_CODES[code].filter((name) => !Object.hasOwn(params ?? {}, name));
@@ -200,7 +200,7 @@ export function faultsOfReason({ field, code, params }: Refused): string[] {
 /** Whether the refusal names the field or what is around or inside it. */
 export function namesField(refusal: { details?: unknown } | undefined, path: string): boolean {
   const [top = ""] = path.split(".");
-  return faultsOf(refusal).some(({ field }) => field.split(".")[0] === top);
+  return fieldErrorsOf(refusal).some(({ field }) => field.split(".")[0] === top);
 }
 
 /** In the place of the request where the operation takes the field. */

@@ -14,7 +14,7 @@ export interface HeldConnectionsFigures {
   probes: number;
   /** Statuses of the answers to a wrong token meanwhile, each from an address of its own. */
   statuses: Record<string, number>;
-  ms_to_answer: { p50: number; p95: number; most: number };
+  ms_to_response: { p50: number; p95: number; most: number };
   /** And from one address that goes on. */
   statuses_of_one_address: Record<string, number>;
 }
@@ -74,7 +74,7 @@ export async function measureHeldConnections({
       memory_most_mb: Math.round(memory_most_mb),
       probes,
       statuses,
-      ms_to_answer: {
+      ms_to_response: {
         p50: round(percentile(times, 0.5)),
         p95: round(percentile(times, 0.95)),
         most: round(Math.max(...times)),
@@ -126,8 +126,8 @@ function headOf(from: string, bytes: number): string {
 }
 
 async function statusOf(socket: Socket): Promise<number> {
-  const [answer] = (await once(socket, "data")) as [Buffer];
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer.toString("latin1"))?.[1]);
+  const [response] = (await once(socket, "data")) as [Buffer];
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(response.toString("latin1"))?.[1]);
 }
 
 function addressOf(n: number): string {

@@ -71,7 +71,7 @@ test("no file name and no type with a line break adds a header to the response w
       const media = data.find((one) => one.message_id === message_id)?.media?.id;
       const response = await request(`GET ${base}/media/${media}`, undefined, key);
       input += 1;
-      faults.push(...faultsOf(response).map((fault) => `${JSON.stringify(fields)} ${fault}`));
+      faults.push(...problemsOf(response).map((fault) => `${JSON.stringify(fields)} ${fault}`));
     }
   }
   printFigures("Files with names and types that break lines", {
@@ -82,7 +82,7 @@ test("no file name and no type with a line break adds a header to the response w
   expect(input).toBeGreaterThan(10);
 });
 
-function faultsOf({ status, headers }: RawHttpResponse): string[] {
+function problemsOf({ status, headers }: RawHttpResponse): string[] {
   const breaksLine = /\p{Cc}/u.test(headers.get("content-disposition") ?? "");
   return [
     ...(status === 200 ? [] : [`answers ${status}`]),

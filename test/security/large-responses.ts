@@ -3,16 +3,16 @@ import { createE2eStory } from "../e2e/e2e-story.ts";
 import { waitUntil } from "../gateway.ts";
 import { residentMb } from "../run/process-figures.ts";
 
-export interface LargeAnswersFigures {
+export interface LargeResponsesFigures {
   downloads_at_once: number;
   file_bytes: number;
   /** Base64 in all answers together. */
-  answered_mb: number;
+  response_mb: number;
   memory_before_mb: number;
   memory_most_mb: number;
 }
 
-export interface LargeAnswersOptions {
+export interface LargeResponsesOptions {
   downloads: number;
   fileBytes: number;
   /** Outside of a test run: where a PostgreSQL for tests is. */
@@ -24,7 +24,7 @@ export async function measureLargeResponses({
   downloads,
   fileBytes,
   server,
-}: LargeAnswersOptions): Promise<LargeAnswersFigures> {
+}: LargeResponsesOptions): Promise<LargeResponsesFigures> {
   const story = await createE2eStory({}, server);
   try {
     const { url, pid } = await story.start();
@@ -59,7 +59,7 @@ export async function measureLargeResponses({
     return {
       downloads_at_once: downloads,
       file_bytes: fileBytes,
-      answered_mb: Math.round(answered.reduce((all, bytes) => all + bytes, 0) / 2 ** 20),
+      response_mb: Math.round(answered.reduce((all, bytes) => all + bytes, 0) / 2 ** 20),
       memory_before_mb: Math.round(memory_before_mb),
       memory_most_mb: Math.round(memory_most_mb),
     };

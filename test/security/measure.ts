@@ -84,7 +84,7 @@ export async function timeStrangers(server?: string): Promise<StopwatchFigures> 
         .map((one) => ({ ...one, loop_ms: round(one.loop_ms) })),
     };
   } catch (error) {
-    throw new Error(`The gateway did not answer. It said:\n${story.gateway.output()}`, { cause: error });
+    throw new Error(`The gateway did not respond. It said:\n${story.gateway.output()}`, { cause: error });
   } finally {
     await end();
   }
@@ -186,7 +186,8 @@ type Measurement = (server: string) => Promise<object>;
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   "held-connections": (server) => measureHeldConnections({ connections: 1_000, probes: 200, server }),
-  "large-answers": (server) => measureLargeResponses({ downloads: 20, fileBytes: 50 * 1024 * 1024, server }),
+  "large-responses": (server) =>
+    measureLargeResponses({ downloads: 20, fileBytes: 50 * 1024 * 1024, server }),
   products: (server) => measureProducts(server),
   strangers: (server) => timeStrangers(server),
 };

@@ -129,7 +129,7 @@ function undescribed({ responses }: OperationObject, status: number, body: unkno
 }
 
 function misfitOf(validate: ValidateFunction | undefined, body: unknown): string | undefined {
-  if (validate === undefined) throw new Error("The document has no schema for this answer.");
+  if (validate === undefined) throw new Error("The document has no schema for this response.");
   return validate(body) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
 }
 

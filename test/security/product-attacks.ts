@@ -12,7 +12,7 @@ const READ_EVERY_MS = 20;
 export interface AttackCost {
   attack: string;
   statuses: Record<string, number>;
-  answered_mb: number;
+  response_mb: number;
   seconds: number;
   /** Of the gateway alone, without its database. */
   processor_ms: number;
@@ -92,7 +92,7 @@ async function measureAttack(
   return {
     attack,
     statuses,
-    answered_mb: Math.round(bytes / 1e5) / 10,
+    response_mb: Math.round(bytes / 1e5) / 10,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     processor_ms: (await cpuMs(pid)) - cpuBefore,
     longest_loop_delay_ms: Math.round(watched.longest_ms),

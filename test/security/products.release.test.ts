@@ -11,7 +11,7 @@ import { printFigures } from "./run-size.ts";
 const JSON_BODY_BYTES = 1_048_576;
 const MOST_ITEMS = 65_536;
 /** What a request may answer, and what it may take of memory: its body as bytes, text and values, several times. */
-const MOST_ANSWER_MB = 2;
+const MOST_RESPONSE_MB = 2;
 const MOST_RISE_MB = 400;
 /** What a small request costs is noise. */
 const LEAST_MS = 100;
@@ -67,37 +67,37 @@ function blockOf({ longest_loop_delay_ms, processor_ms }: AttackCost): number {
 }
 
 /** What no request may do, in any try. */
-function faultsOf({ statuses, answered_mb, reads, keeps_lanes }: AttackCost): string[] {
-  const faults: string[] = [];
-  if (Object.keys(statuses).some((status) => Number(status) >= 500)) faults.push(JSON.stringify(statuses));
-  if (Object.keys(reads).join() !== "200") faults.push(`another tenant got ${JSON.stringify(reads)}`);
-  if (answered_mb > MOST_ANSWER_MB) faults.push(`an answer of ${answered_mb} MB`);
-  if (!keeps_lanes) faults.push("a session changed its node");
-  return faults;
+function findProblems({ statuses, response_mb, reads, keeps_lanes }: AttackCost): string[] {
+  const problems: string[] = [];
+  if (Object.keys(statuses).some((status) => Number(status) >= 500)) problems.push(JSON.stringify(statuses));
+  if (Object.keys(reads).join() !== "200") problems.push(`another tenant got ${JSON.stringify(reads)}`);
+  if (response_mb > MOST_RESPONSE_MB) problems.push(`a response of ${response_mb} MB`);
+  if (!keeps_lanes) problems.push("a session changed its node");
+  return problems;
 }
 
 /** What others at work on the machine may cause now and then, and a product causes each time. */
 function costFaultsOf(small: AttackCost, large: AttackCost): string[] {
-  const faults: string[] = [];
+  const problems: string[] = [];
   for (const { memory_before_mb, memory_most_mb } of [small, large])
-    if (memory_most_mb - memory_before_mb > MOST_RISE_MB) faults.push(`memory of ${memory_most_mb} MB`);
+    if (memory_most_mb - memory_before_mb > MOST_RISE_MB) problems.push(`memory of ${memory_most_mb} MB`);
   if (!isInProportion(small.processor_ms, large.processor_ms, LEAST_MS))
-    faults.push(`${small.processor_ms} ms became ${large.processor_ms} ms`);
+    problems.push(`${small.processor_ms} ms became ${large.processor_ms} ms`);
   if (!isInProportion(blockOf(small), blockOf(large), LEAST_MS))
-    faults.push(`a block of ${blockOf(small)} ms became ${blockOf(large)} ms`);
-  return faults;
+    problems.push(`a block of ${blockOf(small)} ms became ${blockOf(large)} ms`);
+  return problems;
 }
 
 async function growthFaults(operation: Operation, few: Asked, many: Asked): Promise<string[]> {
-  const faults: string[] = [];
+  const problems: string[] = [];
   let costFaults: string[] = [];
   for (let nth = 0; nth < TRIES; nth++) {
     const [small, large] = [await ask(operation, few), await ask(operation, many)];
-    faults.push(...faultsOf(small), ...faultsOf(large));
+    problems.push(...findProblems(small), ...findProblems(large));
     costFaults = costFaultsOf(small, large);
     if (costFaults.length === 0) break;
   }
-  return [...faults, ...costFaults];
+  return [...problems, ...costFaults];
 }
 
 describe("a request with each list, map and text at the limit", () => {

@@ -105,7 +105,7 @@ interface SavedAddress {
   tenant: FuzzTenant;
   field: AddressField;
   /** What the gateway said when it saved the address. */
-  answer: RawHttpResponse;
+  response: RawHttpResponse;
 }
 
 /** The address of a proxy: only an instance of WhatsApp goes through it. */
@@ -133,7 +133,7 @@ async function useSaved(saved: SavedAddress): Promise<number> {
   return (await use?.(client, saved)) ?? 0;
 }
 
-async function useProxy(client: Client, { answer: response, tenant }: SavedAddress): Promise<number> {
+async function useProxy(client: Client, { response, tenant }: SavedAddress): Promise<number> {
   const id = Number(response.body.data?.id ?? tenant.proxied);
   const isUsed = await succeeds(client.connectInstance({ id, wait_seconds: 3 }));
   // A busy machine may not have tried yet.
@@ -159,10 +159,7 @@ async function useIntegration(client: Client, { tenant, field }: SavedAddress): 
 }
 
 /** Those of a new instance, or those that the tenant has: an instance that was made is removed again. */
-async function useWebhooks(
-  client: Client,
-  { answer: response, tenant, field }: SavedAddress,
-): Promise<number> {
+async function useWebhooks(client: Client, { response, tenant, field }: SavedAddress): Promise<number> {
   const isNew = field.operation.path === "/api/v1/instances" || field.operation.path === "/instance/create";
   const id = isNew ? Number(response.body.data?.id) : tenant.instance;
   let used = 0;
@@ -334,7 +331,7 @@ async function forge(
   figures.requests += 1;
   if (field.isNamedForOne) figures.by_door[id] = (figures.by_door[id] ?? 0) + 1;
   if (response.status !== 400) figures.accepted += 1;
-  if (response.status < 300) figures.used += await useSaved({ target, tenant, field, answer: response });
+  if (response.status < 300) figures.used += await useSaved({ target, tenant, field, response });
 }
 
 async function request(

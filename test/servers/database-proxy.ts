@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type Database, openDatabase } from "../../src/platform/db/database.ts";
 
-export interface Cable {
+export interface DatabaseProxy {
   url: string;
   database: Database;
   /** Ends all connections and lets no new one through. */
@@ -16,7 +16,7 @@ export interface Cable {
 }
 
 /** A way to the database that can be cut, or swallow everything. */
-export async function layCable(url: string): Promise<Cable> {
+export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -6,7 +6,7 @@ import { ROOT } from "../source-files.ts";
 import { FakeChatwoot } from "./fake-chatwoot.ts";
 
 const FOLDER = join(ROOT, "test/golden/chatwoot");
-const STORIES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+const STATUS_BROADCAST = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 
 interface Step {
   why?: string;
@@ -16,7 +16,7 @@ interface Step {
   conversation?: string;
   body?: Record<string, unknown>;
   status?: number;
-  answer?: object;
+  response?: object;
   hook?: object;
   keys?: string[];
   keep?: Record<string, string>;
@@ -67,7 +67,7 @@ async function play(step: Step): Promise<void> {
   await chatwoot.settled();
   const asked = step.call ? await request(step) : undefined;
   if (asked) expect(asked.status).toBe(step.status);
-  if (asked && step.answer) expect(asked.body).toMatchObject(fill(step.answer) as object);
+  if (asked && step.response) expect(asked.body).toMatchObject(fill(step.response) as object);
   const conversation = Number(fill(step.conversation));
   if (step.act === "write") chatwoot.write(conversation, fill(step.body) as object);
   if (step.act === "record") chatwoot.record(conversation, SAMPLE.mp3);
@@ -78,7 +78,7 @@ async function play(step: Step): Promise<void> {
 }
 
 describe("the fake Chatwoot responds as Chatwoot 4.16.2 does", () => {
-  test.each(STORIES)("in the story of %s", async (name) => {
+  test.each(STATUS_BROADCAST)("in the story of %s", async (name) => {
     const { source, steps } = JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as {
       source: string[];
       steps: Step[];

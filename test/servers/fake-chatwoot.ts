@@ -102,9 +102,9 @@ export interface ChatwootFaults {
   /** Ends each connection before a response, and does nothing. */
   hangsUp: boolean;
   /** Number of message creations that succeed but whose response is lost. */
-  loseAnswers: number;
+  loseResponses: number;
   /** Number of message creations that succeed but whose response is cut off. */
-  breakOffAnswers: number;
+  truncateResponses: number;
   /** So many calls are answered 200 with a page of a proxy, and nothing is done. */
   pages: number;
   /** nginx drops `api_access_token`, whose name has underscores. */
@@ -128,8 +128,8 @@ export interface ChatwootFaults {
 const SOUND: ChatwootFaults = {
   status: null,
   hangsUp: false,
-  loseAnswers: 0,
-  breakOffAnswers: 0,
+  loseResponses: 0,
+  truncateResponses: 0,
   pages: 0,
   dropTokenHeader: false,
   missingFiles: 0,
@@ -379,11 +379,11 @@ export class FakeChatwoot {
     if (this.faults.hangsUp) return void raw.destroy();
     const request = await this.#read(raw);
     this.calls.push(`${request.method} ${request.path}`);
-    const answer = this.#takePage() ?? this.#answer(request);
-    const created = request.method === "POST" && request.path.endsWith("/messages") && answer.status === 200;
+    const result = this.#takePage() ?? this.#respond(request);
+    const created = request.method === "POST" && request.path.endsWith("/messages") && result.status === 200;
     if (created && this.faults.webhookFirst) await this.settled();
-    if (created && this.#losesAnswer(answer, response)) return;
-    const { status, body, text, location, bytes, type } = answer;
+    if (created && this.#losesResponse(result, response)) return;
+    const { status, body, text, location, bytes, type } = result;
     const plain = text ?? bytes;
     response
       .writeHead(status, {
@@ -400,14 +400,14 @@ export class FakeChatwoot {
   }
 
   /** The whole response, or all of it after its beginning. */
-  #losesAnswer({ body }: ChatwootResponse, response: ServerResponse): boolean {
-    if (this.faults.loseAnswers > 0) {
-      this.faults.loseAnswers -= 1;
+  #losesResponse({ body }: ChatwootResponse, response: ServerResponse): boolean {
+    if (this.faults.loseResponses > 0) {
+      this.faults.loseResponses -= 1;
       response.destroy();
       return true;
     }
-    if (this.faults.breakOffAnswers === 0) return false;
-    this.faults.breakOffAnswers -= 1;
+    if (this.faults.truncateResponses === 0) return false;
+    this.faults.truncateResponses -= 1;
     response.writeHead(200, { "content-type": "application/json" });
     response.write(JSON.stringify(body).slice(0, 10), () => response.destroy());
     return true;
@@ -428,7 +428,7 @@ export class FakeChatwoot {
    * `app/controllers/api_controller.rb`; `app/controllers/concerns/access_token_auth_helper.rb` of the token and
    * `config/initializers/rack_attack.rb` of the 429, which is plain text without `Retry-After`.
    */
-  #answer(request: Request): ChatwootResponse {
+  #respond(request: Request): ChatwootResponse {
     const { method, path } = request;
     if (path === "/api") {
       return ok({

@@ -40,7 +40,11 @@ export interface N8nServer {
   listenOnce(path: string): void;
   /** The next calls: a status with a body, a dropped connection after the start or in the middle of the answer, or no answer. */
   trouble(
-    what: { status: number; headers?: Record<string, string> } | "lose_answer" | "break_off" | "never_answer",
+    what:
+      | { status: number; headers?: Record<string, string> }
+      | "lose_response"
+      | "break_off"
+      | "no_response",
     times?: number,
     takes?: (body: Execution["body"]) => boolean,
   ): void;
@@ -95,7 +99,7 @@ export async function startN8n(): Promise<N8nServer> {
     executions.push({ path, headers: request.headers, raw, body });
     if (trouble === undefined) return responseOf(workflow);
     if (trouble === "break_off") return trouble;
-    return trouble === "lose_answer" ? "drop" : undefined;
+    return trouble === "lose_response" ? "drop" : undefined;
   }
 
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -51,10 +51,10 @@ function newLog(): Log {
 }
 
 function askPassword(log: Log, socket: Socket): void {
-  socket.once("data", (told) => {
-    const nameEnd = 2 + (told[1] ?? 0);
-    const name = told.subarray(2, nameEnd);
-    log.users.push(`${name}:${told.subarray(nameEnd + 1, nameEnd + 1 + (told[nameEnd] ?? 0))}`);
+  socket.once("data", (reported) => {
+    const nameEnd = 2 + (reported[1] ?? 0);
+    const name = reported.subarray(2, nameEnd);
+    log.users.push(`${name}:${reported.subarray(nameEnd + 1, nameEnd + 1 + (reported[nameEnd] ?? 0))}`);
     socket.write(Buffer.from([1, 0]));
     socket.once("data", (request) => passSocks5(log, socket, request));
   });

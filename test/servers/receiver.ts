@@ -12,7 +12,7 @@ export interface Received {
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
   body: any;
   at: number;
-  /** The status of an answer that left whole. */
+  /** The status of an behaviour that left whole. */
   responseStatus?: number;
 }
 
@@ -43,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
   const genuine = new Set<Received>();
   const watchers = new Set<() => void>();
   let secrets: string[] = [];
-  let answer: ReceiverResponse = 200;
+  let behaviour: ReceiverResponse = 200;
   const fits = (item: Received) => secrets.some((secret) => isSigned(item, secret));
   const { url, open, shut } = await startLocalServer(async (request, response) => {
     // One that was cut off on the way is no request.
@@ -57,8 +57,8 @@ export async function startReceiver(): Promise<Receiver> {
       item.responseStatus = response.statusCode;
     });
     for (const watch of watchers) watch();
-    if (typeof answer === "number") response.writeHead(answer).end("ok");
-    else await answer(item, response);
+    if (typeof behaviour === "number") response.writeHead(behaviour).end("ok");
+    else await behaviour(item, response);
   });
   return {
     url: `${url}/hook`,
@@ -70,7 +70,7 @@ export async function startReceiver(): Promise<Receiver> {
         .map((item) => item.raw.toString("utf8"));
     },
     respond: (how) => {
-      answer = how;
+      behaviour = how;
     },
     trust: (...trusted) => {
       secrets = [...secrets, ...trusted];

@@ -19,7 +19,7 @@ const RECORDED = new Map(
 
 function recorded(what: string) {
   const found = RECORDED.get(what);
-  if (!found) throw new Error(`there is no whole answer to "${what}"`);
+  if (!found) throw new Error(`there is no complete response to "${what}"`);
   return found;
 }
 
@@ -149,7 +149,7 @@ describe("the fake of Typebot's viewer", () => {
 
   test("uses the error messages of Typebot 3.18.0", async () => {
     const nonsense = { message: { type: "nonsense" } };
-    const answers = {
+    const results = {
       "unknown bot": await start("nobody"),
       "unknown session": await goOn("nobody", { message: "hi" }),
       "bad json": await post("typebots/full/startChat", "{"),
@@ -158,7 +158,7 @@ describe("the fake of Typebot's viewer", () => {
       closed: await start("closed"),
       "origin bad": await post("typebots/full/startChat", {}, { origin: "https://elsewhere.example" }),
     };
-    for (const [what, { status, body }] of Object.entries(answers)) {
+    for (const [what, { status, body }] of Object.entries(results)) {
       const { data: _, ...said } = recorded(what).body;
       expect({ status, body }, what).toEqual({ status: recorded(what).status, body: said });
     }

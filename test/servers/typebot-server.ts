@@ -41,7 +41,7 @@ export function takesReply({ type, items = [], options = {} }: TypebotInput, tex
 }
 
 /** The words with which it asks again. */
-export function retryWords({ type }: TypebotInput): string {
+export function retryText({ type }: TypebotInput): string {
   return type === "email input"
     ? "This email doesn't seem to be valid. Can you type it again?"
     : "Invalid message. Please, try again.";
@@ -82,10 +82,10 @@ export interface TypebotRequest {
 export type Trouble =
   | { status: number; body?: string; headers?: Record<string, string> }
   /** Runs the flow and drops the connection before the answer. */
-  | "lose_answer"
+  | "lose_response"
   /** Runs the flow and drops the connection in the middle of the answer. */
   | "break_off"
-  | "never_answer";
+  | "no_response";
 
 /** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
 export interface TypebotServer {
@@ -214,7 +214,7 @@ export async function startTypebot(): Promise<TypebotServer> {
       return refuse(response, refused.what);
     const trouble = troubles.find((one) => one.left > 0 && one.path.test(path));
     if (trouble) trouble.left -= 1;
-    if (trouble?.what === "never_answer") return;
+    if (trouble?.what === "no_response") return;
     if (typeof trouble?.what === "object") return refuse(response, trouble.what);
     const [status, said] = respond(request, path, body);
     write(response, status, JSON.stringify(said), trouble?.what);
@@ -267,9 +267,9 @@ function write(
   response: ServerResponse,
   status: number,
   body: string,
-  trouble: "lose_answer" | "break_off" | undefined,
+  trouble: "lose_response" | "break_off" | undefined,
 ): void {
-  if (trouble === "lose_answer") return void response.destroy();
+  if (trouble === "lose_response") return void response.destroy();
   response.writeHead(status, { "content-type": "application/json" });
   if (trouble === undefined) response.end(body);
   else response.write(body.slice(0, 10), () => response.destroy());
@@ -285,7 +285,7 @@ function isAccepted({ input }: InputStep, { message }: Json): boolean {
 }
 
 function retry({ input }: InputStep): Json {
-  const richText = [{ type: "p", children: [{ text: retryWords(input) }] }];
+  const richText = [{ type: "p", children: [{ text: retryText(input) }] }];
   return { messages: [{ id: input.id, type: "text", content: { type: "richText", richText } }], input };
 }
 

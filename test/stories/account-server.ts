@@ -13,7 +13,7 @@ import { createLog } from "../../src/platform/log/log.ts";
 export const SECRET = "s".repeat(43);
 
 /** What came back, with the headers as a browser sees them. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   cookies: string[];
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a body
@@ -24,7 +24,7 @@ export interface AccountServer {
   /** Host and port. */
   host: string;
   /** Sends exactly these headers; a list sends one header several times. */
-  send(route: string, headers?: Record<string, string | string[]>, body?: object): Promise<RawAnswer>;
+  send(route: string, headers?: Record<string, string | string[]>, body?: object): Promise<RawResponse>;
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ function send(
   route: string,
   headers: Record<string, string | string[]> = {},
   body?: object,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const [method, path] = route.split(" ");
   const text = body && JSON.stringify(body);
   const type = text === undefined ? {} : { "content-type": "application/json" };

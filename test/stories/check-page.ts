@@ -26,7 +26,7 @@ export async function findFaults(page: Page): Promise<string[]> {
 }
 
 /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures in the folder. */
-export async function lookAt(
+export async function checkPage(
   page: Page,
   folder: string,
   name: string,

@@ -25,7 +25,7 @@ export async function findRowsWith(query: Query, words: readonly string[]): Prom
 const MOST_SHOWN = 300;
 
 /** The same, shortened for a list of failures. */
-export async function findMarks(query: Query, words: readonly string[]): Promise<string[]> {
+export async function findRowExcerpts(query: Query, words: readonly string[]): Promise<string[]> {
   return (await findRowsWith(query, words)).map((row) => row.slice(0, MOST_SHOWN));
 }
 

@@ -44,7 +44,7 @@ async function connectSecond(kind: McpClientKind, place: McpServerPlace): Promis
   return client;
 }
 
-export interface ToolAnswer {
+export interface ToolResult {
   isError: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: a story reads only the fields of the result that it needs
   result: any;
@@ -55,7 +55,7 @@ export async function askTool(
   client: Client,
   name: string,
   input: Record<string, unknown> = {},
-): Promise<ToolAnswer> {
+): Promise<ToolResult> {
   const { isError = false, content } = await client.callTool({ name, arguments: input });
   const [{ text = "" } = {}] = content as { text?: string }[];
   return { isError: isError === true, result: JSON.parse(text) };

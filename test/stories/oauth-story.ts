@@ -113,14 +113,14 @@ async function decide(story: OAuthStory, url: URL, consent: Consent): Promise<UR
   const hidden = hiddenFields(await (await story.fetch(url)).text());
   const signedIn = await story.post("/oauth/authorize", { ...hidden, email, password });
   const choices = [...instances.map((id) => `instance.${id}`), ...scopes.map((scope) => `scope.${scope}`)];
-  const answer = await story.post("/oauth/consent", {
+  const response = await story.post("/oauth/consent", {
     ...hiddenFields(await signedIn.text()),
     ...Object.fromEntries(choices.map((name) => [name, "on"])),
     decision,
   });
-  const location = answer.headers.get("location");
+  const location = response.headers.get("location");
   if (location === null)
-    throw new Error(`The consent was refused with ${answer.status}: ${await answer.text()}`);
+    throw new Error(`The consent was refused with ${response.status}: ${await response.text()}`);
   return new URL(location);
 }
 

@@ -8,7 +8,7 @@ import { percentile } from "../run/process-figures.ts";
 import { needs } from "../run/programs.ts";
 import { OWNER } from "../sign-in.ts";
 import { ROOT } from "../source-files.ts";
-import { launchBrowser, lookAt, type Theme } from "./check-page.ts";
+import { checkPage, launchBrowser, type Theme } from "./check-page.ts";
 
 const PATIENCE_MS = 60_000;
 const BETWEEN_KEYS_MS = 40;
@@ -107,7 +107,7 @@ async function showPage(page: Page, test: string): Promise<void> {
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
   reportViolation(event.violatedDirective + " " + event.blockedURI + " " + event.sample));`;
 
-const look: PanelStory["look"] = (page, name, themes) => lookAt(page, SHOTS, name, themes);
+const look: PanelStory["look"] = (page, name, themes) => checkPage(page, SHOTS, name, themes);
 
 /** The names of the fields are the same in every language. */
 async function signIn(page: Page, url: string): Promise<void> {

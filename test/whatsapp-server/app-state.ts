@@ -61,13 +61,13 @@ const getKeyOf = (person: ServerPerson) => async (id: string) => {
 
 /** Gives the patches that a device lacks, and takes its own. */
 export const appStateQuery: QueryHandler = async ({ iq, companion, network }) => {
-  const answers: BinaryNode[] = [];
+  const results: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
     const external = network.faults.take("external_snapshot", companion.person.phone);
-    if (external) answers.push(snapshotAt(asked.attrs.name ?? "", external.at));
-    else answers.push(await collectionResponse(network, companion, asked));
+    if (external) results.push(snapshotAt(asked.attrs.name ?? "", external.at));
+    else results.push(await collectionResponse(network, companion, asked));
   }
-  return result(iq, [node("sync", {}, answers)]);
+  return result(iq, [node("sync", {}, results)]);
 };
 
 async function collectionResponse(

@@ -7,7 +7,7 @@ import { Handset, type StoredMessage } from "./handset.ts";
 import { filePart } from "./message-content.ts";
 import type { Network } from "./network.ts";
 import { sendReceipt } from "./phone/receipts.ts";
-import { speakAgain } from "./phone/send-to-devices.ts";
+import { resendToDevice } from "./phone/send-to-devices.ts";
 import {
   type BinaryNode,
   bytes,
@@ -90,7 +90,7 @@ async function retry(network: Network, companion: Companion, stanza: BinaryNode)
   }
   if (writer instanceof Handset) {
     const count = Number(child(stanza, "retry")?.attrs.count ?? 1);
-    return speakAgain(network, writer, companion, id, { count, bundle: bundleIn(stanza) });
+    return resendToDevice(network, writer, companion, id, { count, bundle: bundleIn(stanza) });
   }
   const chat = chatOf(network, companion, recipient ?? to);
   if (!chat) return;
@@ -134,12 +134,12 @@ async function handleMediaRetry(network: Network, companion: Companion, stanza: 
   if (proto.ServerErrorReceipt.decode(asked).stanzaId !== id) throw new Error("a retry for another message");
   const ordered = network.faults.take("media_retry_path", companion.person.phone);
   const directPath = ordered?.path ?? (await uploadAgain(network, stored));
-  const answer = proto.MediaRetryNotification.encode({
+  const notification = proto.MediaRetryNotification.encode({
     stanzaId: id,
     directPath,
     result: directPath ? ResultType.SUCCESS : ResultType.NOT_FOUND,
   }).finish();
-  companion.deliver(node("notification", attrs, [sealed(mediaKey, id, answer), rmrNode]));
+  companion.deliver(node("notification", attrs, [sealed(mediaKey, id, notification), rmrNode]));
 }
 
 async function uploadAgain(network: Network, stored: StoredMessage): Promise<string | undefined> {

@@ -5,7 +5,7 @@ import { type BinaryNode, node, SERVER, seconds } from "./protocol/nodes.ts";
 import type { DeliveryRecord } from "./protocol/records.ts";
 import type { Bundle } from "./protocol/signal-end.ts";
 
-export const STORIES = "status@broadcast";
+export const STATUS_BROADCAST = "status@broadcast";
 
 const LOW = 5;
 /** Of what waited, so many come without a request. */

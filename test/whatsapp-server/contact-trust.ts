@@ -34,7 +34,7 @@ export function exchangeTokens(network: Network, by: ServerPerson, asked: Binary
 const tokenNode = (of: ServerPerson, by: ServerPerson): BinaryNode =>
   node("token", { jid: of.jid("lid"), t: seconds(), type: "trusted_contact" }, trustToken(of, by));
 
-/** The error for a message to somebody whom its sender has never spoken with; tokens that came must be right. */
+/** The error for a message to somebody whom its sender has never toSendOptions with; tokens that came must be right. */
 export function distrust(
   network: Network,
   by: ServerPerson,

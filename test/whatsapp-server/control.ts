@@ -252,7 +252,7 @@ export interface PasskeyDemand {
   /** Codes with which the first right assertions are refused. */
   refusals?: number[];
   /** What the phone does with the signed challenge. */
-  answer?: "right" | "twice" | "never" | "short_key" | "long_nonce" | "weak_key" | "cut";
+  response?: "right" | "twice" | "never" | "short_key" | "long_nonce" | "weak_key" | "cut";
 }
 
 /** What is wrong in the phone's consent to a pairing; with wrong properties it is valid. */
@@ -343,7 +343,7 @@ export interface WhatsAppControl {
   /** `to` is a phone, a jid or a group; the id of the message is returned. */
   sendMessage(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
   /** A story that one person may see, which the network delivers as one of two stanzas. */
-  postStory(
+  postStatus(
     by: string,
     to: string,
     text: string,
@@ -353,7 +353,7 @@ export interface WhatsAppControl {
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
   /** Changes a message, or comments on it, under its secret. */
-  changeUnderSecret(
+  sendEncryptedChange(
     by: string,
     to: string,
     id: string,

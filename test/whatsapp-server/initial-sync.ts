@@ -7,7 +7,7 @@ import { saltInHistory } from "./contact-trust.ts";
 import type { FileAddress, HistoryChat } from "./control.ts";
 import type { Network } from "./network.ts";
 import type { ServerPerson } from "./person.ts";
-import { speak } from "./phone/send-to-devices.ts";
+import { sendToDevices } from "./phone/send-to-devices.ts";
 import { seconds } from "./protocol/nodes.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
@@ -116,7 +116,7 @@ export async function peer(
 ): Promise<void> {
   const { person } = companion;
   const to = { kind: "person", person, addressing: "pn" } as const;
-  await speak(network, person.handset, to, { protocolMessage }, { peer: companion });
+  await sendToDevices(network, person.handset, to, { protocolMessage }, { peer: companion });
 }
 
 function conversation(

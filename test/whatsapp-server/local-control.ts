@@ -32,9 +32,9 @@ import { Handset } from "./handset.ts";
 import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
 import type { Candidates } from "./pairing/candidates.ts";
-import { changeUnderSecret } from "./phone/encrypted-changes.ts";
+import { sendEncryptedChange } from "./phone/encrypted-changes.ts";
 import * as talk from "./phone/phone-actions.ts";
-import { speakAgain } from "./phone/send-to-devices.ts";
+import { resendToDevice } from "./phone/send-to-devices.ts";
 import type { SignedAssertion } from "./protocol/authenticator.ts";
 import { seconds } from "./protocol/nodes.ts";
 import type { Ledger } from "./protocol/records.ts";
@@ -245,13 +245,13 @@ export class LocalControl implements WhatsAppControl {
     return talk.sendMessage(this.#network, from, to, sent, options);
   }
 
-  postStory(
+  postStatus(
     by: string,
     to: string,
     text: string,
     options: SayOptions & { stanza?: "message" | "status" } = {},
   ): Promise<string> {
-    return talk.postStory(this.#network, by, to, text, options);
+    return talk.postStatus(this.#network, by, to, text, options);
   }
 
   edit(by: string, to: string, id: string, text: string, options: SayOptions = {}): Promise<string> {
@@ -266,14 +266,14 @@ export class LocalControl implements WhatsAppControl {
     return talk.react(this.#network, by, to, { id, reaction }, options);
   }
 
-  changeUnderSecret(
+  sendEncryptedChange(
     by: string,
     to: string,
     id: string,
     change: SecretChange,
     options: SecretChangeOptions = {},
   ): Promise<string> {
-    return changeUnderSecret(this.#network, { by, to, id }, change, options);
+    return sendEncryptedChange(this.#network, { by, to, id }, change, options);
   }
 
   async read(by: string, ids: string[], options: { played?: boolean } = {}): Promise<void> {
@@ -291,7 +291,7 @@ export class LocalControl implements WhatsAppControl {
   async sayAgain(by: string, to: string, id: string): Promise<void> {
     const { handset } = this.#network.person(by);
     for (const companion of this.#network.person(to).companions.values())
-      await speakAgain(this.#network, handset, companion, id, { count: 1 });
+      await resendToDevice(this.#network, handset, companion, id, { count: 1 });
   }
 
   requestRetry(by: string, id: string, options: Pick<SayOptions, "addressing"> = {}): Promise<void> {

@@ -32,14 +32,14 @@ function newPerson() {
 
 type Person = ReturnType<typeof newPerson>;
 
-const chatOf = (person: Person, told: { jid: Jid; phone?: string; lid?: Jid; push_name?: string }) => ({
+const chatOf = (person: Person, details: { jid: Jid; phone?: string; lid?: Jid; push_name?: string }) => ({
   account_id: ACCOUNT,
   instance_id: person.instance,
   type: "contact" as const,
   phone: null,
   lid: null,
   push_name: null,
-  ...told,
+  ...details,
 });
 
 const byLid = (person: Person, push_name?: string) =>

@@ -15,8 +15,8 @@ describe("a list of group members", () => {
   test("identifies a member by phone or by LID", () => {
     const byLid = { jid: "11@lid", lid: "11@lid", phone: null, admin: null };
     expect(applyMemberChange([ana, bia], { action: "remove", who: [byLid] })).toEqual([bia]);
-    const told = { jid: "3@s.whatsapp.net", lid: "33@lid", phone: "3", admin: null };
-    expect(applyMemberChange([hidden], { action: "add", who: [told] })).toEqual([told]);
+    const added = { jid: "3@s.whatsapp.net", lid: "33@lid", phone: "3", admin: null };
+    expect(applyMemberChange([hidden], { action: "add", who: [added] })).toEqual([added]);
   });
 
   test("keeps an address that is missing when a member is added again", () => {

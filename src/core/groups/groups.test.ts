@@ -208,7 +208,7 @@ describe("group invitations", () => {
 });
 
 describe("activity in a group", () => {
-  const told = (jid: string, change: string) =>
+  const eventsOf = (jid: string, change: string) =>
     story.receiver.waitFor(({ body }) => {
       if (body.event !== "group.updated" || body.data.jid !== jid) return false;
       return change in body.data.change;
@@ -220,16 +220,16 @@ describe("activity in a group", () => {
     const questions = await asked("group");
     const settings = { id: sales.id, from: ADMIN, group_jid: jid };
     await sales.client.sandboxGroupSettings({ ...settings, subject: "Renamed", announce: true });
-    const [event] = await told(jid, "subject");
+    const [event] = await eventsOf(jid, "subject");
     expect(event?.body.data).toMatchObject({
       jid,
       at: expect.any(String),
       by: { jid: jidOf(ADMIN), phone: ADMIN },
       change: { subject: "Renamed" },
     });
-    await told(jid, "announce");
+    await eventsOf(jid, "announce");
     await sales.client.sandboxGroupParticipants({ ...settings, action: "add", participants: [ANA, SHY] });
-    const [added] = await told(jid, "participants");
+    const [added] = await eventsOf(jid, "participants");
     expect(added?.body.data.change.participants).toMatchObject({
       action: "add",
       who: [{ phone: ANA, admin: null }],
@@ -245,7 +245,7 @@ describe("activity in a group", () => {
     await getGroup(jid);
     const change = { id: sales.id, from: ADMIN, group_jid: jid, participants: [sales.phone] };
     await sales.client.sandboxGroupParticipants({ ...change, action: "remove" });
-    await told(jid, "left");
+    await eventsOf(jid, "left");
     await expect(getGroup(jid)).rejects.toMatchObject({ code: "FORBIDDEN" });
     const { data } = await sales.client.listGroups({ id: sales.id, limit: 200 });
     expect(data.map((one) => one.jid)).not.toContain(jid);

@@ -154,8 +154,10 @@ describe("an async send", () => {
       event: "message.failed",
       data: { error: { code: "RECIPIENT_NOT_FOUND", retryable: false }, message: { status: "failed" } },
     });
-    const told = story.receiver.received.filter(({ body }) => body.data?.message?.message_id === messageId);
-    expect(told).toHaveLength(1);
+    const reported = story.receiver.received.filter(
+      ({ body }) => body.data?.message?.message_id === messageId,
+    );
+    expect(reported).toHaveLength(1);
   });
 
   test("keeps the order of its chat, also before a later sync send", async () => {

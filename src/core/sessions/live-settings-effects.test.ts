@@ -44,14 +44,14 @@ async function messagesIn(chat: string) {
 describe("an incoming phone call", () => {
   const call = async (from: string) =>
     (await story.sales.client.sandboxCall({ ...sales(), from })) as unknown as { data: { call_id: string } };
-  const told = (from: string) =>
+  const receiveEvent = (from: string) =>
     story.receiver.waitFor(({ body }) => body.event === "call.received" && body.data.from.phone === from);
 
   test("is rejected as soon as the setting says so, and the caller gets the text once", async () => {
     const from = newNumber();
     await set({ reject_calls: true, reject_message: "Please write to us." });
     const { data } = await call(from);
-    await told(from);
+    await receiveEvent(from);
     await waitUntil(async () => (await messagesIn(phoneJid(from))).length === 1);
     expect(await messagesIn(phoneJid(from))).toMatchObject([
       { text: "Please write to us.", direction: "outbound", origin: "api" },
@@ -84,7 +84,7 @@ describe("an incoming phone call", () => {
   test("keeps ringing if the setting does not reject it", async () => {
     const from = newNumber();
     const { data } = await call(from);
-    await told(from);
+    await receiveEvent(from);
     expect(await story.ledger({ action: "reject_call", target_id: data.call_id })).toEqual([]);
     expect(await messagesIn(phoneJid(from))).toEqual([]);
   });

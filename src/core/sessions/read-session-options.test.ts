@@ -74,12 +74,12 @@ describe("the session of an instance", () => {
   ])("is not opened if its proxy is %s", async (url) => {
     await setProxy(url);
     expect(await read()).toBeUndefined();
-    const told: ConnectionEvent[] = [];
+    const reported: ConnectionEvent[] = [];
     const sessions = { open: () => expect.fail("opened"), close: async () => {} };
-    const recorder = { record: async (_: number, event: ConnectionEvent) => void told.push(event) };
+    const recorder = { record: async (_: number, event: ConnectionEvent) => void reported.push(event) };
     const log = undefined as never;
     const deps = { db: gateway.database.db, box, outgoing, recorder, log, sandbox: "on" as const };
     await openSession(deps, sessions, { id: instance.id, network: "sandbox" });
-    expect(told).toEqual([{ type: "failed", reason: "proxy_not_allowed" }]);
+    expect(reported).toEqual([{ type: "failed", reason: "proxy_not_allowed" }]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { createGate } from "../../../test/gate.ts";
-import { type Cable, layCable } from "../../../test/servers/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../../test/servers/database-proxy.ts";
 import { createEngineStory } from "../../../test/stories/engine/engine-story.ts";
 import { isDatabaseUnavailable } from "../../platform/db/database.ts";
 import type { Engine, EngineOptions, Job, JobResult, LaneKind } from "../engine.ts";
@@ -8,11 +8,11 @@ import { DatabaseAvailability } from "./database-availability.ts";
 
 const story = await createEngineStory();
 const { database } = story;
-const cables: Cable[] = [];
+const proxies: DatabaseProxy[] = [];
 afterEach(async () => {
-  for (const cable of cables) cable.restore();
+  for (const proxy of proxies) proxy.restore();
   await story.rest();
-  await Promise.all(cables.splice(0).map((cable) => cable.close()));
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
 });
 afterAll(story.close);
 
@@ -51,10 +51,10 @@ function createLedger(node: string, run?: (job: Job) => Promise<JobResult>): Led
   return { kind, ran, lost };
 }
 
-async function layCableToNode(): Promise<Cable> {
-  const cable = await layCable(story.url);
-  cables.push(cable);
-  return cable;
+async function startProxyForNode(): Promise<DatabaseProxy> {
+  const proxy = await startDatabaseProxy(story.url);
+  proxies.push(proxy);
+  return proxy;
 }
 
 async function laneRow(key: string): Promise<{ owner: string | null; epoch: number }> {
@@ -80,10 +80,10 @@ async function owns(engine: Engine, key: string): Promise<void> {
 
 describe("a node that dies", () => {
   it("is declared dead by the other nodes, which claim its lanes and run its jobs", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
-    const { lane } = await startOwner(a.kind, { database: cable.database });
-    cable.cut();
+    const { lane } = await startOwner(a.kind, { database: proxy.database });
+    proxy.cut();
     await story.start("b", [b.kind], IMPATIENT);
     await story.add(lane, [{}]);
     await expect.poll(() => b.ran).toEqual(["b one"]);
@@ -93,13 +93,13 @@ describe("a node that dies", () => {
   });
 
   it("has closed its lanes by itself before another node can claim them", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const [a, b] = [createLedger("a"), createLedger("b")];
     const happened: string[] = [];
     const kindA: LaneKind = { ...a.kind, onLost: async () => void happened.push("closed by a") };
     const kindB: LaneKind = { ...b.kind, onClaimed: async () => void happened.push("taken by b") };
-    const { engine: engineA } = await startOwner(kindA, { ...CAUTIOUS, database: cable.database });
-    cable.cut();
+    const { engine: engineA } = await startOwner(kindA, { ...CAUTIOUS, database: proxy.database });
+    proxy.cut();
     happened.length = 0;
     await story.start("b", [kindB], { ...IMPATIENT, deadAfterMs: 1_000 });
     await expect.poll(() => happened).toEqual(["closed by a", "taken by b"]);
@@ -133,48 +133,48 @@ describe("a node that dies", () => {
 
 describe("a node that lost the connection to the database", () => {
   it("closes all lanes when its last successful heartbeat is too old", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const a = createLedger("a");
-    const { engine } = await startOwner(a.kind, { ...CAUTIOUS, database: cable.database });
+    const { engine } = await startOwner(a.kind, { ...CAUTIOUS, database: proxy.database });
     await expect.poll(() => engine.isSafe()).toBe(true);
     const { epoch } = await laneRow("one");
-    cable.cut();
+    proxy.cut();
     await expect.poll(() => engine.isSafe()).toBe(false);
     await expect.poll(() => a.lost).toContain("one");
     expect(await engine.hasLiveNode("worker")).toBe(false);
-    cable.restore();
+    proxy.restore();
     await expect.poll(() => engine.findOwnedLane("k", "one")?.epoch).toBeGreaterThan(epoch);
     await expect.poll(() => engine.isSafe()).toBe(true);
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
   it("fails statements that wait for a silent database, and continues when it responds", async () => {
-    const cable = await layCableToNode();
-    const { pool } = cable.database;
+    const proxy = await startProxyForNode();
+    const { pool } = proxy.database;
     const a = createLedger("a", async () => {
       await pool.query("select 1");
       return DONE;
     });
-    const { engine, lane } = await startOwner(a.kind, { ...CAUTIOUS, database: cable.database });
+    const { engine, lane } = await startOwner(a.kind, { ...CAUTIOUS, database: proxy.database });
     const held = await pool.connect();
-    cable.silence();
+    proxy.silence();
     await story.add(lane, [{}]);
     engine.wake([lane]);
     expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
     held.release();
     await expect.poll(() => a.lost).toContain("one");
-    cable.restore();
+    proxy.restore();
     await expect.poll(story.jobsLeft).toBe(0);
     expect((await nodeRow("a")).boot).toBe(1);
   });
 
   it("fails statements of a silently lost connection, even if heartbeats succeed again soon", async () => {
-    const cable = await layCableToNode();
-    const { pool } = cable.database;
-    await story.start("a", [], { heartbeatMs: 50, selfFenceMs: 600_000, database: cable.database });
+    const proxy = await startProxyForNode();
+    const { pool } = proxy.database;
+    await story.start("a", [], { heartbeatMs: 50, selfFenceMs: 600_000, database: proxy.database });
     const [held, idle] = [await pool.connect(), await pool.connect()];
-    cable.silence();
-    cable.restore();
+    proxy.silence();
+    proxy.restore();
     expect(await held.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
     expect(await idle.query("select 1").catch(isDatabaseUnavailable)).toBe(true);
     for (const client of [held, idle]) client.release();
@@ -183,34 +183,34 @@ describe("a node that lost the connection to the database", () => {
   });
 
   it("runs no job twice if its result could not be written during the loss", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const gate = createGate();
     const a = createLedger("a", async () => {
       await gate.opened;
       return DONE;
     });
-    const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
+    const engine = await story.start("a", [a.kind], { database: proxy.database, selfFenceMs: 60_000 });
     const lane = await story.lane("k", "one", [{}, { pos: 1 }]);
     engine.wake([lane]);
     await expect.poll(() => a.ran.length).toBe(1);
-    cable.cut();
+    proxy.cut();
     gate.open();
     await expect
       .poll(() => story.lines.some((line) => line.name === "engine" && line.level === 40))
       .toBe(true);
     expect(engine.inFlight()).toBe(1);
-    cable.restore();
+    proxy.restore();
     await expect.poll(story.jobsLeft).toBe(0);
     expect(a.ran).toHaveLength(2);
   });
 
   it("logs one line at the loss and one at the recovery, and neither crashes nor spins", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const a = createLedger("a", async () => {
-      await cable.database.pool.query("select 1");
+      await proxy.database.pool.query("select 1");
       return DONE;
     });
-    const engine = await story.start("a", [a.kind], { database: cable.database, selfFenceMs: 60_000 });
+    const engine = await story.start("a", [a.kind], { database: proxy.database, selfFenceMs: 60_000 });
     const lanes = await Promise.all(["one", "two", "three"].map((key) => story.lane("k", key)));
     engine.wake(lanes);
     await owns(engine, "three");
@@ -220,7 +220,7 @@ describe("a node that lost the connection to the database", () => {
       this.recordFailure(error);
       return mayRetry.opened;
     });
-    cable.cut();
+    proxy.cut();
     // A busy machine may have delayed a heartbeat before, and can delay one again afterwards.
     story.lines.length = 0;
     for (const lane of lanes) await story.add(lane, [{}]);
@@ -232,11 +232,11 @@ describe("a node that lost the connection to the database", () => {
     await expect.poll(said).toEqual([[AWAY], [AWAY]]);
     // While its reader waits, only the heartbeat and the poll go on.
     await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
-    const refusedBefore = cable.refused();
-    await expect.poll(() => cable.refused() - refusedBefore).toBeGreaterThan(5);
+    const refusedBefore = proxy.refused();
+    await expect.poll(() => proxy.refused() - refusedBefore).toBeGreaterThan(5);
     expect(wait.mock.calls.length).toBeLessThanOrEqual(lanes.length);
     expect(said()).toEqual([[AWAY], [AWAY]]);
-    cable.restore();
+    proxy.restore();
     mayRetry.open();
     await expect.poll(() => a.ran.length).toBeGreaterThanOrEqual(3);
     await expect.poll(story.jobsLeft).toBe(0);
@@ -381,16 +381,16 @@ describe("several nodes", () => {
   });
 
   it("can see whether a living node has a role", async () => {
-    const cable = await layCableToNode();
+    const proxy = await startProxyForNode();
     const api = await story.start("a", [], { ...IMPATIENT, roles: ["api"] });
     expect(await api.hasLiveNode("api")).toBe(true);
     expect(await api.hasLiveNode("worker")).toBe(false);
-    const worker = await story.start("b", [], { roles: ["worker"], database: cable.database });
+    const worker = await story.start("b", [], { roles: ["worker"], database: proxy.database });
     await expect.poll(() => api.hasLiveNode("worker")).toBe(true);
     expect(await worker.hasLiveNode("api")).toBe(true);
-    cable.cut();
+    proxy.cut();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(false);
-    cable.restore();
+    proxy.restore();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(true);
     await worker.stop();
     await expect.poll(() => api.hasLiveNode("worker")).toBe(false);
@@ -434,8 +434,8 @@ describe("a node that starts with fewer roles than before", () => {
 
 describe("the start of a node", () => {
   it("fails completely when the database is unavailable", async () => {
-    const cable = await layCableToNode();
-    cable.cut();
-    await expect(story.start("a", [], { database: cable.database })).rejects.toThrow();
+    const proxy = await startProxyForNode();
+    proxy.cut();
+    await expect(story.start("a", [], { database: proxy.database })).rejects.toThrow();
   });
 });

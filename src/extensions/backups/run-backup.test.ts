@@ -15,7 +15,7 @@ let store: TestDatabase;
 let directory: string;
 let deps: BackupDeps;
 let now: Date;
-let told: Set<string>;
+let progress: Set<string>;
 
 beforeAll(async () => {
   store = await createTestDatabase();
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   now = new Date("2026-11-20T12:00:00Z");
-  told = new Set();
+  progress = new Set();
   deps = {
     db: store.database.db,
     url: store.url,
@@ -39,7 +39,7 @@ beforeEach(async () => {
     backupKey: "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye",
     log: createLog("silent"),
     clock: { now: () => now, monotonicMs: () => 0 },
-    onProgress: (_rows, words) => told.add(words),
+    onProgress: (_rows, words) => progress.add(words),
   };
   await store.database.pool.query("truncate backup");
 });
@@ -79,7 +79,7 @@ test("a backup is followed by the deletion of expired files, but not of other no
   expect(files.toSorted()).toEqual(
     rows.flatMap(({ file, node }) => (node === "node-1" ? (file ?? []) : [])).toSorted(),
   );
-  expect([...told]).toEqual(["rows written", "rows restored", "rows compared"]);
+  expect([...progress]).toEqual(["rows written", "rows restored", "rows compared"]);
 });
 
 test("a backup runs once a day after the quiet hour, and again an hour after a failure", async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TestGateway } from "../../../test/gateway.ts";
 import { needs } from "../../../test/run/programs.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { launchBrowser, lookAt } from "../../../test/stories/check-page.ts";
+import { checkPage, launchBrowser } from "../../../test/stories/check-page.ts";
 import { type GatewayOnWhatsApp, startGatewayOnWhatsApp } from "../../../test/whatsapp-gateway.ts";
 import type { WhatsAppServer } from "../../../test/whatsapp-server/server.ts";
 import { type Client, createClient } from "../../client/client.ts";
@@ -88,7 +88,7 @@ async function openPage(url: string, { script, userAgent, prepare }: Opening = {
   return page;
 }
 
-const look = (page: Page, name: string) => lookAt(page, SHOTS, name);
+const look = (page: Page, name: string) => checkPage(page, SHOTS, name);
 
 async function qrOf({ client, id }: Linking): Promise<string> {
   await expect.poll(async () => (await client.getInstanceQr({ id })).data?.qr_code).toBeTruthy();

@@ -99,9 +99,9 @@ describe("the passkey of an instance", () => {
     await comesTo(shop.id, { options: { ...OPTIONS, challenge: "bmV3" } });
     await comesTo(shop.id, { stage: "awaiting_phone" });
     await comesTo(shop.id, { stage: "confirmation_required", code: "K7QW-3MXA" });
-    const told = (await events(shop.id)).filter(({ event }) => event.includes("passkey"));
+    const received = (await events(shop.id)).filter(({ event }) => event.includes("passkey"));
     const status = { status: "passkey_required", reason: "passkey_required", will_retry: false };
-    expect(told).toMatchObject([
+    expect(received).toMatchObject([
       { event: names[0], data: { ...status, challenge: OPTIONS, expires_at: expect.any(String) } },
       { event: names[0], data: { ...status, challenge: { challenge: "bmV3" } } },
       { event: names[1], data: { ...status, code: "K7QW-3MXA" } },
@@ -358,8 +358,8 @@ describe("an instance that needs a person's attention", () => {
     const { attention } = (await shop.client.getInstanceStatus({ id: shop.id })).data;
     expect(attention).toMatchObject({ code: "passkey_challenge", message: expect.stringContaining("phone") });
     expect((await shop.client.getInstance({ id: shop.id })).data.attention).toEqual(attention);
-    const told = (await events(shop.id)).filter(({ event }) => event === "instance.attention");
-    expect(told).toMatchObject([{ data: { code: "passkey_challenge", status: "connected" } }]);
+    const received = (await events(shop.id)).filter(({ event }) => event === "instance.attention");
+    expect(received).toMatchObject([{ data: { code: "passkey_challenge", status: "connected" } }]);
     await shop.client.logoutInstance({ id: shop.id });
     expect((await shop.client.getInstanceStatus({ id: shop.id })).data.attention).toBeNull();
   });

@@ -9,7 +9,7 @@ import { needs } from "../../../test/run/programs.ts";
 import { type StableAddress, startStableAddress } from "../../../test/servers/stable-address.ts";
 import { OWNER } from "../../../test/sign-in.ts";
 import { ROOT } from "../../../test/source-files.ts";
-import { launchBrowser, lookAt } from "../../../test/stories/check-page.ts";
+import { checkPage, launchBrowser } from "../../../test/stories/check-page.ts";
 import { type OAuthStory, startOAuthStory } from "../../../test/stories/oauth-story.ts";
 
 const PATIENCE_MS = 60_000;
@@ -51,7 +51,7 @@ async function open(redirect_uri: string): Promise<Page> {
   return page;
 }
 
-const look = (page: Page, name: string) => lookAt(page, SHOTS, name);
+const look = (page: Page, name: string) => checkPage(page, SHOTS, name);
 
 async function signInOn(page: Page, password: string): Promise<void> {
   await page.getByLabel("E-mail", { exact: true }).fill(OWNER.email);

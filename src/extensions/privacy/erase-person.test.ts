@@ -7,7 +7,7 @@ import {
   waitUntil,
 } from "../../../test/gateway.ts";
 import { startReceiver } from "../../../test/servers/receiver.ts";
-import { findMarks, findRowsWith } from "../../../test/stories/find-rows.ts";
+import { findRowExcerpts, findRowsWith } from "../../../test/stories/find-rows.ts";
 import type { Client } from "../../client/client.ts";
 import { repeatErasure } from "./request-erasure.ts";
 
@@ -108,7 +108,7 @@ describe("the erasure of one person", () => {
       consent: 1,
     });
     expect(kept?.length).toBeGreaterThan(3);
-    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
     expect(await findRowsWith(rows, [bea.mark, bea.phone])).toEqual(before);
   });
 
@@ -145,7 +145,7 @@ describe("the erasure of one person", () => {
     await client.listGroups({ id });
     await drained();
     await erase({ jid: ana.jid });
-    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
     expect((await client.getMessage({ id, messageId: said })).data).toMatchObject({ jid, text: null });
     expect((await client.getMessage({ id, messageId: quoting })).data).toMatchObject({
       text: `I am ${bea.mark}`,
@@ -168,9 +168,9 @@ describe("the erasure of one person", () => {
     await receive(eva, { text: eva.mark });
     await drained();
     await erase({ jid: lid ?? "" });
-    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
     await erase({ number: "551187650123" });
-    expect(await findMarks(rows, [eva.mark, eva.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [eva.mark, eva.phone])).toEqual([]);
   });
 
   test("cancels what waits for the person, and lets a campaign go on to the others", async () => {
@@ -233,7 +233,7 @@ describe("the erasure of one person", () => {
     const ana = person("ana");
     const { data: lead } = await owner.createLead({ phone: ana.phone, opted_out: true });
     await erase({ lead_id: lead.id });
-    expect(await findMarks(rows, [ana.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.phone])).toEqual([]);
     const campaign = {
       name: "N",
       instance_id: desk.id,
@@ -258,8 +258,8 @@ describe("the erasure of one person", () => {
       ])
         await rows(`insert into ${insert} from integration`, jid, mark);
     await erase({ number: ana.phone });
-    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
-    const found = await findMarks(rows, [bea.mark]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
+    const found = await findRowExcerpts(rows, [bea.mark]);
     expect(found.map((row) => row.split(":")[0]).sort()).toEqual([
       "public.integration_chat",
       "public.integration_inbound",
@@ -300,7 +300,7 @@ describe("the erasure of one person", () => {
     await owner.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true, phone: ana.phone });
     await repeatErasure(gateway.database.db, gateway.gateway.engine, noted);
     await completed();
-    expect(await findMarks(rows, [ana.mark, ana.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
   });
 
   test("is repeated after a restore in groups, for who has written there and for who was only a member", async () => {
@@ -329,10 +329,11 @@ describe("the erasure of one person", () => {
       )
       update group_chat g set participants = k.participants, owner = k.owner from kept_group k where k.id = g.id`);
     await rows("drop table kept_message, kept_group");
-    for (const one of [ana.mark, ana.phone, cai.phone]) expect(await findMarks(rows, [one])).not.toEqual([]);
+    for (const one of [ana.mark, ana.phone, cai.phone])
+      expect(await findRowExcerpts(rows, [one])).not.toEqual([]);
     for (const one of noted) await repeatErasure(gateway.database.db, gateway.gateway.engine, one);
     await completed();
-    expect(await findMarks(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).toEqual([]);
+    expect(await findRowExcerpts(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).toEqual([]);
     const { data } = await client.listMessages({ id, chat: jid });
     expect(data.map(({ text, sender }) => [text, sender?.phone])).toContainEqual([bea.mark, bea.phone]);
   });

@@ -274,9 +274,9 @@ describe("anonymisation", () => {
     expect(jobs.rows).toEqual([]);
     const isAboutIt = ({ body }: { body: { data?: { pendingMessageId?: string } } }) =>
       body.data?.pendingMessageId === messageId;
-    const [told] = await receiver.waitFor(isAboutIt);
-    expect(told?.body).toMatchObject({ event: "message.failed", data: { error: { code: "CANCELLED" } } });
-    expect(told?.raw.toString()).not.toMatch(/Later|5511987651016|Sales/);
+    const [reported] = await receiver.waitFor(isAboutIt);
+    expect(reported?.body).toMatchObject({ event: "message.failed", data: { error: { code: "CANCELLED" } } });
+    expect(reported?.raw.toString()).not.toMatch(/Later|5511987651016|Sales/);
     await anonymise(tenant, "all");
     const events = await client.listEvents({ id, event: "message.failed" });
     expect(events.data).toHaveLength(1);

@@ -7,8 +7,8 @@ import type {
   ContactControls,
   ContactObservation,
   DriverHarnessOptions,
+  NetworkControls,
   NetworkGroupView,
-  NetworkWorld,
   OperationStage,
   PhoneControls,
 } from "../../../test/conformance/stage.ts";
@@ -41,7 +41,7 @@ async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<Opera
     phone: phoneOn(control),
     contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
     unregisteredJid: phoneJid("5511900000000"),
-    world: worldOf(control, pool),
+    world: networkControlsOf(control, pool),
     async countDeliveries(id) {
       const sends = "select from sandbox.ledger where action = 'send' and message_id = $1";
       return (await pool.query(sends, [id])).rows.length;
@@ -115,7 +115,7 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
 
 let personCount = 0;
 
-function worldOf(control: SandboxControl, pool: Pool): NetworkWorld {
+function networkControlsOf(control: SandboxControl, pool: Pool): NetworkControls {
   const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
     (await pool.query<Row>(sql, values)).rows;
   return {

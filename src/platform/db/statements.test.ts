@@ -164,6 +164,6 @@ test("a statement that PostgreSQL ended, or that found no connection, is not car
 });
 
 test("a pooler's error about its connection says nothing about the statement", () => {
-  const told = Object.assign(new Error("server conn crashed?"), { code: "08P01" });
-  expect(isCommitOutcomeUnknown(told)).toBe(true);
+  const lost = Object.assign(new Error("server conn crashed?"), { code: "08P01" });
+  expect(isCommitOutcomeUnknown(lost)).toBe(true);
 });

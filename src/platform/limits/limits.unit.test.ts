@@ -113,11 +113,11 @@ describe("a token bucket", () => {
   });
 
   test("reports that time exactly, whatever fraction of a millisecond the clock shows", () => {
-    const told = Array.from({ length: 1000 }, (_, n) => {
+    const waits = Array.from({ length: 1000 }, (_, n) => {
       now += 0.1 * n;
       return take(claim(3, 1, `shop ${n}`)).states[0]?.resetMs;
     });
-    expect(new Set(told)).toEqual(new Set([20_000]));
+    expect(new Set(waits)).toEqual(new Set([20_000]));
   });
 
   test("is not charged for a request that another limit refuses", () => {

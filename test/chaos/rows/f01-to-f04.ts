@@ -118,7 +118,7 @@ export const f2: ChaosRow = {
       for (const [n, one] of instances.entries())
         says.push(...receiveTexts(story, one, `${name}-${n}`, TEXTS / instances.length));
     };
-    await killBeforeAnswer(story, () => say("unanswered"));
+    await killBeforeResponse(story, () => say("unanswered"));
     for (const [point, latest] of DELIVERY_POINTS)
       await story.dieAt(`${point}:${random.between(1, latest)}`, () => say(point));
     await story.start();
@@ -132,7 +132,7 @@ export const f2: ChaosRow = {
 };
 
 /** The receiver has the whole request, and the gateway dies before it hears so. */
-async function killBeforeAnswer({ gateway, receiver }: E2eStory, work: () => void): Promise<void> {
+async function killBeforeResponse({ gateway, receiver }: E2eStory, work: () => void): Promise<void> {
   receiver.respond(() => void gateway.kill());
   work();
   await gateway.exited;
@@ -173,10 +173,10 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: deaths });
   const number = next?.headers["x-waygate-attempt"];
   const isUsedUp = after !== tried || number !== String(tried + 1);
-  const told = `attempts before the deaths ${tried}, after them ${after}, number of the next try ${number}`;
+  const reported = `attempts before the deaths ${tried}, after them ${after}, number of the next try ${number}`;
   return {
     ...figures,
-    breaches: [...figures.breaches, ...(isUsedUp ? [`deaths used up attempts: ${told}`] : [])],
+    breaches: [...figures.breaches, ...(isUsedUp ? [`deaths used up attempts: ${reported}`] : [])],
   };
 }
 

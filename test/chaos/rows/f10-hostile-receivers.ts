@@ -32,7 +32,7 @@ interface Variant {
   name: string;
   scheme?: "http" | "https";
   /** What it does once a request has come; a TLS client never gets that far. */
-  answer(socket: Socket): void;
+  respond(socket: Socket): void;
 }
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
@@ -40,25 +40,25 @@ const MIB = Buffer.alloc(1024 * 1024, "x");
 const DRIP_MS = 100;
 
 const VARIANTS: readonly Variant[] = [
-  { name: "never answers", answer: () => {} },
-  { name: "drips its headers", answer: (socket) => drip(socket, `${OK}x-slow: `, "a") },
-  { name: "drips its body", answer: (socket) => drip(socket, `${OK}content-length: 100000\r\n\r\n`, "b") },
+  { name: "never answers", respond: () => {} },
+  { name: "drips its headers", respond: (socket) => drip(socket, `${OK}x-slow: `, "a") },
+  { name: "drips its body", respond: (socket) => drip(socket, `${OK}content-length: 100000\r\n\r\n`, "b") },
   {
     name: "answers with 500 MB",
-    answer: (socket) => pour(socket, `${OK}content-length: 524288000\r\n\r\n`, 500),
+    respond: (socket) => pour(socket, `${OK}content-length: 524288000\r\n\r\n`, 500),
   },
-  { name: "answers with a gzip bomb", answer: bomb },
+  { name: "answers with a gzip bomb", respond: bomb },
   {
     name: "answers with 10,000 headers",
-    answer: (socket) =>
+    respond: (socket) =>
       void socket.write(`${OK}${"x-many: yes\r\n".repeat(10_000)}content-length: 0\r\n\r\n`),
   },
   {
     name: "floods with 1xx",
-    answer: (socket) => drip(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)),
+    respond: (socket) => drip(socket, "", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)),
   },
-  { name: "resets in the body", answer: breakOff },
-  { name: "hangs in the TLS handshake", scheme: "https", answer: () => {} },
+  { name: "resets in the body", respond: breakOff },
+  { name: "hangs in the TLS handshake", scheme: "https", respond: () => {} },
 ];
 
 /** One of each kind. */
@@ -66,7 +66,7 @@ export function startHostileReceivers(): Promise<HostileReceiver[]> {
   return Promise.all(VARIANTS.map(startReceiver));
 }
 
-async function startReceiver({ name, scheme = "http", answer }: Variant): Promise<HostileReceiver> {
+async function startReceiver({ name, scheme = "http", respond }: Variant): Promise<HostileReceiver> {
   const connections: { openedAt: number; closedAt?: number }[] = [];
   const sockets = new Set<Socket>();
   let gone = 0;
@@ -80,7 +80,7 @@ async function startReceiver({ name, scheme = "http", answer }: Variant): Promis
       gone += socket.bytesWritten;
       sockets.delete(socket);
     });
-    socket.once("data", () => answer(socket));
+    socket.once("data", () => respond(socket));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -291,7 +291,7 @@ function judge({ calm, noisy, needless, grownMb, tries, hostile, crowded }: Seen
   };
 }
 
-/** Connections that stood longer than a call may take; one whose answer was whole is kept for the next. */
+/** Connections that stood longer than a call may take; one whose response was complete is kept for the next. */
 function findStuck({ name, connectionMs }: HostileReceiver): string[] {
   const endMs = name === "hangs in the TLS handshake" ? CONNECT_MS : TIMEOUT_MS;
   const stuck = connectionMs().filter((ms) => ms > endMs + LEDGER_LATE_MS);

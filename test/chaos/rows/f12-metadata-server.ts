@@ -5,11 +5,11 @@ import { waitUntil } from "../../gateway.ts";
 import { disguises, INTERNAL_IPV6, spellings } from "../../servers/internal-addresses.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import {
-  inSealedNetwork,
+  inIsolatedNetwork,
   PLACES,
+  startHoneypots,
   startNameServer,
   startOpenServer,
-  startTraps,
 } from "../isolated-network.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
 
@@ -18,12 +18,12 @@ const AT_ONCE = 8;
 const HOW = { id: "F12", fault: "addresses of the cloud's metadata server and of neighbours" };
 
 /** F12: forged addresses at every door; none of them leads to an internal listener. */
-export const f12 = inSealedNetwork(HOW);
+export const f12 = inIsolatedNetwork(HOW);
 
 export const insideF12: ChaosRow = {
   ...HOW,
   async run(round) {
-    const traps = await startTraps(PORT);
+    const traps = await startHoneypots(PORT);
     const open = await startOpenServer(PORT, (_, response) => response.end("ok"));
     await startNameServer(PLACES.nameServer, nameOf);
     const story = await round.story({ WAYGATE_ALLOWED_HOSTS: "external", WAYGATE_UNKNOWN_RATE: "0" });
@@ -127,7 +127,7 @@ async function furtherDoorsOf(story: E2eStory, { client, id }: Endpoint): Promis
   };
 }
 
-async function knock<Answer>(request: Promise<Answer>, isTaken: (answer: Answer) => boolean = () => true) {
+async function knock<Result>(request: Promise<Result>, isTaken: (result: Result) => boolean = () => true) {
   try {
     return isTaken(await request) ? "passed" : "refused";
   } catch (error) {

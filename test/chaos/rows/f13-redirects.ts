@@ -3,11 +3,11 @@ import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import {
   type DnsResponse,
-  inSealedNetwork,
+  inIsolatedNetwork,
   PLACES,
+  startHoneypots,
   startNameServer,
   startOpenServer,
-  startTraps,
   type Zone,
 } from "../isolated-network.ts";
 import { type Endpoint, pairEach } from "../steady-load.ts";
@@ -17,12 +17,12 @@ const STATUSES = [301, 302, 303, 307, 308, 200];
 const HOW = { id: "F13", fault: "redirects to the inside, to files and to the gateway itself" };
 
 /** F13: a webhook follows no redirect; a file is fetched from where its address leads, but never from the inside. */
-export const f13 = inSealedNetwork(HOW);
+export const f13 = inIsolatedNetwork(HOW);
 
 export const insideF13: ChaosRow = {
   ...HOW,
   async run(round) {
-    const traps = await startTraps(PORT);
+    const traps = await startHoneypots(PORT);
     const story = await round.story({ WAYGATE_ALLOWED_HOSTS: "external" });
     await story.start();
     const targets = [
@@ -86,7 +86,7 @@ async function deliverToAll(story: E2eStory, shops: readonly Endpoint[]): Promis
   return story.rows<Logged>(first);
 }
 
-/** The same addresses as files to send; answers how many were refused. A 200 is a file, and text is no image. */
+/** The same addresses as files to send; addresses how many were refused. A 200 is a file, and text is no image. */
 async function fetchAll(shop: Endpoint | undefined, paths: readonly string[]): Promise<number> {
   let refused = 0;
   for (const path of paths) {
@@ -126,16 +126,16 @@ const NAMES: Readonly<Record<string, readonly ReturnType<Zone>[]>> = {
 const TRIES = 4;
 
 /** F14: names that lead outside when they are looked at and inside when they are dialled. */
-export const f14 = inSealedNetwork(REBINDING);
+export const f14 = inIsolatedNetwork(REBINDING);
 
 export const insideF14: ChaosRow = {
   ...REBINDING,
   async run(round) {
-    const traps = await startTraps(PORT);
+    const traps = await startHoneypots(PORT);
     const open = await startOpenServer(PORT, (_, response) => response.end("ok"));
     const { asked } = await startNameServer(PLACES.nameServer, (name, nth) => {
-      const answers = NAMES[name];
-      return answers?.[Math.min(nth, answers.length) - 1];
+      const addresses = NAMES[name];
+      return addresses?.[Math.min(nth, addresses.length) - 1];
     });
     const story = await round.story({
       WAYGATE_ALLOWED_HOSTS: "external",

@@ -87,10 +87,10 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   const gateway = await startLoggingTo(round, story.settings, disks);
   const shop = await pairShop(gateway.url);
   const breaches: string[] = [];
-  const answers: Record<string, string> = {};
+  const responses: Record<string, string> = {};
   const expect = async (when: string, wanted: RegExp): Promise<void> => {
     const seen = await upload(shop);
-    answers[when] = seen.join(", ");
+    responses[when] = seen.join(", ");
     if (!seen.every((one) => wanted.test(one))) breaches.push(`${when}: uploads were answered with ${seen}`);
   };
   const states = () => story.rows<{ status: string }>("select status from media");
@@ -118,7 +118,7 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   if ((await residentMb(gateway.pid).catch(() => 0)) === 0) breaches.push("the gateway's process ended");
   return {
     measured: {
-      "uploads answered": JSON.stringify(answers),
+      "upload responses": JSON.stringify(responses),
       "files that waited for room": waiting,
       "stored after room was made (s)": storedS,
     },
@@ -170,7 +170,7 @@ async function pairShop(url: string): Promise<Shop> {
   return { url, client, id: data.id, api_key: data.api_key };
 }
 
-/** Sends a file as a form does; answers each status, with its code, once. */
+/** Sends a file as a form does; returns each status, with its code, once. */
 async function upload({ url, id, api_key }: Shop): Promise<string[]> {
   const seen = new Set<string>();
   for (let n = 0; n < UPLOADS; n++) {
@@ -207,7 +207,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const instance = await story.pair();
   const rows = await openRows(round, `${disk.path}/data`);
   const client = createSender(story, instance);
-  // Deliveries under way when the room ends: their receiver answers slowly.
+  // Deliveries under way when the room ends: their receiver responds slowly.
   story.receiver.respond(async (_, response) => {
     await delay(300);
     response.writeHead(200).end();
@@ -231,9 +231,9 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
     ...figures,
     times: [{ what: "back after room was made", seconds: backS, bar: BACK_WITHIN_S }],
     measured: {
-      "answers while the database's volume was full": JSON.stringify({
-        "no room for rows": first.answers,
-        "no room for the log": second.answers,
+      "responses while the database's volume was full": JSON.stringify({
+        "no room for rows": first.responses,
+        "no room for the log": second.responses,
       }),
     },
     breaches: [
@@ -266,7 +266,7 @@ async function drained(rows: Rows): Promise<void> {
 }
 
 interface FullTime {
-  answers: Record<string, number>;
+  responses: Record<string, number>;
   breaches: string[];
 }
 
@@ -300,25 +300,25 @@ function createSender(story: E2eStory, instance: PairedInstance) {
       }
     },
     async sendFor(name: string, ms: number): Promise<FullTime> {
-      const answers: Record<string, number> = {};
+      const responses: Record<string, number> = {};
       const seen = new Set<string>();
       const until = performance.now() + ms;
       for (let n = 0; performance.now() < until; n++) {
         const response = await attempt(`${name}-${n % 40}`);
-        answers[response] = (answers[response] ?? 0) + 1;
+        responses[response] = (responses[response] ?? 0) + 1;
         for (const key of await readBlockers(story.gateway.url)) seen.add(key);
         await delay(50);
       }
-      const strange = Object.entries(answers).filter(
+      const strange = Object.entries(responses).filter(
         ([one, times]) => one !== "202" && !REFUSED.test(one) && !(one === CAUGHT && times === 1),
       );
       const isShown = BLOCKERS.some((key) => seen.has(key));
       return {
-        answers,
+        responses,
         breaches: [
           ...strange.map(([one]) => `a send was answered with ${one}`),
           ...(isShown ? [] : [`/health showed no blocker while the volume was full (${name})`]),
-          ...(Object.keys(answers).every((one) => one === "202") ? [`nothing was refused (${name})`] : []),
+          ...(Object.keys(responses).every((one) => one === "202") ? [`nothing was refused (${name})`] : []),
         ],
       };
     },

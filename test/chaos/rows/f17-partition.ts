@@ -18,7 +18,7 @@ interface Pair {
 }
 
 /** A way for TCP connections that can go bad. */
-export interface BadLine {
+export interface UnreliableProxy {
   port: number;
   /** Blocks old and new connections without closing them, until `mend`. */
   hole(): void;
@@ -34,7 +34,10 @@ export interface BadLine {
 
 const LATE_MS = { min: 200, max: 800 };
 
-export async function layBadLine(target: { host: string; port: number }, random: Random): Promise<BadLine> {
+export async function startUnreliableProxy(
+  target: { host: string; port: number },
+  random: Random,
+): Promise<UnreliableProxy> {
   const pairs = new Set<Pair>();
   let lost = 0;
   let healed = Promise.resolve();
@@ -110,14 +113,14 @@ const SENDS = 24;
 
 interface Variant {
   what: string;
-  begin(line: BadLine): void;
+  begin(line: UnreliableProxy): void;
   /** How long it lasts; a fault of the moment lasts until the session has noticed. */
   seconds?: number;
   /** Long enough to be noticed. */
   isNoticed?: boolean;
 }
 
-const hole = (line: BadLine) => line.hole();
+const hole = (line: UnreliableProxy) => line.hole();
 const VARIANTS: readonly Variant[] = [
   { what: "RST", begin: (line) => line.reset(), seconds: 0 },
   { what: "loss of 30 %", begin: (line) => line.lose(0.3), seconds: 15 },
@@ -167,13 +170,13 @@ export const f17: ChaosRow = {
   },
 };
 
-async function begin(round: Round): Promise<{ on: WhatsAppStory; line: BadLine }> {
-  let line: BadLine | undefined;
+async function begin(round: Round): Promise<{ on: WhatsAppStory; line: UnreliableProxy }> {
+  let line: UnreliableProxy | undefined;
   const on = await startWhatsAppStory({
     server: round.databaseUrl,
     async way(straight) {
       const url = new URL(straight);
-      line = await layBadLine({ host: url.hostname, port: Number(url.port) }, round.random);
+      line = await startUnreliableProxy({ host: url.hostname, port: Number(url.port) }, round.random);
       url.port = String(line.port);
       return url.href;
     },
@@ -185,7 +188,7 @@ async function begin(round: Round): Promise<{ on: WhatsAppStory; line: BadLine }
 }
 
 /** The seconds until the status is another than connected, where that is to come. */
-async function breakLine(on: WhatsAppStory, line: BadLine, variant: Variant): Promise<number> {
+async function breakLine(on: WhatsAppStory, line: UnreliableProxy, variant: Variant): Promise<number> {
   const began = performance.now();
   const logins = await countLogins(on);
   variant.begin(line);

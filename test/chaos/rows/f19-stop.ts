@@ -43,7 +43,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const submitted = "select 1 from message where content ->> 'text' = 'silent' and submitted_at is not null";
   await waitUntil(async () => (await story.rows(submitted)).length === 1, 60_000);
   stops.push(await stopGateway(story, "with a receiver that hangs"));
-  const answer = (await waiting) as { code?: string; details?: { sent?: unknown } };
+  const response = (await waiting) as { code?: string; details?: { sent?: unknown } };
   story.receiver.respond(200);
   await story.start();
   const ledgers = await readStoryLedgers(story, {
@@ -55,8 +55,8 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const unconfirmed = ledgers.network.filter(({ key }) => key === silent.text).slice(0, 1);
   const network = [...confirmed, ...unconfirmed];
   const figures = judge({ ...ledgers, network }, { ...IN_FLIGHT, kills: 0 });
-  const isTold = answer.code === "SEND_TIMEOUT" && answer.details?.sent === "unknown";
-  return withStops(figures, stops, isTold ? [] : [`the sync send was answered ${JSON.stringify(answer)}`]);
+  const isReported = response.code === "SEND_TIMEOUT" && response.details?.sent === "unknown";
+  return withStops(figures, stops, isReported ? [] : [`the sync send got ${JSON.stringify(response)}`]);
 }
 
 interface Stop {

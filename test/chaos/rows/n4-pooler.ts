@@ -21,7 +21,7 @@ export interface Pooler {
 }
 
 /** Its process ends with the round. */
-export async function layPooler(round: Round, databaseUrl: string): Promise<Pooler> {
+export async function startPooler(round: Round, databaseUrl: string): Promise<Pooler> {
   const { path, remove } = await makeScratchDir("waygate-pooler-");
   round.afterwards(remove);
   const { value: port } = await freePortsFor(path).next();
@@ -37,7 +37,7 @@ export async function layPooler(round: Round, databaseUrl: string): Promise<Pool
     async start() {
       const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
       running = spawn("pgbouncer", ["--quiet", ...user, file], { stdio: "ignore" });
-      await waitUntil(() => answers(port));
+      await waitUntil(() => isResponding(port));
     },
     async kill() {
       if (!running || running.exitCode !== null || running.signalCode !== null) return;
@@ -67,7 +67,7 @@ auth_type = any
 `;
 }
 
-async function answers(port: number): Promise<boolean> {
+async function isResponding(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   try {
     await once(socket, "connect");
@@ -89,7 +89,7 @@ export const n4: ChaosRow = {
   needs: ["pgbouncer"],
   async run(round) {
     const story = await round.story();
-    const pooler = await layPooler(round, story.store.url);
+    const pooler = await startPooler(round, story.store.url);
     const { exited } = await story.start({
       DATABASE_URL: pooler.url,
       WAYGATE_DATABASE_DIRECT_URL: story.store.url,

@@ -128,14 +128,14 @@ export class PasskeyCeremonies {
     const { attrs, content } = stanza;
     const tag = Array.isArray(content) ? content[0]?.tag : undefined;
     if (stanza.tag !== "iq" || attrs.xmlns !== "md" || tag === undefined) return false;
-    const response = this.#answer(ceremony, stanza, tag);
+    const response = this.#respond(ceremony, stanza, tag);
     if (!response) return false;
     candidate.connection.send(response);
     if (response.attrs.type === "result") this.#afterwards(ceremony, tag);
     return true;
   }
 
-  #answer(ceremony: Ceremony, iq: BinaryNode, tag: string): BinaryNode | undefined {
+  #respond(ceremony: Ceremony, iq: BinaryNode, tag: string): BinaryNode | undefined {
     switch (`${iq.attrs.type} ${tag}`) {
       case "get passkey_request_options":
         return ceremony.demand.options === "never"
@@ -165,7 +165,7 @@ export class PasskeyCeremonies {
   #afterwards(ceremony: Ceremony, tag: string): void {
     if (tag !== "passkey_prologue") return;
     const { demand, primary, primaryNonce } = ceremony;
-    const how = demand.answer ?? "right";
+    const how = demand.response ?? "right";
     if (how === "cut") ceremony.candidate.connection.cut("in the middle of a ceremony");
     if (how === "never" || how === "cut") return;
     const key = how === "weak_key" ? Buffer.alloc(32) : Buffer.from(primary.public);

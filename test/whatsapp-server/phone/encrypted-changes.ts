@@ -2,8 +2,8 @@ import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { SecretChange, SecretChangeOptions } from "../control.ts";
 import type { Network } from "../network.ts";
-import { addressOf, keyOf, spoken } from "./phone-actions.ts";
-import { speak } from "./send-to-devices.ts";
+import { addressOf, keyOf, toSendOptions } from "./phone-actions.ts";
+import { sendToDevices } from "./send-to-devices.ts";
 
 const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
@@ -19,7 +19,7 @@ const USES: Readonly<Record<number, string>> = {
 };
 
 /** A person changes a message, or comments on it, under its secret; resolves with the id of the change. */
-export async function changeUnderSecret(
+export async function sendEncryptedChange(
   network: Network,
   { by, to, id }: { by: string; to: string; id: string },
   change: SecretChange,
@@ -39,7 +39,13 @@ export async function changeUnderSecret(
   const key = hkdfSync("sha256", secret, "", id + author + sender + said.use, 32);
   const sealed = { targetMessageKey, ...encrypt(new Uint8Array(key), said.plaintext) };
   const attrs = "type" in said ? { edit: "1" } : undefined;
-  return speak(network, handset, address, wrap(change, sealed, said.type), spoken(network, options, attrs));
+  return sendToDevices(
+    network,
+    handset,
+    address,
+    wrap(change, sealed, said.type),
+    toSendOptions(network, options, attrs),
+  );
 }
 
 interface Said {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
-import { STORIES } from "../companion.ts";
+import { STATUS_BROADCAST } from "../companion.ts";
 import type { PresenceState, SayOptions, SentContent } from "../control.ts";
 import type { Address, BroadcastList } from "../group.ts";
 import { ServerGroup } from "../group.ts";
@@ -13,7 +13,7 @@ import { addressJid } from "./envelope.ts";
 import { ring, showChatState } from "./presence.ts";
 import { sendReceipt } from "./receipts.ts";
 import { requestRetry } from "./receive-message.ts";
-import { type Spoken, speak } from "./send-to-devices.ts";
+import { type SendToDevicesOptions, sendToDevices } from "./send-to-devices.ts";
 import { timerContext } from "./timers.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
@@ -35,14 +35,14 @@ export async function sendMessage(
     messageContextInfo,
     ...toMessage(said, contextFor(network, from, address, said), file),
   };
-  return speak(network, handset, address, message, {
-    ...spoken(network, options),
+  return sendToDevices(network, handset, address, message, {
+    ...toSendOptions(network, options),
     ...(said.kind === "media" && said.bytes && { file: said.bytes }),
   });
 }
 
 /** A person shows a story to another one. */
-export function postStory(
+export function postStatus(
   network: Network,
   by: string,
   to: string,
@@ -50,12 +50,12 @@ export function postStory(
   { stanza, ...options }: SayOptions & { stanza?: "message" | "status" },
 ): Promise<string> {
   const owner = network.person(by);
-  const group = new ServerGroup("", owner, "lid", STORIES);
+  const group = new ServerGroup("", owner, "lid", STATUS_BROADCAST);
   group.members.set(network.person(to), false);
   const message = { extendedTextMessage: { text } };
   const tag = stanza === "status" ? stanza : undefined;
-  return speak(network, owner.handset, { kind: "group", group }, message, {
-    ...spoken(network, options),
+  return sendToDevices(network, owner.handset, { kind: "group", group }, message, {
+    ...toSendOptions(network, options),
     tag,
   });
 }
@@ -66,11 +66,11 @@ export function addressOf(network: Network, to: string, { addressing }: SayOptio
   return addressing && address.kind === "person" ? { ...address, addressing } : address;
 }
 
-export const spoken = (
+export const toSendOptions = (
   network: Network,
   { id, at, corrupt, attrs: given, list }: SayOptions,
   attrs: Record<string, string> | undefined = given,
-): Spoken => ({
+): SendToDevicesOptions => ({
   ...(id !== undefined && { id }),
   ...(at !== undefined && { at }),
   ...(corrupt && { corrupt }),
@@ -140,12 +140,12 @@ export function edit(
     timestampMs: options.at ?? Date.now(),
   };
   const message = { protocolMessage };
-  return speak(
+  return sendToDevices(
     network,
     network.person(by).handset,
     address,
     message,
-    spoken(network, options, { edit: "1" }),
+    toSendOptions(network, options, { edit: "1" }),
   );
 }
 
@@ -160,7 +160,13 @@ export function remove(
   const key = keyOf(network, by, address, id);
   const message = { protocolMessage: { type: Type.REVOKE, key } };
   const attrs = { edit: key.fromMe ? "7" : "8" };
-  return speak(network, network.person(by).handset, address, message, spoken(network, options, attrs));
+  return sendToDevices(
+    network,
+    network.person(by).handset,
+    address,
+    message,
+    toSendOptions(network, options, attrs),
+  );
 }
 
 export function react(
@@ -173,7 +179,13 @@ export function react(
   const address = addressOf(network, to, options);
   const key = keyOf(network, by, address, id);
   const reactionMessage = { key, text: reaction, senderTimestampMs: options.at ?? Date.now() };
-  return speak(network, network.person(by).handset, address, { reactionMessage }, spoken(network, options));
+  return sendToDevices(
+    network,
+    network.person(by).handset,
+    address,
+    { reactionMessage },
+    toSendOptions(network, options),
+  );
 }
 
 /** A person sets the timer of a direct chat: all devices hear of it, unless nothing is said. */
@@ -195,7 +207,7 @@ export async function setTimer(
     ephemeralExpiration: timer.expiration,
     ephemeralSettingTimestamp: timer.set_at,
   };
-  await speak(network, handset, address, { ephemeralMessage: { message: { protocolMessage } } });
+  await sendToDevices(network, handset, address, { ephemeralMessage: { message: { protocolMessage } } });
 }
 
 export function setDefaultTimer(person: ServerPerson, duration: number, t: number): void {

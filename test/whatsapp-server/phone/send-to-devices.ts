@@ -9,7 +9,7 @@ import { type Bundle, newMessageId, type Sealed, signalAddress } from "../protoc
 import { addressJid, type Envelope } from "./envelope.ts";
 import { route } from "./routing.ts";
 
-export interface Spoken {
+export interface SendToDevicesOptions {
   id?: string;
   at?: number;
   attrs?: Record<string, string>;
@@ -24,12 +24,12 @@ export interface Spoken {
 }
 
 /** A phone sends a message to all devices that shall have it; resolves with its id. */
-export function speak(
+export function sendToDevices(
   network: Network,
   handset: Handset,
   to: Address,
   message: proto.IMessage,
-  options: Spoken = {},
+  options: SendToDevicesOptions = {},
 ): Promise<string> {
   const { id = newMessageId(), at = Date.now(), attrs, peer, file, list } = options;
   const stored: StoredMessage = {
@@ -54,7 +54,7 @@ export function speak(
 async function sealAll(
   handset: Handset,
   stored: StoredMessage,
-  options: Spoken,
+  options: SendToDevicesOptions,
 ): Promise<[Device, Envelope][]> {
   const { to, message } = stored;
   const group = to.kind === "group" ? await sealForGroup(handset, to.group.jid, message) : undefined;
@@ -131,7 +131,7 @@ function corrupt(enc: BinaryNode[]): void {
 }
 
 /** A device could not read a message: it gets it once more, over a new session. */
-export function speakAgain(
+export function resendToDevice(
   network: Network,
   handset: Handset,
   device: Device,

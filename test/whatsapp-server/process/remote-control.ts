@@ -56,9 +56,9 @@ export async function serveControl(
 export function connectControl(url: string): WhatsAppControl {
   const call = async (method: string, args: unknown[]): Promise<unknown> => {
     const response = await fetch(url, { method: "POST", body: pack({ method, args }) });
-    const answer = unpack(await response.text()) as { result?: unknown; error?: string };
-    if (answer.error !== undefined) throw new Error(answer.error);
-    return answer.result;
+    const result = unpack(await response.text()) as { result?: unknown; error?: string };
+    if (result.error !== undefined) throw new Error(result.error);
+    return result.result;
   };
   const methods: ProxyHandler<WhatsAppControl> = {
     // A proxy that had `then` would be taken for a promise.

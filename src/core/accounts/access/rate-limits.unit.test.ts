@@ -210,9 +210,9 @@ describe("an address without a valid credential", () => {
     const quiet = requestOf();
     limits.enforceUnauthenticated(routeOf(), quiet);
     expect(quiet.responseHeaders).toEqual({});
-    const told = requestOf();
-    errorOf(() => limits.enforceUnauthenticated(routeOf({ cost: 9 }), told));
-    expect(told.responseHeaders.ratelimit).toMatch(/^"address";r=3;/);
+    const exceeding = requestOf();
+    errorOf(() => limits.enforceUnauthenticated(routeOf({ cost: 9 }), exceeding));
+    expect(exceeding.responseHeaders.ratelimit).toMatch(/^"address";r=3;/);
   });
 
   test("is charged the cost of the route", () => {

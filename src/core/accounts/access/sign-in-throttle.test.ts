@@ -69,10 +69,10 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
       await sql`update use_counter set uses = ${failures}, last_at = now() where kind = 'pair'`.execute(
         test.database.db,
       );
-      const { retryAfterSeconds: told } = await attempt("right").catch((refusal) => refusal);
+      const { retryAfterSeconds: wait } = await attempt("right").catch((refusal) => refusal);
       // However long this test had to wait for a processor.
-      expect(told).toBeLessThanOrEqual(seconds);
-      expect(told).toBeGreaterThan(seconds / 2);
+      expect(wait).toBeLessThanOrEqual(seconds);
+      expect(wait).toBeGreaterThan(seconds / 2);
     }
     await pass(900);
     await attempt("right");

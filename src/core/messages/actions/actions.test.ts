@@ -45,7 +45,7 @@ async function friendHears(event: string, id: string) {
   return found?.body.data;
 }
 
-const timesTold = (event: string, id: string) =>
+const timesReported = (event: string, id: string) =>
   story.receiver.received.filter(
     ({ body }) =>
       body.event === event &&
@@ -138,7 +138,7 @@ describe("a read mark", () => {
     expect(await friendHears("message.read", ids[0] ?? "")).toMatchObject({ direction: "outbound" });
     await markRead(ids[0] ?? "");
     await markRead(await hear("three"));
-    expect(timesTold("message.read", ids[0] ?? "")).toBe(1);
+    expect(timesReported("message.read", ids[0] ?? "")).toBe(1);
   });
 
   test("marks messages of one chat only", async () => {
@@ -297,7 +297,7 @@ describe("the chat named in an action on a message of the log", () => {
 test("a message sent by the instance cannot be marked as read, and its chat gets no receipt", async () => {
   const id = await tell();
   await expect(markRead(id)).rejects.toMatchObject(conflict("own"));
-  expect(timesTold("message.read", id)).toBe(0);
+  expect(timesReported("message.read", id)).toBe(0);
 });
 
 describe("an action on a message that is not in the log", () => {

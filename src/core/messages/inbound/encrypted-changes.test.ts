@@ -75,7 +75,7 @@ async function stored(id: string): Promise<StoredRow | undefined> {
 const textOf = async (id: string) => (await stored(id))?.content.text;
 
 const change = (by: string, to: string, id: string, what: SecretChange, options?: SecretChangeOptions) =>
-  on.control.changeUnderSecret(by, to, id, what, options);
+  on.control.sendEncryptedChange(by, to, id, what, options);
 
 const edit = (by: string, to: string, id: string, text: string, options?: SecretChangeOptions) =>
   change(by, to, id, { kind: "edit", text }, options);

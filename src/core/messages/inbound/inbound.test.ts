@@ -40,7 +40,7 @@ async function receive(input: Partial<Receive>, event = "message.received") {
   return (await story.event(event, data.message_id)).data;
 }
 
-const told = (event: string, id: string) =>
+const eventsAbout = (event: string, id: string) =>
   story.receiver.received.filter(
     ({ body }) =>
       body.event === event &&
@@ -170,7 +170,7 @@ describe("a message from a contact", () => {
     const content = { kind: "text", text: "Once" } as const;
     for (let i = 0; i < 2; i++) await network.receive(sales.phone, { from: BIA, id, content });
     await receive({ text: "after" });
-    expect(told("message.received", id)).toHaveLength(1);
+    expect(eventsAbout("message.received", id)).toHaveLength(1);
   });
 
   test("has the same conversation as the instance's reply to it", async () => {
@@ -267,7 +267,7 @@ describe("a message sent from the paired phone", () => {
       content: { kind: "text", text: "By API" },
     });
     await receive({ text: "after" });
-    expect(told("message.sent", id)).toHaveLength(1);
+    expect(eventsAbout("message.sent", id)).toHaveLength(1);
     const message = (await sales.client.getMessage({ id: sales.id, messageId: id })).data;
     expect(message.origin).toBe("api");
   });
@@ -299,7 +299,7 @@ describe("actions of a contact", () => {
     for (let i = 0; i < 2; i++) await network.delete(sales.phone, { ...act, message_id: id });
     expect((await story.event("message.deleted", id)).data).toMatchObject({ message_id: id, by: bia });
     await receive({ text: "after" });
-    expect(told("message.deleted", id)).toHaveLength(1);
+    expect(eventsAbout("message.deleted", id)).toHaveLength(1);
   });
 
   test.each([
@@ -334,7 +334,7 @@ describe("actions of a contact", () => {
     });
     await sales.client.sandboxRead({ id: sales.id, from: quiet, message_id: id });
     await receive({ from: quiet, text: "after" });
-    expect(told("message.read", id)).toHaveLength(1);
+    expect(eventsAbout("message.read", id)).toHaveLength(1);
     expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.status).toBe("read");
   });
 
@@ -391,7 +391,7 @@ describe("actions of the paired phone", () => {
     await client.sandboxRead({ ...act(), message_id });
     await client.markRead({ id: story.sales.id, message_id });
     await receive({ text: "after" });
-    expect(told("message.read", message_id)).toHaveLength(1);
+    expect(eventsAbout("message.read", message_id)).toHaveLength(1);
   });
 });
 
@@ -410,12 +410,14 @@ test("events during a disconnection are reported after the reconnection", async 
     content: { kind: "text", text: "all" },
   });
   await waitUntil(
-    () => told("message.received", "3A0AWAY1").length >= 2 && told("message.received", "3A0AWAY2").length > 0,
+    () =>
+      eventsAbout("message.received", "3A0AWAY1").length >= 2 &&
+      eventsAbout("message.received", "3A0AWAY2").length > 0,
   );
-  const [first] = told("message.received", "3A0AWAY2");
+  const [first] = eventsAbout("message.received", "3A0AWAY2");
   expect(first?.body.data.message.text).toBe("3A0AWAY2");
   expect(
-    told("message.received", "3A0AWAY1")
+    eventsAbout("message.received", "3A0AWAY1")
       .map(({ body }) => body.data.message.chat_type)
       .toSorted(),
   ).toEqual(["contact", "group"]);

@@ -142,8 +142,8 @@ describe("connecting an instance", () => {
       disconnected_at: null,
     });
     expect(shown.body.data.last_qr_at).toEqual(expect.any(String));
-    const told = (await events(id)).at(-1);
-    expect(told).toEqual({
+    const event = (await events(id)).at(-1);
+    expect(event).toEqual({
       event: "instance.connected",
       status: "connected",
       phone,
@@ -589,13 +589,13 @@ describe("an instance after a restart of the gateway", () => {
     await record(replaced, { type: "disconnected", reason: "replaced", will_retry: false });
     await network.ban(bannedPhone);
     await becomes(banned, "banned");
-    const told = async () => [await eventNames(replaced), await eventNames(banned)];
-    const before = await told();
+    const readNames = async () => [await eventNames(replaced), await eventNames(banned)];
+    const before = await readNames();
     await gateway.restart();
     await becomes(other, "connected");
     expect(await status(replaced)).toMatchObject({ connected: false, phone, reason: "replaced" });
     expect((await status(banned)).status).toBe("banned");
-    expect(await told()).toEqual(before);
+    expect(await readNames()).toEqual(before);
     await post(replaced, "connect");
     await becomes(replaced, "connected");
   });

@@ -2,25 +2,25 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../../test/database.ts";
 import { createGate } from "../../../../test/gate.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../../../test/gateway.ts";
-import { type Cable, layCable } from "../../../../test/servers/database-proxy.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../../../test/servers/database-proxy.ts";
 import { type Receiver, startReceiver } from "../../../../test/servers/receiver.ts";
 import { textIs } from "../../../../test/stories/webhook-story.ts";
 
 let store: TestDatabase;
-let cable: Cable;
+let proxy: DatabaseProxy;
 let gateway: TestGateway;
 let receiver: Receiver;
 
 beforeEach(async () => {
   store = await createTestDatabase();
-  cable = await layCable(store.url);
-  gateway = await startTestGateway({ DATABASE_URL: cable.database.url, WAYGATE_WEBHOOK_TIMEOUT: "10s" });
+  proxy = await startDatabaseProxy(store.url);
+  gateway = await startTestGateway({ DATABASE_URL: proxy.database.url, WAYGATE_WEBHOOK_TIMEOUT: "10s" });
   receiver = await startReceiver();
 });
 afterEach(async () => {
   await receiver.close();
   await gateway.stop();
-  await cable.close();
+  await proxy.close();
   await store.drop();
 });
 
@@ -45,11 +45,11 @@ test("a delivery result that cannot be stored is stored after the database retur
   });
   await client.sandboxReceive({ id, from: "5511977771011", text: "Held" });
   await receiver.waitFor(textIs("Held"));
-  cable.cut();
+  proxy.cut();
   held.open();
-  const refused = cable.refused();
-  await waitUntil(() => cable.refused() > refused + 2);
-  cable.restore();
+  const refused = proxy.refused();
+  await waitUntil(() => proxy.refused() > refused + 2);
+  proxy.restore();
   await waitUntil(async () => {
     const logs = await client.listDeliveryLogs({ id }).catch(() => undefined);
     return logs?.data.length === 1;
@@ -77,10 +77,10 @@ test("a result that is stored although the connection breaks before the response
     );
     return rows.length > 0;
   });
-  cable.cut();
+  proxy.cut();
   await blocker.query("commit");
   blocker.release();
-  cable.restore();
+  proxy.restore();
   await waitUntil(async () => {
     const { rows } = await store.database.pool.query("select from job where ref ->> 'delivery' is not null");
     return rows.length === 0;

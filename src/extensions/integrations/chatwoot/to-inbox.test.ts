@@ -50,7 +50,7 @@ describe("messages from WhatsApp to the inbox", () => {
 
   test("the gateway finds a posted message whose response was lost, and does not post it again", async () => {
     await save();
-    chatwoot.faults.loseAnswers = 1;
+    chatwoot.faults.loseResponses = 1;
     await receive({ from: BIA, text: "once" });
     const conversation = await story.conversation(BIA);
     await waitUntil(async () => {
@@ -446,7 +446,7 @@ describe("a Chatwoot that is unavailable", () => {
     expect(await read()).toMatchObject({ status: "ok", paused_until: null });
   });
 
-  test.each(["breakOffAnswers", "pages"] as const)(
+  test.each(["truncateResponses", "pages"] as const)(
     "gets a message once although its response does not come from Chatwoot itself: %s",
     async (fault) => {
       await save();

@@ -83,10 +83,10 @@ test("files arrive in the event itself if configured, unless they are large or e
   await say("small", small);
   await say("large", Buffer.alloc(5 * 1024 * 1024 + 1, "x"));
   await executed(2);
-  const told = Object.fromEntries(n8n.executions.map(({ body }) => [body.chatInput, body]));
-  expect(Buffer.from(told.small.mediaBase64, "base64")).toEqual(small);
-  expect(told.large).toMatchObject({ mimetype: "text/plain", mediaUrl: expect.any(String) });
-  expect(told.large).not.toHaveProperty("mediaBase64");
+  const bodies = Object.fromEntries(n8n.executions.map(({ body }) => [body.chatInput, body]));
+  expect(Buffer.from(bodies.small.mediaBase64, "base64")).toEqual(small);
+  expect(bodies.large).toMatchObject({ mimetype: "text/plain", mediaUrl: expect.any(String) });
+  expect(bodies.large).not.toHaveProperty("mediaBase64");
   await save("in", { media: "none" });
   await say("none", small);
   await executed(3);
@@ -189,7 +189,7 @@ test("an event whose response was lost is retried under the same event id", asyn
   n8n.activate("in");
   await save("in");
   // A call of the integration that was just deleted may still arrive.
-  n8n.trouble("lose_answer", 1, (body) => body.chatInput === "hi");
+  n8n.trouble("lose_response", 1, (body) => body.chatInput === "hi");
   const attempts = () =>
     n8n.executions.filter(({ body }) => body.chatInput === "hi").map(({ headers }) => headers);
   await story.receive(newPerson(), "hi");
@@ -524,7 +524,7 @@ describe("n8n that rejects requests", () => {
   test("runs a workflow at most twice when its response comes too late", async () => {
     n8n.activate("in", { respond: "responseNode", output: { output: "late" } });
     await save("in", { reply_mode: "response", timeout_ms: 1_000 });
-    n8n.trouble("never_answer", 100, (body) => body.chatInput === "slow");
+    n8n.trouble("no_response", 100, (body) => body.chatInput === "slow");
     const ana = newPerson();
     await story.receive(ana, "slow");
     await waitUntil(async () => {
@@ -596,7 +596,7 @@ describe("n8n that rejects requests", () => {
     test("runs a workflow at most twice and counts as available", async () => {
       n8n.activate("in", { respond: "responseNode", output: { output: "lost" } });
       await save("in", { reply_mode: "response" });
-      n8n.trouble("lose_answer", 100);
+      n8n.trouble("lose_response", 100);
       await story.receive(newPerson(), "slow");
       await waitUntil(async () => {
         await story.gateway.advance(60_000);

@@ -132,7 +132,7 @@ describe("messages that are joined for the bot", () => {
   }
 
   test.each([
-    ["was lost", "lose_answer"],
+    ["was lost", "lose_response"],
     ["was a 500", { status: 500 }],
     ["was a 404", { status: 404, body: NOT_FOUND }],
   ] as const)("are not sent to the bot a second time if the response %s", async (_, trouble) => {

@@ -336,7 +336,7 @@ test("ten minutes without the bot lose and repeat no message, and each chat keep
 });
 
 test.each<[string, Trouble]>([
-  ["was lost", "lose_answer"],
+  ["was lost", "lose_response"],
   ["was a 500", { status: 500 }],
 ])("a text whose response %s is not sent again, and the flow continues with the next", async (_, trouble) => {
   await serve(SHOP);
@@ -434,7 +434,7 @@ test.each(["Session not found.", "Session expired. You need to start a new sessi
   },
 );
 
-test.each(["lose_answer", "break_off"] as const)(
+test.each(["lose_response", "break_off"] as const)(
   "a start with an incomplete response is repeated once: %s",
   async (trouble) => {
     await serve([bubble("a", "one"), ask("q")]);

@@ -231,7 +231,7 @@ test("the typing indicator depends on the text length within both limits, and ca
 });
 
 /** The text that a bot receives at an input of this type. */
-function told(type: string, text: string, options: object): string {
+function toInputText(type: string, text: string, options: object): string {
   const answer = toBotInput({ id: "i", type, options: { ...options } }, { kind: "text", text });
   if (answer.do !== "send" || answer.message?.type !== "text") throw new Error("nothing is sent");
   return answer.message.text;
@@ -263,13 +263,13 @@ describe("a date", () => {
     ["01/02/2027 ao meio-dia", undefined, "2027-2-1 12:00"],
     ["15/02/2027", "MM/dd/yyyy", "2027-2-15 12:00"],
   ])("written as %j is read with the format %j as %s", (reply, format, date) => {
-    expect(readByBot(told("date input", reply, { format, hasTime: true }), format)[0]).toBe(date);
+    expect(readByBot(toInputText("date input", reply, { format, hasTime: true }), format)[0]).toBe(date);
   });
 
   test.each(["01/02/2027 a 05/02/2027", "de 01/02/2027 até 05/02/2027", "01/02/27-05/02/27"])(
     "range written as %j is read with both its start and its end",
     (reply) => {
-      const range = told("date input", reply, { isRange: true });
+      const range = toInputText("date input", reply, { isRange: true });
       expect(readByBot(range)).toEqual(["2027-2-1 12:00", "2027-2-5 12:00"]);
     },
   );
@@ -283,7 +283,7 @@ describe("a date", () => {
     ["01/02/2027 to 05/02/2027", ["2027-2-1 12:00", "2027-2-5 12:00"]],
     ["01/02/2027 15h30 até 05/02/2027 às 16h", ["2027-2-1 15:30", "2027-2-5 16:00"]],
   ])("range written as %j is read as %j", (reply, ends) => {
-    expect(readByBot(told("date input", reply, { isRange: true }))).toEqual(ends);
+    expect(readByBot(toInputText("date input", reply, { isRange: true }))).toEqual(ends);
   });
 
   test.each([
@@ -293,7 +293,7 @@ describe("a date", () => {
     ["depois de amanhã", "in 2 days"],
     ["32/13/2026", "32/13/2026"],
     ["Next Friday", "Next Friday"],
-  ])("entered as %j is sent as %j", (reply, date) => expect(told("date input", reply, {})).toBe(date));
+  ])("entered as %j is sent as %j", (reply, date) => expect(toInputText("date input", reply, {})).toBe(date));
 });
 
 describe("a time", () => {
@@ -325,7 +325,7 @@ describe("a time", () => {
     ["15h75", undefined],
   ])("written as %j is read as %s", (reply, time) => {
     expect(
-      parseDate(told("time input", reply, {}))
+      parseDate(toInputText("time input", reply, {}))
         ?.toTimeString()
         .slice(0, 5),
     ).toBe(time);
@@ -333,7 +333,8 @@ describe("a time", () => {
 
   test("that is impossible is passed to the bot unchanged", () => {
     const long = "às 15h ".repeat(100);
-    for (const reply of ["Tanto faz", "25h61", long]) expect(told("time input", reply, {})).toBe(reply);
+    for (const reply of ["Tanto faz", "25h61", long])
+      expect(toInputText("time input", reply, {})).toBe(reply);
   });
 });
 

@@ -185,15 +185,15 @@ describe("a passkey ceremony", () => {
 
   it.each(["short_key", "long_nonce", "weak_key"] as const)(
     "ends when the phone responds with %s",
-    async (answer) => {
-      void rehearsal.scan({ answer });
+    async (response) => {
+      void rehearsal.scan({ response });
       await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
       await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
       expect(rehearsal.linked).toEqual([]);
       expect(rehearsal.ceremony.isActive).toBe(false);
       // The nonce is revealed to a key of the right form only.
       const code = rehearsal.ceremonies.codeOf(rehearsal.person);
-      expect(code === undefined).toBe(answer !== "weak_key");
+      expect(code === undefined).toBe(response !== "weak_key");
     },
   );
 
@@ -209,7 +209,7 @@ describe("a passkey ceremony", () => {
   });
 
   it("treats two responses of a phone as one", async () => {
-    const device = rehearsal.scan({ answer: "twice" });
+    const device = rehearsal.scan({ response: "twice" });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     expect(await device).toBe(1);
     expect([rehearsal.unhandled, rehearsal.failures]).toEqual([[], []]);
@@ -235,7 +235,7 @@ describe("a passkey ceremony", () => {
   });
 
   it("requests another signature when a second request overtakes the first one", async () => {
-    void rehearsal.scan({ answer: "never" });
+    void rehearsal.scan({ response: "never" });
     const submitted = rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     await rehearsal.demand({ challenge: "bmV3" });
     expect(await submitted).toMatchObject({ outcome: "refused", code: "CONFLICT" });
@@ -287,7 +287,7 @@ describe("a passkey ceremony", () => {
 
   it("ends with a message about the phone when the phone does not respond", async () => {
     rehearsal = new Rehearsal({ passkeyResponseMs: 20 });
-    void rehearsal.scan({ answer: "never" });
+    void rehearsal.scan({ response: "never" });
     await rehearsal.ceremony.submitAssertion(await rehearsal.sign());
     await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_no_answer" }]);
   });

@@ -106,11 +106,11 @@ describe("an account that requires its passkey", () => {
   });
 
   it.each<[string, PasskeyDemand, Partial<WhatsAppTiming>, string]>([
-    ["is cut off", { answer: "cut" }, {}, "passkey_interrupted"],
-    ["hears nothing of the phone", { answer: "never" }, { passkeyResponseMs: 50 }, "passkey_no_answer"],
-    ["gets a short key", { answer: "short_key" }, {}, "passkey_failed"],
-    ["gets a long nonce", { answer: "long_nonce" }, {}, "passkey_failed"],
-    ["gets a key that is none", { answer: "weak_key" }, {}, "passkey_failed"],
+    ["is cut off", { response: "cut" }, {}, "passkey_interrupted"],
+    ["hears nothing of the phone", { response: "never" }, { passkeyResponseMs: 50 }, "passkey_no_answer"],
+    ["gets a short key", { response: "short_key" }, {}, "passkey_failed"],
+    ["gets a long nonce", { response: "long_nonce" }, {}, "passkey_failed"],
+    ["gets a key that is none", { response: "weak_key" }, {}, "passkey_failed"],
   ])("ends with an explanation when it %s, and can start again", async (_, demand, timing, code) => {
     const { listener, passkey } = await scanned(demand, timing);
     await passkey.submitAssertion(await sign(listener));

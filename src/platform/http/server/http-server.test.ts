@@ -350,8 +350,8 @@ describe("request input", () => {
     expect(removed.body.data).toEqual({ id: 7, why: "old" });
     const body = JSON.stringify({ why: "said so", id: 5 });
     const headers = { ...KEY, "content-type": "application/json" };
-    const told = await request("/pets/7?why=old", { method: "DELETE", headers, body });
-    expect(told.body.data).toEqual({ id: 7, why: "said so" });
+    const described = await request("/pets/7?why=old", { method: "DELETE", headers, body });
+    expect(described.body.data).toEqual({ id: 7, why: "said so" });
   });
 
   test("at an address with doubled slashes is that of the route, except where a proxy may refuse the path", async () => {

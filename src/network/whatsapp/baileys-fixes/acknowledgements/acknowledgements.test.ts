@@ -27,7 +27,7 @@ const ledger = () => stage.control.ledger();
 const say = async (text = "Oi", corrupt = false) =>
   (await stage.control.sendMessage(stage.contact.number, stage.phone.number, text, { corrupt })) as MessageId;
 const post = (stanza: "message" | "status", corrupt: boolean) =>
-  stage.control.postStory(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
+  stage.control.postStatus(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
 
 /** Resolves once everything that was sent before is handled. */
 const hearAfterwards = async () => listener.message(await say());
